@@ -1,0 +1,58 @@
+"""The command line. Each command is a module of its own and is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import sys
+
+COMMANDS = {
+    "check": "lint files, folders, standard input or one command line",
+    "launches": "list the launches that servelint sees, normalised",
+    "rules": "list the rules",
+    "explain": "print a rule's page",
+}
+
+_USAGE = """usage: servelint COMMAND [options]
+
+{commands}
+
+servelint COMMAND --help tells more. servelint --version prints the version.
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command; gives the exit status: 0 nothing to report, 1 findings, 2 wrong usage or a file that could not be read."""
+    args = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = _run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # the reader of our output went away; point stdout elsewhere so that the interpreter's own flush is quiet
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(args: list[str]) -> int:
+    if not args or args[0] in ("-h", "--help", "help"):
+        listed = "\n".join([f"  {name:<10} {text}" for name, text in COMMANDS.items()])
+        print(_USAGE.format(commands=listed), end="", file=sys.stdout if args else sys.stderr)
+        return 0 if args else 2
+    if args[0] in ("-V", "--version"):
+        from servelint import __version__
+
+        print(f"servelint {__version__}")
+        return 0
+    if args[0] not in COMMANDS:
+        print(f"servelint: {args[0]!r} is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    from importlib import import_module
+
+    status: int = import_module(f"servelint.cli.{args[0]}").run(args[1:])
+    return status

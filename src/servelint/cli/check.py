@@ -1,0 +1,81 @@
+"""`servelint check`: the linter."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from servelint.cli import options
+from servelint.linter import Report
+from servelint.rules.rule import SEVERITIES
+
+_EPILOG = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not be read"""
+
+
+def run(args: list[str]) -> int:
+    started = time.perf_counter()
+    usage = options.parser("check", "Lint the files that launch LLM inference servers.")
+    usage.epilog = _EPILOG
+    options.add_inputs(usage)
+    options.add_filters(usage)
+    options.add_engine_version(usage)
+    usage.add_argument("--fail-on", choices=(*reversed(SEVERITIES), "never"), default="error", help="findings that make the exit status 1 (default: error)")
+    usage.add_argument("--format", choices=("text", "json", "github"), default="text", help="(default: text)")
+    usage.add_argument("--output", metavar="FILE", help="write the report there instead of standard output")
+    usage.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
+    usage.add_argument("--unsafe-fixes", action="store_true", help="apply the others too: they change what the launch does")
+    usage.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    arguments = usage.parse_args(args)
+    asked = options.settings(arguments, usage)
+    report = options.run(arguments, asked, usage)
+    if arguments.fix or arguments.unsafe_fixes or arguments.diff:
+        from servelint.cli import fixing
+
+        if arguments.command is not None or "-" in arguments.paths:
+            usage.error("fixes are for files")
+        report = fixing.fix(report, asked, unsafe=arguments.unsafe_fixes, diff=arguments.diff)
+    text = _render(report, arguments.format, (time.perf_counter() - started) * 1000, arguments.output)
+    if arguments.output is None:
+        sys.stdout.write(text)
+    elif not _write(arguments.output, text):
+        return 2
+    if not report.launches and not report.errors:
+        print(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}", file=sys.stderr)
+    return _status(report, arguments.fail_on)
+
+
+def _render(report: Report, kind: str, milliseconds: float, output: str | None) -> str:
+    if kind == "json":
+        from servelint.report import json_report
+
+        return json_report.render(report)
+    if kind == "github":
+        from servelint.report import github
+
+        return github.render(report)
+    from servelint.report import text
+
+    colour = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return text.render(report, milliseconds, colour)
+
+
+def _write(path: str, text: str) -> bool:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        print(f"servelint: {path}: cannot be written: {error.strerror}", file=sys.stderr)
+        return False
+    return True
+
+
+def _status(report: Report, fail_on: str) -> int:
+    if report.errors:
+        return 2
+    if fail_on == "never":
+        return 0
+    least = SEVERITIES.index(fail_on)
+    return int(any(SEVERITIES.index(finding.severity) >= least for finding in report.findings))

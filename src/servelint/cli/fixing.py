@@ -1,0 +1,96 @@
+"""Applying fixes to files: edit, read again, and keep the edit only if it did what it said and nothing else."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections import Counter
+
+from servelint import fixes
+from servelint.finding import Finding
+from servelint.linter import Report, add_source, beside
+from servelint.problem import Problem
+from servelint.settings import Settings
+from servelint.source import Source
+
+_ROUNDS_AT_MOST = 10
+
+
+def fix(report: Report, settings: Settings, *, unsafe: bool, diff: bool) -> Report:
+    """Fix the files of a report; gives the report of what is left. With diff, prints the changes and leaves the files alone."""
+    left = Report()
+    left.files = report.files
+    left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
+    fixed = 0
+    for source in report.sources:
+        new, count = _fixed(source, settings, unsafe)
+        if new.text != source.text:
+            if diff:
+                sys.stdout.write(_diff(source, new))
+                new = source
+            elif (problem := _write(new)) is not None:
+                left.errors.append(problem)
+                new = source
+            else:
+                fixed += count
+        add_source(left, new, settings, beside(source.path))
+    if fixed:
+        print(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}", file=sys.stderr)
+    return left
+
+
+def _fixed(source: Source, settings: Settings, unsafe: bool) -> tuple[Source, int]:
+    """The source after its fixes, one round after the other until nothing changes, and how many findings went."""
+    count = 0
+    for _ in range(_ROUNDS_AT_MOST):
+        before = _lint(source, settings)
+        candidates = [finding for finding in before.findings if finding.fix is not None and (finding.fix.safe or unsafe)]
+        accepted: list[Finding] = []
+        for finding in candidates:
+            trial = fixes.apply(source, [*accepted, finding], unsafe)
+            if len(trial.findings) == len(accepted) + 1 and _keeps(source, trial.text, before, trial.findings, settings):
+                accepted.append(finding)
+        if not accepted:
+            break
+        source = Source(source.path, fixes.apply(source, accepted, unsafe).text, source.encoding)
+        count += len(accepted)
+    return source, count
+
+
+def _lint(source: Source, settings: Settings) -> Report:
+    report = Report()
+    add_source(report, source, settings, beside(source.path))
+    return report
+
+
+def _keeps(source: Source, text: str, before: Report, fixed: list[Finding], settings: Settings) -> bool:
+    """Whether an edit removed just the findings that it was made for: the same launches, no other finding, still readable."""
+    after = _lint(Source(source.path, text, source.encoding), settings)
+    if after.errors or len(after.launches) != len(before.launches):
+        return False
+    was, now = (Counter(finding.rule for finding in report.findings) for report in (before, after))
+    gone = Counter(finding.rule for finding in fixed)
+    return not now - was and all(now[rule] <= was[rule] - count for rule, count in gone.items())
+
+
+def _diff(source: Source, new: Source) -> str:
+    lines = difflib.unified_diff(
+        source.text.splitlines(keepends=True), new.text.splitlines(keepends=True), f"a/{source.path}", f"b/{source.path}"
+    )
+    return "".join([line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines])
+
+
+def _write(source: Source) -> Problem | None:
+    temporary = f"{source.path}.{os.getpid()}.tmp"
+    try:
+        real = os.path.realpath(source.path)
+        with open(temporary, "wb") as file:
+            file.write(source.text.encode(source.encoding))
+        os.chmod(temporary, os.stat(real).st_mode & 0o7777)
+        os.replace(temporary, real)
+    except OSError as error:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        return Problem(source.path, f"cannot be written: {error.strerror}")
+    return None

@@ -1,0 +1,120 @@
+"""Which files a check reads, and reading them: a byte test drops what cannot launch an engine before anything is parsed."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+
+from servelint.problem import Problem
+from servelint.readers import MENTIONS
+from servelint.source import Source
+
+SIZE_AT_MOST = 4 << 20
+"""Bytes (4 MiB). A larger file that mentions an engine is an error; one that does not is none of our business."""
+
+_CANDIDATE = re.compile(r"(?:\.(?:ya?ml|json|sh|bash|zsh|ksh|sbatch|slurm)|^[^.]+)$", re.IGNORECASE)
+_SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache"))
+_CHUNK = 1 << 20
+_OVERLAP = 64
+
+
+def files(paths: list[str], problems: list[Problem]) -> Iterator[str]:
+    """The files to look at: a file that is named is always taken, a folder is walked, links to folders are not followed.
+
+    What cannot be read is added to problems. A file comes once, even if it is named twice.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        try:
+            info = os.stat(path)
+        except (OSError, ValueError) as error:
+            problems.append(Problem(path, _reason(error)))
+            continue
+        found = _walk(path, problems) if stat.S_ISDIR(info.st_mode) else [path]
+        for file in found:
+            key = os.path.normpath(file)
+            if key not in seen:
+                seen.add(key)
+                yield file
+
+
+def _walk(folder: str, problems: list[Problem]) -> Iterator[str]:
+    folders = [folder]
+    while folders:
+        here = folders.pop()
+        try:
+            with os.scandir(here) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            problems.append(Problem(here, _reason(error)))
+            continue
+        deeper: list[str] = []
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _SKIPPED:
+                    deeper.append(_shown(here, entry.name))
+            elif _CANDIDATE.search(entry.name) and _regular(entry):
+                yield _shown(here, entry.name)
+        folders += reversed(deeper)
+
+
+def _shown(folder: str, name: str) -> str:
+    return name if folder in (".", "") else os.path.join(folder, name)
+
+
+def _regular(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False  # a link that leads nowhere, or in a circle
+
+
+def read_file(path: str) -> Source | Problem | None:
+    """A file's text; None if it is binary or mentions no engine, a problem if it does and cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        try:
+            info = os.fstat(descriptor)
+            if not stat.S_ISREG(info.st_mode):
+                return Problem(path, "not a regular file")
+            if info.st_size > SIZE_AT_MOST:
+                return _too_large(path, descriptor, info.st_size)
+            data = os.read(descriptor, SIZE_AT_MOST + 1)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as error:
+        return Problem(path, _reason(error))
+    return decode(path, data)
+
+
+def decode(path: str, data: bytes) -> Source | Problem | None:
+    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine or is binary."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16", errors="replace")
+        return Source(path, text, "utf-16") if MENTIONS.search(text.encode("utf-8", "replace")) else None
+    if MENTIONS.search(data) is None or b"\0" in data:
+        return None
+    encoding = "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8"
+    try:
+        return Source(path, data.decode(encoding), encoding)
+    except UnicodeDecodeError as error:
+        before = Source(path, data[: error.start].decode("utf-8", errors="replace"))
+        line, column = before.position(len(before.text))
+        return Problem(path, f"not valid UTF-8: byte 0x{data[error.start]:02x}", line, column)
+
+
+def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
+    tail = b""
+    while chunk := os.read(descriptor, _CHUNK):
+        if b"\0" in chunk:
+            return None
+        if MENTIONS.search(tail + chunk):
+            return Problem(path, f"not read: {size / (1 << 20):.0f} MiB, and servelint reads files up to {SIZE_AT_MOST >> 20} MiB")
+        tail = chunk[-_OVERLAP:]
+    return None
+
+
+def _reason(error: Exception) -> str:
+    return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"

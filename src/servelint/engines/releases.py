@@ -1,0 +1,67 @@
+"""Releases: their order, and which ones an engine has published.
+
+Importing `packaging` costs 25 ms, so that a check compares keys of its own; tests hold them against packaging.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import lru_cache
+
+ReleaseKey = tuple[tuple[int, ...], int, int, int, int, int]
+
+_RELEASE = re.compile(
+    r"[vb]?(?P<numbers>\d+(?:\.\d+)*)(?:[-_.]?(?P<pre>a|b|rc)(?P<pre_number>\d*))?"
+    r"(?:[-_.]?post(?P<post>\d*))?(?:[-_.]?dev(?P<dev>\d*))?(?:\+[a-z0-9.]+)?",
+    re.IGNORECASE,
+)
+_PRE = {"a": 0, "b": 1, "rc": 2}
+_FINAL = 3
+
+
+@lru_cache(maxsize=512)
+def release_key(release: str) -> ReleaseKey | None:
+    """A key that orders releases as PEP 440 does; llama.cpp's builds (b9180) are whole numbers. None if it is no release.
+
+    (numbers without trailing zeros, pre-release phase, pre-release number, post number, has no dev, dev number)
+    """
+    match = _RELEASE.fullmatch(release.strip())
+    if match is None:
+        return None
+    numbers = [int(number[:18]) for number in match.group("numbers").split(".")]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    pre, post, dev = match.group("pre"), match.group("post"), match.group("dev")
+    if pre is not None:
+        phase = _PRE[pre.lower()]
+    elif dev is not None and post is None:
+        phase = -1  # 1.0.dev1 comes before 1.0a1
+    else:
+        phase = _FINAL
+    return (
+        tuple(numbers),
+        phase,
+        int(match.group("pre_number") or 0) if pre is not None else 0,
+        -1 if post is None else int(post or 0),
+        0 if dev is not None else 1,
+        int(dev or 0) if dev is not None else 0,
+    )
+
+
+@lru_cache(maxsize=1)
+def _published() -> dict[str, list[str]]:
+    with open(os.path.join(os.path.dirname(__file__), "data", "releases.json"), encoding="utf-8") as file:
+        published: dict[str, list[str]] = json.load(file)["engines"]
+    return published
+
+
+def known_releases(engine: str) -> list[str]:
+    """The releases of an engine that servelint knows, oldest first; empty for an engine it does not follow."""
+    return _published().get(engine, [])
+
+
+def newest(engine: str) -> str | None:
+    releases = known_releases(engine)
+    return releases[-1] if releases else None

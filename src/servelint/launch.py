@@ -1,0 +1,169 @@
+"""What a reader finds: a launch, its words, its environment and its container.
+
+Plain slotted classes, not dataclasses: importing dataclasses costs a third of the whole start-up of a check.
+"""
+
+from __future__ import annotations
+
+from servelint.source import Source, Span
+from servelint.text import Text
+
+
+class Word:
+    """One element of an argv.
+
+    text:  its value, quotes removed, with the place of each character
+    site:  the word as it stands in the command, quotes included
+    many:  an unquoted expansion of unknown value, which may yield no word, one, or several
+    """
+
+    __slots__ = ("many", "site", "text")
+
+    def __init__(self, text: Text, site: Span | None = None, many: bool = False) -> None:
+        self.text = text
+        self.site = site if site is not None else text.span()
+        self.many = many
+
+    def __repr__(self) -> str:
+        return f"Word({self.text.shown!r}{', many' if self.many else ''})"
+
+    @property
+    def shown(self) -> str:
+        return self.text.shown
+
+    @property
+    def value(self) -> str | None:
+        return self.text.value
+
+    def after(self, start: int) -> Word:
+        """The word without its first characters."""
+        return Word(self.text.cut(start), self.site)
+
+
+class Variable:
+    """An environment variable of a launch. value None: passed through from an environment that no file shows."""
+
+    __slots__ = ("name", "site", "value")
+
+    def __init__(self, name: str, value: Text | None, site: Span | None) -> None:
+        self.name = name
+        self.value = value
+        self.site = site
+
+    def __repr__(self) -> str:
+        return f"Variable({self.name}={self.value.shown if self.value else None!r})"
+
+
+class ReleaseClaim:
+    """What a file says of an engine's release.
+
+    release: "0.27.1", or None if it is not said
+    rolling: the newest release at the time of the pull (`latest`, `nightly`)
+    how:     "image", "pip" or "settings"; None if nothing was said
+    """
+
+    __slots__ = ("how", "release", "rolling", "span")
+
+    def __init__(self, release: str | None = None, how: str | None = None, span: Span | None = None, rolling: bool = False) -> None:
+        self.release = release
+        self.how = how
+        self.span = span
+        self.rolling = rolling
+
+    def __repr__(self) -> str:
+        return f"ReleaseClaim({self.release!r}, {self.how!r}, rolling={self.rolling})"
+
+
+class Container:
+    """The container that a launch runs in.
+
+    settings: ipc, shm_size, runtime as written, where given
+    gpus:     how many GPUs are reserved; None if all, or if it is not known
+    reserved: whether any GPU is reserved; None if it is not known
+    """
+
+    __slots__ = ("gpus", "image", "reserved", "settings")
+
+    def __init__(
+        self,
+        image: Text | None = None,
+        settings: dict[str, Text] | None = None,
+        gpus: int | None = None,
+        reserved: bool | None = None,
+    ) -> None:
+        self.image = image
+        self.settings = settings or {}
+        self.gpus = gpus
+        self.reserved = reserved
+
+
+class Launch:
+    """One start of one engine.
+
+    engine:    engine id: vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi
+    argv:      the words after the engine's verb, a positional model first
+    verb:      the words that start it (`vllm serve`); empty when the image's own entry point does
+    name:      where in the file: "services.llm"
+    site:      the characters that make the launch, for its first and last line
+    open_env:  whether a file that could not be read, or a sourced script, may set more variables than env has
+    likely:    a plain run of its script comes to it; False in a branch that only other settings take
+    fragment:  a part of a launch (a speculative-config file), not a start on its own
+    """
+
+    __slots__ = (
+        "argv",
+        "container",
+        "engine",
+        "env",
+        "fragment",
+        "likely",
+        "name",
+        "open_env",
+        "release",
+        "site",
+        "source",
+        "verb",
+    )
+
+    def __init__(
+        self,
+        *,
+        source: Source,
+        engine: str,
+        argv: list[Word],
+        site: Span,
+        verb: tuple[Word, ...] = (),
+        env: dict[str, Variable] | None = None,
+        name: str = "",
+        release: ReleaseClaim | None = None,
+        container: Container | None = None,
+        open_env: bool = False,
+        fragment: bool = False,
+    ) -> None:
+        self.source = source
+        self.engine = engine
+        self.argv = argv
+        self.verb = verb
+        self.env = env or {}
+        self.name = name
+        self.site = site
+        self.release = release or ReleaseClaim()
+        self.container = container
+        self.open_env = open_env
+        self.likely = True
+        self.fragment = fragment
+
+    def __repr__(self) -> str:
+        return f"Launch({self.engine} {[word.shown for word in self.argv]})"
+
+    @property
+    def line(self) -> int:
+        return self.site.line
+
+    @property
+    def end_line(self) -> int:
+        return self.site.end_line
+
+    @property
+    def image(self) -> Text | None:
+        return self.container.image if self.container else None

@@ -1,0 +1,81 @@
+"""Readers turn one source into launches. Which reader a text goes to is told by its shape, not by its name alone."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.launch import Launch
+from servelint.problem import Problem
+from servelint.readers.neighbours import Neighbours
+from servelint.source import Source
+
+MENTIONS = re.compile(
+    rb"vllm|sglang|llama-server|llama\.cpp|llamacpp|trtllm|tensorrt.llm|lmdeploy|text-generation-(?:launcher|inference)|num_speculative_tokens",
+    re.IGNORECASE,
+)
+"""A file whose bytes do not match this launches no engine that servelint knows; it is never parsed."""
+
+_SHELL_NAME = re.compile(r"\.(?:sh|bash|zsh|ksh|sbatch|slurm)$", re.IGNORECASE)
+_SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh\b")
+_YAML_NAME = re.compile(r"\.ya?ml$", re.IGNORECASE)
+_SERVICES = re.compile(r"^\s*[\"']?services[\"']?\s*:", re.MULTILINE)
+_TEMPLATE = "{{"
+
+
+class Reading:
+    """What was found in one source, and what could not be read of it."""
+
+    __slots__ = ("launches", "problems", "source")
+
+    def __init__(self, source: Source, launches: list[Launch], problems: list[Problem]) -> None:
+        self.source = source
+        self.launches = launches
+        self.problems = problems
+
+
+def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
+    """The launches of a source. A format that is not recognised yields none."""
+    beside = neighbours if neighbours is not None else Neighbours(None)
+    kind = recognise(source)
+    if kind == "shell":
+        from servelint.readers import shell_script
+
+        return Reading(source, shell_script.read(source, beside), [])
+    if kind == "json":
+        from servelint.readers import spec_config
+
+        launches, problem = spec_config.read(source)
+        return Reading(source, launches, [problem] if problem is not None else [])
+    if kind == "yaml":
+        return _yaml(source, beside)
+    return Reading(source, [], [])
+
+
+def recognise(source: Source) -> str | None:
+    """ "yaml", "json", "shell", or None for a text that no reader takes."""
+    path, text = source.path, source.text
+    start = text.lstrip()[:1]
+    if _YAML_NAME.search(path):
+        return "yaml"
+    if path.lower().endswith(".json"):
+        return "json" if start == "{" else None
+    if _SHELL_NAME.search(path) or _SHEBANG.match(text):
+        return "shell"
+    if "." in path.rpartition("/")[2].strip("."):
+        return None
+    if start == "{":
+        return "json"
+    return "yaml" if _SERVICES.search(text) else None
+
+
+def _yaml(source: Source, neighbours: Neighbours) -> Reading:
+    from servelint import yaml_nodes
+    from servelint.readers import compose
+
+    documents, problem = yaml_nodes.documents(source)
+    launches: list[Launch] = []
+    for document in documents:
+        if compose.is_compose(document):
+            launches += compose.read(source, document, neighbours)
+    problems = [problem] if problem is not None and (_TEMPLATE not in source.text or _SERVICES.search(source.text)) else []
+    return Reading(source, launches, problems)

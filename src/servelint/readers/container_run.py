@@ -1,0 +1,118 @@
+"""`docker run` and its kin (podman, nerdctl): options, image, command."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.launch import Word
+from servelint.text import HOLE, Text
+
+TOOLS = frozenset(("docker", "podman", "nerdctl"))
+
+_SWITCHES = frozenset(
+    "--detach --disable-content-trust --help --init --interactive --no-healthcheck --oom-kill-disable --privileged "
+    "--publish-all --quiet --read-only --rm --sig-proxy --tty --use-api-socket --replace --rmi --env-host --no-hosts".split()
+)
+_SHORT_SWITCHES = frozenset("ditPq")
+_SHORT_NAMES = {"e": "--env", "v": "--volume", "p": "--publish", "m": "--memory", "u": "--user", "w": "--workdir", "h": "--hostname"}
+_IMAGE_NAME = re.compile(r"im(?:a)?ge?|container|repo", re.IGNORECASE)
+
+
+class ContainerRun:
+    """What `docker run` was asked: options by long name in order, the image, and the words after it.
+
+    open: more options may stand in a variable
+    """
+
+    __slots__ = ("command", "image", "open", "options")
+
+    def __init__(self, options: list[tuple[str, Word | None]], image: Word | None, command: list[Word], open: bool) -> None:
+        self.options = options
+        self.image = image
+        self.command = command
+        self.open = open
+
+    def values(self, *names: str) -> list[Word]:
+        return [value for name, value in self.options if name in names and value is not None]
+
+    def last(self, name: str) -> Text | None:
+        values = self.values(name)
+        return values[-1].text if values else None
+
+
+def verb(words: list[Word], at: int) -> tuple[str, int] | None:
+    """("run" or "exec", index after it) of a container tool that stands at an index, its global options stepped over."""
+    at += 1
+    while at < len(words):
+        value = words[at].value
+        if value in ("run", "exec"):
+            return value, at + 1
+        if value == "container":
+            at += 1
+        elif value in ("--context", "-c", "--host", "-H", "--config", "--log-level", "-l", "--namespace", "-n"):
+            at += 2
+        elif value is not None and value.startswith("-"):
+            at += 1
+        else:
+            return None
+    return None
+
+
+def parse(words: list[Word]) -> ContainerRun:
+    """Read the words after `run` (or `exec`, where the container takes the image's place)."""
+    options: list[tuple[str, Word | None]] = []
+    at = 0
+    open_options = False
+    while at < len(words):
+        word = words[at]
+        flat = word.text.flat
+        if word.many and not _is_image(words, at):
+            open_options = True
+            at += 1
+            continue
+        if not flat.startswith("-") or flat == "-":
+            return ContainerRun(options, word, words[at + 1 :], open_options)
+        if flat == "--":
+            image = words[at + 1] if at + 1 < len(words) else None
+            return ContainerRun(options, image, words[at + 2 :], open_options)
+        if flat.startswith("--"):
+            name, sign, _ = flat.partition("=")
+            if sign:
+                options.append((name, word.after(len(name) + 1)))
+                at += 1
+            elif name in _SWITCHES:
+                options.append((name, None))
+                at += 1
+            else:
+                options.append((name, words[at + 1] if at + 1 < len(words) else None))
+                at += 2
+        else:
+            at = _short(words, at, options)
+    return ContainerRun(options, None, [], open_options)
+
+
+def _short(words: list[Word], at: int, options: list[tuple[str, Word | None]]) -> int:
+    word = words[at]
+    flat = word.text.flat
+    for index in range(1, len(flat)):
+        letter = flat[index]
+        if letter in _SHORT_SWITCHES:
+            options.append(("-" + letter, None))
+            continue
+        name = _SHORT_NAMES.get(letter, "-" + letter)
+        if index + 1 < len(flat):
+            options.append((name, word.after(index + 1 + (flat[index + 1] == "="))))
+            return at + 1
+        options.append((name, words[at + 1] if at + 1 < len(words) else None))
+        return at + 2
+    return at + 1
+
+
+def _is_image(words: list[Word], at: int) -> bool:
+    """Whether an unquoted unknown word stands for the image rather than for options."""
+    expression = words[at].text.pieces[0].expression or ""
+    if _IMAGE_NAME.search(expression):
+        return True
+    rest = [word.text.flat for word in words[at + 1 :]]
+    plain = [flat for flat in rest if not flat.startswith("-") and HOLE not in flat and ("/" in flat or ":" in flat)]
+    return not plain and not any(_IMAGE_NAME.search(piece.expression or "") for word in words[at + 1 :] for piece in word.text.pieces)

@@ -1,0 +1,42 @@
+"""The files beside a file that its format names itself: `.env`, `env_file`, a Dockerfile. Nothing else is ever read."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from servelint.source import Source
+
+_SIZE_AT_MOST = 1 << 20
+
+
+class Neighbours:
+    """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None)."""
+
+    __slots__ = ("_read", "folder", "shown")
+
+    def __init__(self, folder: str | None, shown: str = "") -> None:
+        self.folder = folder
+        self.shown = shown
+        self._read: dict[str, Source | None] = {}
+
+    def read(self, path: str) -> Source | None:
+        """The file's text; None if it is not there, is no regular file, is too large, or is not UTF-8."""
+        if self.folder is None or "\0" in path:
+            return None
+        if path not in self._read:
+            self._read[path] = self._open(path)
+        return self._read[path]
+
+    def _open(self, path: str) -> Source | None:
+        full = os.path.join(self.folder or "", os.path.expanduser(path))
+        try:
+            info = os.stat(full)
+            if not stat.S_ISREG(info.st_mode) or info.st_size > _SIZE_AT_MOST:
+                return None
+            with open(full, "rb") as file:
+                data = file.read(_SIZE_AT_MOST)
+            text = data.decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError, ValueError):
+            return None
+        return Source(os.path.join(self.shown, path) if self.shown else path, text)

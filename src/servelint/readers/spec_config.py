@@ -1,0 +1,40 @@
+"""A file that holds nothing but a vLLM speculative config: the JSON that `--speculative-config` takes."""
+
+from __future__ import annotations
+
+from servelint import json_nodes
+from servelint.launch import Launch, Word
+from servelint.problem import Problem
+from servelint.source import Source, Span
+from servelint.text import Text
+
+_OWN = frozenset(("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth"))
+_MARK = '"num_speculative_tokens"'
+
+
+def read(source: Source) -> tuple[list[Launch], Problem | None]:
+    """A fragment of a launch if the text is a speculative config; a problem if it is meant to be one and is not JSON."""
+    if not any(key in source.text for key in _OWN):
+        return [], None
+    text = Text.at(source, 0, len(source.text)).strip()
+    node = json_nodes.parse(text)
+    if isinstance(node, json_nodes.JsonFault):
+        if len(source.text) > 4096 or _MARK not in source.text:
+            return [], None
+        line, column = source.position(min((text.pieces[0].span or Span(source, 0, 0)).start + node.offset, len(source.text)))
+        return [], Problem(source.path, f"not valid JSON: {node.message}", line, column)
+    keys = node.members.keys()
+    if node.kind != json_nodes.OBJECT or not (keys & _OWN) or len(keys) > 40:
+        return [], None
+    span = text.span()
+    assert span is not None
+    option = Word(Text.of("--speculative-config"), span)
+    launch = Launch(
+        source=source,
+        engine="vllm",
+        argv=[option, Word(text, span)],
+        site=span,
+        name="speculative-config",
+        fragment=True,
+    )
+    return [launch], None

@@ -1,0 +1,1 @@
+"""Reports print findings. None of them knows of a rule or of a format that launches are written in."""

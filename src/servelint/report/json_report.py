@@ -1,0 +1,70 @@
+"""The JSON report (schemas/report.schema.json)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from servelint import __version__
+from servelint.finding import Finding
+from servelint.linter import Report
+from servelint.problem import Problem
+from servelint.source import Span
+
+
+def render(report: Report) -> str:
+    data = {
+        "servelint": __version__,
+        "files": report.files,
+        "launches": len(report.launches),
+        "findings": [finding_data(finding) for finding in report.findings],
+        "errors": [problem_data(problem) for problem in report.errors],
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def place(span: Span) -> dict[str, Any]:
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return {
+        "path": span.source.path,
+        "start": {"line": line, "column": column},
+        "end": {"line": end_line, "column": end_column},
+    }
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    return {"path": problem.path, "line": problem.line, "column": problem.column, "message": problem.message}
+
+
+def finding_data(finding: Finding) -> dict[str, Any]:
+    launch = finding.launch
+    fix = finding.fix
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "impact": finding.impact,
+        "message": finding.sentence,
+        **place(finding.span),
+        "launch": None
+        if launch is None
+        else {
+            "engine": launch.engine,
+            "version": finding.release,
+            "version_from": launch.release.how if launch.release.release else ("settings" if finding.release and not launch.release.rolling else launch.release.how),
+            "name": launch.name,
+        },
+        "versions": finding.affected,
+        "advice": finding.advice,
+        "related": [{**place(related.span), "message": related.message} for related in finding.related],
+        "fix": None
+        if fix is None
+        else {
+            "title": fix.title,
+            "safe": fix.safe,
+            "edits": [{**place(edit.span), "text": edit.text} for edit in fix.edits],
+        },
+        "evidence": finding.evidence,
+        "fingerprint": finding.fingerprint,
+    }

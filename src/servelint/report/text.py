@@ -1,0 +1,146 @@
+"""Findings for a person: one code frame each, as DESIGN has it, and a summary line."""
+
+from __future__ import annotations
+
+from servelint.engines import ENGINE_NAMES
+from servelint.finding import Finding
+from servelint.linter import Report
+from servelint.problem import Problem
+from servelint.report.clean import clean
+from servelint.rules.ranges import describe
+from servelint.source import Source, Span
+
+_WIDTH = 116
+_COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "gutter": "34", "bold": "1", "related": "36"}
+
+
+class Painter:
+    """Wraps text in colour, on a terminal only."""
+
+    __slots__ = ("on",)
+
+    def __init__(self, on: bool) -> None:
+        self.on = on
+
+    def __call__(self, colour: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self.on and text else text
+
+
+def render(report: Report, milliseconds: float | None, colour: bool) -> str:
+    """The whole report. milliseconds: how long the check took, None to leave it out."""
+    paint = Painter(colour)
+    parts = [finding_text(finding, paint) for finding in report.findings]
+    parts += [problem_text(problem, paint) for problem in report.errors]
+    parts.append(summary(report, milliseconds))
+    return "\n\n".join(parts) + "\n"
+
+
+def problem_text(problem: Problem, paint: Painter) -> str:
+    return f"{paint('error', 'error')}: {clean(problem.path)}:{problem.line}:{problem.column}: {clean(problem.message)}"
+
+
+def finding_text(finding: Finding, paint: Painter) -> str:
+    source = finding.span.source
+    line, column = source.position(finding.span.start)
+    head = paint(finding.severity, f"{finding.severity}[{finding.rule}]") + paint("bold", f": {clean(finding.message)}")
+    marks: list[tuple[Span, str, bool]] = [(finding.span, finding.label, True)]
+    marks += [(related.span, related.message, False) for related in finding.related]
+    here = [mark for mark in marks if mark[0].source is source]
+    gutter = len(str(max(mark[0].line for mark in marks)))
+    lines = [head, f"{' ' * gutter}{paint('gutter', '-->')} {clean(source.path)}:{line}:{column}"]
+    lines += _frame(source, here, finding.severity, gutter, paint)
+    for other in {id(mark[0].source): mark[0].source for mark in marks if mark[0].source is not source}.values():
+        there = [mark for mark in marks if mark[0].source is other]
+        first_line, first_column = other.position(there[0][0].start)
+        lines.append(f"{' ' * gutter}{paint('gutter', ':::')} {clean(other.path)}:{first_line}:{first_column}")
+        lines += _frame(other, there, finding.severity, gutter, paint)
+    lines += [f"{' ' * gutter} {paint('gutter', '=')} {note}" for note in _notes(finding)]
+    return "\n".join(lines)
+
+
+def _notes(finding: Finding) -> list[str]:
+    notes: list[str] = []
+    if finding.advice:
+        how = ""
+        if finding.fix is not None:
+            how = " (--fix does it)" if finding.fix.safe else " (--unsafe-fixes does it)"
+        notes.append(f"fix: {clean(finding.advice)}{how}")
+    if finding.launch is not None and finding.affected:
+        engine = ENGINE_NAMES[finding.launch.engine]
+        claim = finding.launch.release
+        if finding.release is None:
+            notes.append(f"release: none is named here; true of every {engine} that can start this ({describe(finding.affected)})")
+        elif claim.release is None and claim.rolling:
+            notes.append(f"release: judged as {engine} {finding.release}, the newest known here; affected: {describe(finding.affected)}")
+        elif claim.release is None or claim.span is None:
+            notes.append(f"release: {engine} {finding.release}; affected: {describe(finding.affected)}")
+    if finding.evidence:
+        notes.append(f"see: {clean(finding.evidence[0])}")
+    return notes
+
+
+def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, gutter: int, paint: Painter) -> list[str]:
+    bar = paint("gutter", "|")
+    lines = [f"{' ' * gutter} {bar}"]
+    by_line: dict[int, list[tuple[int, int, str, bool]]] = {}
+    for span, label, primary in marks:
+        line, column = source.position(span.start)
+        stop = source.position(span.end)
+        text = source.line_text(line)
+        end = stop[1] if stop[0] == line else len(text) + 1
+        by_line.setdefault(line, []).append((column - 1, max(end - 1, column), label, primary))
+    for line in sorted(by_line):
+        text = source.line_text(line)
+        rows = sorted(by_line[line], key=lambda row: (not row[3], row[0]))
+        shown, shift = _window(text, rows[0][0], max(row[1] for row in rows))
+        lines.append(f"{paint('gutter', str(line).rjust(gutter))} {bar} {shown}")
+        for start, end, label, primary in rows:
+            left = _columns(text[max(shift, 0) : start]) + (1 if shift else 0)
+            width = max(1, min(_columns(text[start:end]), _WIDTH - left))
+            if start < shift or left >= _WIDTH:
+                continue
+            mark = ("^" if primary else "-") * width
+            pointer = paint(severity if primary else "related", f"{mark} {clean(label)}".rstrip())
+            lines.append(f"{' ' * gutter} {bar} {' ' * left}{pointer}")
+    lines.append(f"{' ' * gutter} {bar}")
+    return lines
+
+
+def _window(text: str, start: int, end: int) -> tuple[str, int]:
+    """The part of a long line around a span, and how many characters were cut off in front."""
+    shown = clean(text.replace("\t", " "))
+    if len(shown) <= _WIDTH:
+        return shown, 0
+    shift = max(0, min(start - 20, len(shown) - _WIDTH)) if end > _WIDTH - 4 else 0
+    part = shown[shift : shift + _WIDTH]
+    cut = len(shown) > shift + _WIDTH
+    return ("\u2026" if shift else "") + part[: -1 if cut else None] + ("\u2026" if cut else ""), shift
+
+
+def _columns(text: str) -> int:
+    """How many terminal columns a text takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def summary(report: Report, milliseconds: float | None) -> str:
+    """ "found 1 error, 2 warnings in 4 launches (3 files, 38 ms); 1 fixable with --fix"."""
+    counts = {severity: sum(finding.severity == severity for finding in report.findings) for severity in ("error", "warning", "info")}
+    names = {"error": ("error", "errors"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
+    said = ", ".join([_count(number, *names[severity]) for severity, number in counts.items() if number])
+    where = f"in {_count(len(report.launches), 'launch', 'launches')} ({_count(report.files, 'file', 'files')}"
+    where += f", {milliseconds:.0f} ms)" if milliseconds is not None else ")"
+    text = f"found {said} {where}" if said else f"nothing found {where}"
+    if report.errors:
+        text += f"; {_count(len(report.errors), 'file', 'files')} could not be read"
+    safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
+    unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)
+    fixable = ([f"{safe} fixable with --fix"] if safe else []) + ([f"{unsafe} with --unsafe-fixes"] if unsafe else [])
+    return text + (f"; {', '.join(fixable)}" if fixable else "")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -1,0 +1,76 @@
+"""From rule files to the compiled rule book. Used by the build, by the tests and in a source checkout; not by a plain check."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import yaml
+
+from servelint.rules.condition import compile_condition, needs
+from servelint.rules.ranges import compile_range
+
+
+class RuleError(Exception):
+    """What is wrong with a rule file."""
+
+
+def rule_files(folder: str) -> list[str]:
+    """The rule files of a folder, sorted."""
+    found: list[str] = []
+    for base, _, names in os.walk(folder):
+        found += [os.path.join(base, name) for name in names if name.endswith(".yaml")]
+    return sorted(found)
+
+
+def read_rule(path: str, folder: str) -> dict[str, Any]:
+    """A rule file's data; raises RuleError if it is no rule, or if its id is not its path."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            data = yaml.safe_load(file)
+        except yaml.YAMLError as error:
+            raise RuleError(f"{path}: {error}") from error
+    wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
+    if not isinstance(data, dict) or data.get("id") != wanted:
+        raise RuleError(f"{path}: the id must be {wanted}")
+    return data
+
+
+def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
+    """The part of a rule that a check needs, with conditions and range compiled."""
+    name = data["id"]
+    try:
+        when = compile_condition(data["when"])
+        compiled: dict[str, Any] = {
+            **{key: data[key] for key in ("id", "title", "severity", "confidence", "impact", "engine", "message", "advice")},
+            "versions": str(data["versions"]),
+            "bounds": compile_range(str(data["versions"])),
+            "when": when,
+            "needs": needs(when),
+            "at": data["at"] if isinstance(data["at"], list) else [data["at"]],
+            "evidence": [_cited(entry) for entry in data["evidence"]],
+        }
+        if "unless" in data:
+            compiled["unless"] = compile_condition(data["unless"])
+    except (KeyError, ValueError) as error:
+        raise RuleError(f"{name}: {error}") from error
+    compiled.update({key: data[key] for key in ("check", "labels", "fix") if key in data})
+    return compiled
+
+
+def _cited(entry: dict[str, str]) -> str:
+    return f"{entry.get('url') or entry['source']} ({entry['says']})"
+
+
+def compile_book(folder: str) -> dict[str, Any]:
+    """The rule book of a folder: rules by engine, in the order of their ids."""
+    return {"rules": [compile_rule(read_rule(path, folder)) for path in rule_files(folder)]}
+
+
+def write_book(folder: str, path: str) -> None:
+    text = json.dumps(compile_book(folder), separators=(",", ":"), ensure_ascii=False)
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)

@@ -1,0 +1,138 @@
+"""The closed condition language of rules, compiled and evaluated. Three-valued: a condition that cannot be told is None.
+
+As written in a rule's `when`:
+
+    kv-cache-dtype: {prefix: turboquant_}         an operand and what it must satisfy
+    speculative-eagle-topk: 1                     short for {is: 1}
+    any: [ {...}, {...} ]                         also all, not
+Several keys of one mapping must all hold.
+
+    set: true|false     whether it is given at all         is, is-not: VALUE     in, not-in: [VALUES]
+    prefix: TEXT        above, below, at-least, at-most: NUMBER
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from servelint.engines.config import Config, Operand
+
+Truth = bool | None
+Compiled = list[Any]
+"""["and"|"or", [Compiled...]], ["not", Compiled], or ["test", operand name, operator, argument]"""
+
+OPERATORS = ("set", "is", "is-not", "in", "not-in", "prefix", "above", "below", "at-least", "at-most")
+_ABSENT_IS = {"is-not": True, "not-in": True}
+
+
+def compile_condition(tree: object) -> Compiled:
+    """A rule's `when` as nested lists. Raises ValueError with what is wrong."""
+    if not isinstance(tree, dict) or not tree:
+        raise ValueError("a condition is a mapping with at least one key")
+    parts: list[Compiled] = []
+    for key, value in tree.items():
+        if key in ("any", "all"):
+            if not isinstance(value, list) or not value:
+                raise ValueError(f"{key} takes a list of conditions")
+            parts.append(["or" if key == "any" else "and", [compile_condition(part) for part in value]])
+        elif key == "not":
+            parts.append(["not", compile_condition(value)])
+        elif isinstance(value, dict):
+            if not value:
+                raise ValueError(f"{key} says nothing")
+            for operator, argument in value.items():
+                if operator not in OPERATORS:
+                    raise ValueError(f"{key}: {operator} is not an operator; use one of {', '.join(OPERATORS)}")
+                parts.append(["test", key, operator, argument])
+        elif isinstance(value, list) or value is None:
+            raise ValueError(f"{key}: write {{in: [...]}} for a list of values")
+        else:
+            parts.append(["test", key, "is", value])
+    return parts[0] if len(parts) == 1 else ["and", parts]
+
+
+def operands(compiled: Compiled) -> list[str]:
+    """The operand names of a condition, in the order written."""
+    if compiled[0] == "test":
+        return [compiled[1]]
+    if compiled[0] == "not":
+        return operands(compiled[1])
+    names: list[str] = []
+    for part in compiled[1]:
+        names += [name for name in operands(part) if name not in names]
+    return names
+
+
+def needs(compiled: Compiled) -> list[str]:
+    """Options that must be written for the condition to hold at all; what an index can ask for first."""
+    if compiled[0] == "test":
+        _, name, operator, argument = compiled
+        head = name.partition(".")[0]
+        if head in ("env", "model", "effective", "container") or operator in _ABSENT_IS or (operator == "set" and not argument):
+            return []
+        return [head]
+    if compiled[0] == "and":
+        return sorted({name for part in compiled[1] for name in needs(part)})
+    return []
+
+
+def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
+    """Whether a condition holds. closed: what is not written is absent, although an unknown word might add it."""
+    kind = compiled[0]
+    if kind == "test":
+        return _test(config.operand(compiled[1]), compiled[2], compiled[3], closed)
+    if kind == "not":
+        inner = evaluate(compiled[1], config, closed)
+        return None if inner is None else not inner
+    decisive = kind == "or"
+    result: Truth = not decisive
+    for part in compiled[1]:
+        truth = evaluate(part, config, closed)
+        if truth is decisive:
+            return decisive
+        if truth is None:
+            result = None
+    return result
+
+
+def _test(operand: Operand, operator: str, argument: Any, closed: bool) -> Truth:
+    from servelint.engines.config import UNWRITTEN
+
+    present = False if closed and operand is UNWRITTEN else operand.present
+    if operator == "set":
+        return None if present is None else present is argument
+    if present is False:
+        return _ABSENT_IS.get(operator, False)
+    if present is None or operand.value is None:
+        return None
+    value = operand.value
+    if operator == "is":
+        return same(value, argument)
+    if operator == "is-not":
+        return not same(value, argument)
+    if operator in ("in", "not-in"):
+        return any(same(value, one) for one in argument) is (operator == "in")
+    if operator == "prefix":
+        return str(value).startswith(argument)
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    if operator == "above":
+        return number > argument
+    if operator == "below":
+        return number < argument
+    return number >= argument if operator == "at-least" else number <= argument
+
+
+def same(value: object, wanted: object) -> bool:
+    """Whether an operand's value is the one that a rule names: numbers as numbers, the rest as text."""
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return str(value).lower() == str(wanted).lower()
+    if isinstance(wanted, (int, float)):
+        try:
+            return float(str(value)) == wanted
+        except ValueError:
+            return False
+    return str(value) == str(wanted)

@@ -1,0 +1,59 @@
+"""Loading the rule book: compiled in an installed package, compiled anew in a source checkout where a rule file changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import lru_cache
+from typing import Any
+
+from servelint.rules.rule import Rule
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_BOOK = os.path.join(_HERE, "book.json")
+_CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
+
+
+def rule_folder() -> str:
+    """Where the rule files are: beside the package in a checkout, inside it when installed."""
+    inside = os.path.join(_HERE, "book")
+    return inside if os.path.isdir(inside) else _CHECKOUT
+
+
+@lru_cache(maxsize=1)
+def rules() -> list[Rule]:
+    """All rules, in the order of their ids."""
+    return [Rule(data) for data in _data()["rules"]]
+
+
+@lru_cache(maxsize=8)
+def rules_of(engine: str) -> list[Rule]:
+    return [rule for rule in rules() if rule.engine == engine]
+
+
+def _data() -> dict[str, Any]:
+    if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
+        from servelint.rules.compile import compile_book
+
+        return compile_book(_CHECKOUT)
+    with open(_BOOK, encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+    return data
+
+
+def _stale() -> bool:
+    try:
+        written = os.stat(_BOOK).st_mtime_ns
+    except OSError:
+        return True
+    return any(entry.stat().st_mtime_ns > written for entry in _entries(_CHECKOUT))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    found: list[os.DirEntry[str]] = []
+    with os.scandir(folder) as scan:
+        for entry in scan:
+            found.append(entry)
+            if entry.is_dir():
+                found += _entries(entry.path)
+    return found

@@ -1,0 +1,58 @@
+"""A rule as a check needs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from servelint.rules import ranges
+from servelint.rules.condition import Compiled
+
+SEVERITIES = ("info", "warning", "error")
+
+
+class Rule:
+    """Fields as in a rule file (schemas/rule.schema.json), with the range and the conditions compiled."""
+
+    __slots__ = (
+        "advice",
+        "at",
+        "bounds",
+        "check",
+        "confidence",
+        "engine",
+        "evidence",
+        "fix",
+        "id",
+        "impact",
+        "labels",
+        "message",
+        "needs",
+        "severity",
+        "title",
+        "unless",
+        "versions",
+        "when",
+    )
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.id: str = data["id"]
+        self.title: str = data["title"]
+        self.severity: str = data["severity"]
+        self.confidence: str = data["confidence"]
+        self.impact: str = data["impact"]
+        self.engine: str = data["engine"]
+        self.versions: str = data["versions"]
+        self.bounds = ranges.loaded(data["bounds"])
+        self.when: Compiled = data["when"]
+        self.unless: Compiled | None = data.get("unless")
+        self.needs: list[str] = data["needs"]
+        self.check: str | None = data.get("check")
+        self.at: list[str] = data["at"]
+        self.labels: dict[str, str] = data.get("labels", {})
+        self.message: str = data["message"]
+        self.advice: str = data["advice"]
+        self.fix: dict[str, Any] | None = data.get("fix")
+        self.evidence: list[str] = data["evidence"]
+
+    def __repr__(self) -> str:
+        return f"Rule({self.id})"

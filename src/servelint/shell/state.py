@@ -1,0 +1,138 @@
+"""The evaluator's state: variables, positional parameters, functions, and what joins after a branch that cannot be decided."""
+
+from __future__ import annotations
+
+from servelint.launch import ReleaseClaim, Word
+from servelint.shell.syntax import Node, Script
+from servelint.text import EMPTY, Text, unknown
+
+Value = Text | list[Word] | dict[str, Text]
+"""A scalar, an array, or an associative array."""
+
+EXIT, FAIL, RETURN, BREAK, CONTINUE = "exit", "fail", "return", "break", "continue"
+"""What keeps the rest of a script from running; FAIL is an exit with a status that is not 0."""
+
+
+class Status:
+    """Whether a command succeeds.
+
+    value:    True, False, or None if it cannot be told
+    likely:   the branch to follow where it cannot: as if a variable that nothing sets were empty and a command succeeded
+    assumed:  the value rests on a default that the environment may override
+    """
+
+    __slots__ = ("assumed", "likely", "value")
+
+    def __init__(self, value: bool | None, likely: bool = True, assumed: bool = False) -> None:
+        self.value = value
+        self.likely = likely if value is None else value
+        self.assumed = assumed
+
+    def negated(self) -> Status:
+        return Status(None if self.value is None else not self.value, not self.likely, self.assumed)
+
+    @property
+    def certain(self) -> bool:
+        return self.value is not None and not self.assumed
+
+
+SUCCESS, FAILURE, UNSURE = Status(True), Status(False), Status(None)
+
+
+class State:
+    """Everything an assignment, a branch or a call may change. Values are replaced, never changed in place."""
+
+    __slots__ = ("all_exported", "args", "control", "exported", "functions", "installed", "sourced", "variables")
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Value] = {}
+        self.exported: frozenset[str] = frozenset()
+        self.args: list[Word] | None = None
+        self.functions: dict[str, tuple[Script, Node]] = {}
+        self.installed: dict[str, ReleaseClaim] = {}
+        self.control: str | None = None
+        self.all_exported = False
+        self.sourced = False
+
+    def copy(self) -> State:
+        new = State()
+        new.variables = dict(self.variables)
+        new.exported = self.exported
+        new.args = self.args
+        new.functions = dict(self.functions)
+        new.installed = dict(self.installed)
+        new.control = self.control
+        new.all_exported = self.all_exported
+        new.sourced = self.sourced
+        return new
+
+    @property
+    def ended(self) -> bool:
+        return self.control in (EXIT, FAIL, RETURN)
+
+
+def join(main: State, other: State) -> State:
+    """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it."""
+    for name in main.variables.keys() | other.variables.keys():
+        ours, theirs = main.variables.get(name), other.variables.get(name)
+        if ours is not theirs and _shown(ours) != _shown(theirs):
+            main.variables[name] = _unsure(name, ours, theirs)
+    main.exported |= other.exported
+    main.sourced = main.sourced or other.sourced
+    for engine in main.installed.keys() | other.installed.keys():
+        ours_claim, theirs_claim = main.installed.get(engine), other.installed.get(engine)
+        if ours_claim is not theirs_claim:
+            main.installed[engine] = ReleaseClaim(None, "pip")
+    if main.args is not other.args:
+        main.args = None
+    for function, body in other.functions.items():
+        main.functions.setdefault(function, body)
+    return main
+
+
+def _shown(value: Value | None) -> object:
+    if isinstance(value, Text):
+        return value.shown
+    if isinstance(value, list):
+        return tuple(word.shown for word in value)
+    if isinstance(value, dict):
+        return tuple((key, text.shown) for key, text in value.items())
+    return None
+
+
+def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
+    perhaps = _either(ours, theirs)
+    if isinstance(ours, list) or (ours is None and isinstance(theirs, list)):
+        expression = "${" + name + "[@]}"
+        if not isinstance(ours, list) or not ours:
+            return [Word(Text((unknown(expression, None, shown="", perhaps=perhaps),)), None, many=True)]
+        # the first word stands for all that the array may hold, the others add nothing to that
+        options = [perhaps] + [EMPTY] * (len(ours) - 1)
+        return [
+            Word(Text((unknown(expression, word.text.span(), word.shown, option),)), word.site, many=True)
+            for word, option in zip(ours, options, strict=True)
+        ]
+    if isinstance(ours, dict) or isinstance(theirs, dict):
+        return {}
+    text = ours if isinstance(ours, Text) else None
+    shown = text.shown if text is not None else ("${" + name + "}" if ours is None else "")
+    if ours is None or theirs is None:
+        perhaps = None  # the environment may have set it before
+    return Text((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
+
+
+def _either(ours: Value | None, theirs: Value | None) -> Text | None:
+    """The words of both values, one after the other; None if one of them is not known to be text."""
+    space = Text.of(" ")
+    texts: list[Text] = []
+    for value in (ours, theirs):
+        if isinstance(value, Text):
+            texts += [value, space]
+        elif isinstance(value, list):
+            if any(word.many for word in value):
+                return None
+            for word in value:
+                texts += [word.text, space]
+        else:
+            return None
+    return Text.join(texts)

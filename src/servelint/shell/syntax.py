@@ -1,0 +1,57 @@
+"""Shell syntax trees, by tree-sitter-bash. Imported only when a shell text is met: the library costs 20 ms of start-up."""
+
+from __future__ import annotations
+
+import re
+
+import tree_sitter
+import tree_sitter_bash
+
+from servelint.text import Text
+
+Node = tree_sitter.Node
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class Script:
+    """A shell text and its tree. A node's offsets are offsets of `text.flat`."""
+
+    __slots__ = ("root", "text")
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        flat = text.flat
+        if not flat.isascii():
+            # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
+            flat = _NOT_ASCII.sub("X", flat)
+        if "\r" in flat:
+            flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
+        self.root = _PARSER.parse(flat.encode("ascii")).root_node
+
+    def cut(self, node: Node) -> Text:
+        return self.text.cut(node.start_byte, node.end_byte)
+
+
+def first_error(node: Node) -> Node | None:
+    """The first node that the parser could not make sense of."""
+    if not node.has_error:
+        return None
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            return node
+        waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
+    return None
+
+
+def name_of(node: Node | None) -> str:
+    """The text of a node that is plain ASCII by its grammar: a name, a keyword, an option."""
+    return (node.text or b"").decode() if node is not None else ""
+
+
+def parts(node: Node) -> list[Node]:
+    """The named children of a node, without comments."""
+    return [child for child in node.children if child.is_named and child.type != "comment"]

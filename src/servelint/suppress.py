@@ -1,0 +1,100 @@
+"""Suppression comments: `# servelint: ignore[vllm/some-rule] why` on the line of a finding, above it, or above its launch."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.finding import Finding
+from servelint.rules.load import rules
+from servelint.settings import Settings
+from servelint.source import Source, Span
+
+UNUSED = "servelint/unused-ignore"
+
+_COMMENT = re.compile(r"#\s*servelint:\s*ignore(?:\[([^\]\n]*)\])?[^\n]*")
+
+
+class Ignore:
+    """One comment. lines: the lines that it speaks for; patterns: rule ids or areas (`vllm/*`), with their spans."""
+
+    __slots__ = ("lines", "patterns", "span", "used")
+
+    def __init__(self, span: Span, lines: tuple[int, ...], patterns: list[tuple[str, Span]]) -> None:
+        self.span = span
+        self.lines = lines
+        self.patterns = patterns
+        self.used: set[str] = set()
+
+    def takes(self, finding: Finding) -> bool:
+        """Whether the comment speaks for a finding; it is noted as used."""
+        places = {finding.span.line} if finding.span.source is self.span.source else set()
+        if finding.launch is not None and finding.launch.source is self.span.source:
+            places.add(finding.launch.line)
+        places |= {related.span.line for related in finding.related if related.message == "used here" and related.span.source is self.span.source}
+        if not places.intersection(self.lines):
+            return False
+        for pattern, _ in self.patterns:
+            if pattern == finding.rule or (pattern.endswith("/*") and finding.rule.startswith(pattern[:-1])):
+                self.used.add(pattern)
+                return True
+        return False
+
+
+def ignores(source: Source) -> list[Ignore]:
+    """The suppression comments of a source."""
+    if "servelint:" not in source.text:
+        return []
+    found: list[Ignore] = []
+    for match in _COMMENT.finditer(source.text):
+        line = source.position(match.start())[0]
+        alone = not source.line_text(line)[: match.start() - source.line_starts[line - 1]].strip()
+        patterns: list[tuple[str, Span]] = []
+        if match.group(1) is not None:
+            for part in re.finditer(r"[^,\s]+", match.group(1)):
+                start = match.start(1) + part.start()
+                patterns.append((part.group(), Span(source, start, start + len(part.group()))))
+        end = match.start() + len(match.group().rstrip())
+        found.append(Ignore(Span(source, match.start(), end), (line, line + 1) if alone else (line,), patterns))
+    return found
+
+
+def suppress(source: Source, findings: list[Finding], settings: Settings) -> list[Finding]:
+    """The findings that no comment silences, and a finding for each ignore that silences nothing.
+
+    An ignore of a rule that was not asked for (`--select`) is not held against its comment.
+    """
+    comments = ignores(source)
+    if not comments:
+        return findings
+    kept = [finding for finding in findings if not any([comment.takes(finding) for comment in comments])]
+    if settings.wants(UNUSED):
+        known = {UNUSED, *(rule.id for rule in rules())}
+        kept += [unused for comment in comments for unused in _unused(comment, settings, known)]
+    return kept
+
+
+def _unused(comment: Ignore, settings: Settings, known: set[str]) -> list[Finding]:
+    if not comment.patterns:
+        return [_finding(comment.span, "the ignore names no rule", "write the rule's id in brackets: ignore[vllm/some-rule] why")]
+    found: list[Finding] = []
+    for pattern, span in comment.patterns:
+        if pattern in comment.used:
+            continue
+        area = pattern.endswith("/*") and any(rule.startswith(pattern[:-1]) for rule in known)
+        if pattern not in known and not area:
+            found.append(_finding(span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)"))
+        elif area or settings.wants(pattern):
+            found.append(_finding(span, f"the ignore of {pattern} silences nothing here", "delete it"))
+    return found
+
+
+def _finding(span: Span, message: str, advice: str) -> Finding:
+    return Finding(
+        rule=UNUSED,
+        severity="warning",
+        confidence="high",
+        impact="best-practice",
+        message=message,
+        advice=advice,
+        span=span,
+    )

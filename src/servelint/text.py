@@ -1,0 +1,238 @@
+"""Traced text: a string that remembers where each of its characters was written.
+
+A value travels through layers before an engine sees it: a YAML block scalar is unfolded, `${V:-d}` is interpolated, a
+shell removes quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted
+shell word inside a folded scalar still knows the characters the user typed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from servelint.source import Source, Span
+
+HOLE = "\ufdd0"
+"""Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
+
+
+class Piece:
+    """A run of characters with one origin.
+
+    text:        what it contributes; HOLE for an unknown value
+    span:        where it is written; None for text that no file holds (a default of ours)
+    verbatim:    text is exactly what stands at the span, so that part of the text is part of the span
+    expression:  None for known text, else how the source writes the unknown (`${MODEL}`, `$(nproc)`)
+    shown:       what a listing prints for an unknown: usually its expression, empty for `"$@"`
+    assumed:     known only because a default applies that the environment may override (`${V:-d}`)
+    origin:      the place in another file that the text came from (a `.env`), if any
+    perhaps:     all that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything
+    """
+
+    __slots__ = ("assumed", "expression", "origin", "perhaps", "shown", "span", "text", "verbatim")
+
+    def __init__(
+        self,
+        text: str,
+        span: Span | None,
+        *,
+        verbatim: bool = False,
+        expression: str | None = None,
+        shown: str | None = None,
+        assumed: bool = False,
+        origin: Span | None = None,
+        perhaps: Text | None = None,
+    ) -> None:
+        self.text = text
+        self.span = span
+        self.verbatim = verbatim
+        self.expression = expression
+        self.shown = expression if shown is None else shown
+        self.assumed = assumed
+        self.origin = origin
+        self.perhaps = perhaps
+
+    def cut(self, start: int, end: int) -> Piece:
+        """The part of this piece between two offsets of its text; an unknown is never cut."""
+        if self.expression is not None or (start == 0 and end == len(self.text)):
+            return self
+        span = self.span
+        if self.verbatim and span is not None:
+            span = span.sub(start, end)
+        return Piece(self.text[start:end], span, verbatim=self.verbatim, assumed=self.assumed, origin=self.origin)
+
+    def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
+        """The same text, said to stand at another span (the place that uses it)."""
+        return Piece(
+            self.text,
+            span,
+            expression=self.expression,
+            shown=self.shown,
+            assumed=self.assumed if assumed is None else assumed,
+            origin=self.origin or self.span,
+            perhaps=self.perhaps,
+        )
+
+
+def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
+    return Piece(HOLE, span, expression=expression, shown=shown, perhaps=perhaps)
+
+
+class Text:
+    """A sequence of pieces. `flat` is its text with HOLE for each unknown."""
+
+    __slots__ = ("_starts", "flat", "pieces")
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
+        self.flat = "".join([piece.text for piece in self.pieces])
+        self._starts: list[int] | None = None
+
+    @classmethod
+    def at(cls, source: Source, start: int, end: int) -> Text:
+        """The source's own characters between two offsets."""
+        return cls((Piece(source.text[start:end], Span(source, start, end), verbatim=True),))
+
+    @classmethod
+    def of(cls, text: str, span: Span | None = None) -> Text:
+        """Known text that stands for a span without being written there."""
+        return cls((Piece(text, span),))
+
+    @classmethod
+    def join(cls, texts: Iterable[Text]) -> Text:
+        return cls([piece for text in texts for piece in text.pieces])
+
+    def __repr__(self) -> str:
+        return f"Text({self.shown!r})"
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = []
+            at = 0
+            for piece in self.pieces:
+                self._starts.append(at)
+                at += len(piece.text)
+        return self._starts
+
+    @property
+    def known(self) -> bool:
+        return HOLE not in self.flat
+
+    @property
+    def value(self) -> str | None:
+        """The text when all of it is known, else None."""
+        return None if HOLE in self.flat else self.flat
+
+    @property
+    def shown(self) -> str:
+        """The text as a listing prints it: unknown values as the source writes them."""
+        if HOLE not in self.flat:
+            return self.flat
+        return "".join([piece.text if piece.expression is None else piece.shown or "" for piece in self.pieces])
+
+    @property
+    def assumed(self) -> bool:
+        """Whether a part is known only through a default that the environment may override."""
+        return any(piece.assumed for piece in self.pieces)
+
+    def cut(self, start: int, end: int | None = None) -> Text:
+        """The part between two offsets of `flat`."""
+        if end is None:
+            end = len(self.flat)
+        if start <= 0 and end >= len(self.flat):
+            return self
+        if start >= end:
+            return Text(())
+        first = bisect_right(self.starts, start) - 1
+        parts: list[Piece] = []
+        for index in range(first, len(self.pieces)):
+            piece, at = self.pieces[index], self.starts[index]
+            if at >= end:
+                break
+            parts.append(piece.cut(max(0, start - at), min(len(piece.text), end - at)))
+        return Text(parts)
+
+    def strip(self) -> Text:
+        flat = self.flat
+        return self.cut(len(flat) - len(flat.lstrip()), len(flat.rstrip()))
+
+    def span(self, start: int = 0, end: int | None = None) -> Span | None:
+        """The characters in the file from the first to the last of a range of `flat`.
+
+        None when nothing of it stands in a file, or when its parts stand in several files or out of order.
+        """
+        part = self.cut(start, end)
+        low: Span | None = None
+        high: Span | None = None
+        for piece in part.pieces:
+            if piece.span is None:
+                continue
+            if low is None or high is None:
+                low = high = piece.span
+            elif piece.span.source is low.source and piece.span.start >= high.start:
+                high = piece.span if piece.span.end >= high.end else high
+            else:
+                return None
+        if low is None or high is None:
+            return None
+        return Span(low.source, low.start, high.end)
+
+    def extent(self, start: int = 0, end: int | None = None) -> Span | None:
+        """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
+        low: Span | None = None
+        stop = 0
+        for piece in self.cut(start, end).pieces:
+            if piece.span is None:
+                continue
+            if low is None:
+                low, stop = piece.span, piece.span.end
+            elif piece.span.source is low.source and piece.span.start >= low.start:
+                stop = max(stop, piece.span.end)
+        return Span(low.source, low.start, stop) if low is not None else None
+
+    @property
+    def written(self) -> Span | None:
+        """Where the text stands character for character, so that an edit there changes just it; else None."""
+        span = self.span()
+        if span is None or not all(piece.verbatim for piece in self.pieces):
+            return None
+        return span if span.text == self.flat else None
+
+    @property
+    def origin(self) -> Span | None:
+        """The place in another file that a part of the text was taken from, if any."""
+        for piece in self.pieces:
+            if piece.origin is not None:
+                return piece.origin
+        return None
+
+    def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
+        """The same text, said to stand at the span that uses it; where it came from is kept as the origin."""
+        return Text([piece.replaced(span, assumed=assumed) for piece in self.pieces])
+
+    def softened(self) -> Text:
+        """The same text, marked as a default that the environment may override."""
+        if all(piece.assumed for piece in self.pieces):
+            return self
+        return Text(
+            [
+                Piece(
+                    piece.text,
+                    piece.span,
+                    verbatim=piece.verbatim,
+                    expression=piece.expression,
+                    shown=piece.shown,
+                    assumed=True,
+                    origin=piece.origin,
+                    perhaps=piece.perhaps,
+                )
+                for piece in self.pieces
+            ]
+        )
+
+
+EMPTY = Text(())

@@ -1,0 +1,222 @@
+"""YAML as positioned nodes: parsing by libyaml, offsets by our own hand.
+
+The nodes are PyYAML's. libyaml gives each node's first and last offset; what stands between them (quotes, escapes, folded
+lines, block indentation) is aligned here with the value, so that every character of a scalar keeps its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import yaml
+
+from servelint.problem import Problem
+from servelint.source import Source, Span
+from servelint.text import Piece, Text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+Node = yaml.nodes.Node
+Entries = dict[str, tuple[Node, Node]]
+
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_DOUBLED_QUOTE = re.compile("''")
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)", re.DOTALL)
+_ESCAPES = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
+    "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029", "\n": "", "\r": "",
+}  # fmt: skip
+_WHITE = (" ", "\t", "\n")
+_MERGES_AT_MOST = 10_000
+
+
+def documents(source: Source) -> tuple[list[Node], Problem | None]:
+    """The documents of a YAML text, and what stopped the parser, if anything did; earlier documents are kept."""
+    nodes: list[Node] = []
+    try:
+        loader = Loader(source.text)
+        try:
+            while loader.check_node():
+                node = loader.get_node()
+                if node is not None:
+                    nodes.append(node)
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = source.position(min(mark.index, len(source.text))) if mark is not None else (1, 1)
+        return nodes, Problem(source.path, f"not valid YAML: {error.problem or error.context}", line, column)
+    except yaml.reader.ReaderError as error:
+        line, column = source.position(min(error.position, len(source.text)))
+        return nodes, Problem(source.path, f"not valid YAML: {error.reason}", line, column)
+    except RecursionError:
+        return nodes, Problem(source.path, "not read: the YAML is nested too deeply")
+    except UnicodeEncodeError as error:
+        line, column = source.position(error.start)
+        return nodes, Problem(source.path, "not valid YAML: a lone surrogate", line, column)
+    return nodes, None
+
+
+def entries(node: Node | None) -> Entries:
+    """key -> (key node, value node) of a mapping, merge keys (`<<`) applied as YAML orders them; {} for anything else."""
+    found: Entries = {}
+    if not isinstance(node, yaml.MappingNode):
+        return found
+    merged: list[Node] = []
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            if key.value == "<<" and not key.style:
+                merged.append(value)
+            else:
+                found[key.value] = (key, value)
+    if merged:
+        seen = {id(node)}
+        for value in merged:
+            _merge(value, found, seen)
+    return found
+
+
+def _merge(node: Node, found: Entries, seen: set[int]) -> None:
+    """Add what a merge key brings; what is there already wins. `seen` keeps an alias bomb from being unrolled."""
+    waiting = [node]
+    while waiting and len(seen) < _MERGES_AT_MOST:
+        node = waiting.pop(0)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting = [*node.value, *waiting]
+        elif isinstance(node, yaml.MappingNode):
+            deeper: list[Node] = []
+            for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    continue
+                if key.value == "<<" and not key.style:
+                    deeper.append(value)
+                else:
+                    found.setdefault(key.value, (key, value))
+            waiting = [*deeper, *waiting]
+
+
+def items(node: Node | None) -> list[Node] | None:
+    """The items of a sequence, None for anything else."""
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else None
+
+
+def is_mapping(node: Node | None) -> bool:
+    return isinstance(node, yaml.MappingNode)
+
+
+def scalar(node: Node | None) -> str | None:
+    """The value of a scalar as text; None for a collection and for an empty or null scalar."""
+    if not isinstance(node, yaml.ScalarNode) or is_null(node):
+        return None
+    value: str = node.value
+    return value
+
+
+def is_null(node: Node | None) -> bool:
+    return (
+        isinstance(node, yaml.ScalarNode)
+        and not node.style
+        and (node.tag == "tag:yaml.org,2002:null" or node.value in ("", "~", "null"))
+    )
+
+
+def span(source: Source, node: Node) -> Span:
+    """The characters of a node, without anchor and tag, and without what trails a block collection."""
+    start, end = node.start_mark.index, node.end_mark.index
+    text = source.text
+    match = _PROPERTIES.match(text, start, end)
+    start = match.end() if match else start
+    while end > start and text[end - 1] in " \t\r\n":
+        end -= 1
+    return Span(source, start, max(start, end))
+
+
+def text(source: Source, node: Node) -> Text:
+    """The value of a scalar, each character with its place."""
+    value: str = node.value
+    start, end = node.start_mark.index, node.end_mark.index
+    raw = source.text
+    if raw[start : start + 1] in ("&", "!"):
+        match = _PROPERTIES.match(raw, start, end)
+        start = match.end() if match else start
+    style = node.style
+    if style in ("'", '"'):
+        start, end = start + 1, end - 1
+    if style not in ("|", ">") and raw.startswith(value, start):
+        return Text.at(source, start, start + len(value)) if value else Text(())
+    pieces = list(_aligned(source, value, _tokens(raw, style, start, end), start, end))
+    if "".join([piece.text for piece in pieces]) == value:
+        return Text(pieces)
+    return Text.of(value, Span(source, start, end))
+
+
+def _tokens(raw: str, style: str | None, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """(text, start, end) for each run of a raw scalar that stands in its value; between them is only white space."""
+    at = start
+    if style in ("|", ">"):
+        at = raw.find("\n", start, end) + 1 or end
+    while at < end:
+        stop = raw.find("\n", at, end)
+        next_line = end if stop == -1 else stop + 1
+        stop = end if stop == -1 else stop
+        if raw[stop - 1 : stop] == "\r":
+            stop -= 1
+        while at < stop and raw[at] in " \t":
+            at += 1
+        if at < stop:
+            if style == "'":
+                yield from _split(raw, _DOUBLED_QUOTE, at, stop)
+            elif style == '"':
+                yield from _split(raw, _ESCAPE, at, next_line if raw[stop - 1] == "\\" else stop)
+            elif not style:
+                yield raw[at:stop].rstrip(" \t"), at, stop
+            else:
+                yield raw[at:stop], at, stop
+        at = next_line
+
+
+def _split(raw: str, escape: re.Pattern[str], start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    at = start
+    for match in escape.finditer(raw, start, end):
+        if match.start() > at:
+            yield raw[at : match.start()], at, match.start()
+        yield _unescaped(match.group()), match.start(), match.end()
+        at = match.end()
+    rest = raw[at:end].rstrip(" \t\r\n")
+    if rest:
+        yield rest, at, at + len(rest)
+
+
+def _unescaped(escape: str) -> str:
+    if escape == "''":
+        return "'"
+    if escape[1] in "xuU":
+        code = int(escape[2:], 16)
+        return chr(code) if code < 0x110000 else escape
+    return _ESCAPES.get(escape[1], escape[1])
+
+
+def _aligned(
+    source: Source, value: str, tokens: Iterator[tuple[str, int, int]], start: int, end: int
+) -> Iterator[Piece]:
+    done, last = 0, start
+    for token, at, stop in tokens:
+        found = done
+        while not value.startswith(token, found):
+            if value[found : found + 1] not in _WHITE:
+                return
+            found += 1
+        if found > done:
+            yield Piece(value[done:found], Span(source, last, at))
+        yield Piece(token, Span(source, at, stop), verbatim=len(token) == stop - at)
+        done, last = found + len(token), stop
+    if done < len(value):
+        yield Piece(value[done:], Span(source, last, end))

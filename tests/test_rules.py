@@ -1,0 +1,126 @@
+"""Every rule's own examples, through every reader; and what every rule must have."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from packaging.version import Version
+
+from servelint.engines import ENGINE_NAMES
+from servelint.engines.config import Config, Reading
+from servelint.linter import check_launches
+from servelint.readers import read
+from servelint.rules.compile import compile_rule, read_rule, rule_files
+from servelint.rules.condition import operands
+from servelint.rules.load import rules
+from servelint.settings import Settings
+from tests.wrapping import CLOSE, OPEN, WRAPPERS, unmarked
+
+ROOT = Path(__file__).parent.parent
+FOLDER = str(ROOT / "rules")
+DATA = [read_rule(path, FOLDER) for path in rule_files(FOLDER)]
+IDS = [rule["id"] for rule in DATA]
+
+
+def _examples(kind: str) -> list[Any]:
+    return [
+        pytest.param(rule, example, wrapper, id=f"{rule['id']}-{kind}{number}-{wrapper}")
+        for rule in DATA
+        for number, example in enumerate(rule["examples"][kind], start=1)
+        for wrapper in WRAPPERS
+    ]
+
+
+@pytest.mark.parametrize(("rule", "example", "wrapper"), _examples("bad"))
+def test_bad_example_is_found_at_its_marks(rule: dict[str, Any], example: dict[str, Any], wrapper: str) -> None:
+    filename, wrap = WRAPPERS[wrapper]
+    source, expected = unmarked(filename, wrap(rule["engine"], example))
+    assert expected is not None, "a bad example marks its span"
+    reading = read(source)
+    assert len(reading.launches) == 1, source.text
+    found = [finding for finding in check_launches(source, reading.launches, Settings()) if finding.rule == rule["id"]]
+    assert len(found) == 1, source.text
+    assert found[0].span == expected, f"{found[0].span} instead of {expected} in\n{source.text}"
+    assert "{" not in found[0].message.replace("${", ""), found[0].message
+
+
+@pytest.mark.parametrize(("rule", "example", "wrapper"), _examples("good"))
+def test_good_example_is_not_found(rule: dict[str, Any], example: dict[str, Any], wrapper: str) -> None:
+    filename, wrap = WRAPPERS[wrapper]
+    source, marked = unmarked(filename, wrap(rule["engine"], example))
+    assert marked is None
+    reading = read(source)
+    assert len(reading.launches) == 1, source.text
+    found = check_launches(source, reading.launches, Settings())
+    assert rule["id"] not in [finding.rule for finding in found], source.text
+
+
+@pytest.mark.parametrize("rule", DATA, ids=IDS)
+class TestEachRule:
+    def test_is_valid(self, rule: dict[str, Any]) -> None:
+        schema = json.loads((ROOT / "schemas" / "rule.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(rule)
+
+    def test_has_as_many_good_examples_as_bad_ones(self, rule: dict[str, Any]) -> None:
+        examples = rule["examples"]
+        assert len(examples["good"]) >= len(examples["bad"])
+
+    def test_has_an_unknown_among_the_good_examples(self, rule: dict[str, Any]) -> None:
+        def unknown(example: dict[str, Any]) -> bool:
+            return "$" in example["run"] or "$" in "".join(example.get("env", {}).values()) or "version" not in example
+
+        assert any(unknown(example) for example in rule["examples"]["good"])
+
+    def test_has_a_release_on_each_side_of_every_bound(self, rule: dict[str, Any]) -> None:
+        def inside(example: dict[str, Any], operator: str, bound: Version) -> bool:
+            version = Version(str(example["version"]).removeprefix("b"))
+            return {">=": version >= bound, "<": version < bound, "<=": version <= bound, ">": version > bound}[operator]
+
+        outermost = {"vllm": "0.6", "sglang": "0.4.6"}
+        named = {kind: [one for one in rule["examples"][kind] if "version" in one] for kind in ("bad", "good")}
+        for operator, text in re.findall(r"([<>]=?)\s*([\w.]+)", rule["versions"]):
+            bound = Version(text)
+            assert all(inside(example, operator, bound) for example in named["bad"]), f"a bad example is outside of {operator}{text}"
+            if text != outermost.get(rule["engine"]) and not (operator == ">=" and bound <= Version("0.8.5") and rule["engine"] == "vllm"):
+                assert any(not inside(example, operator, bound) for example in named["good"]), f"no good example outside of {operator}{text}"
+
+    def test_names_operands_that_exist(self, rule: dict[str, Any]) -> None:
+        compiled = compile_rule(rule)
+        source, _ = unmarked("run.sh", rule["examples"]["bad"][0]["run"])
+        config = Config(Reading(read(source).launches[0]), None)
+        known = config.reading.options.options
+        names = [*operands(compiled["when"]), *operands(compiled.get("unless", ["and", []])), *compiled["at"]]
+        for name in names:
+            head = name.partition(".")[0]
+            if head not in ("env", "model", "effective", "container"):
+                assert head in known, f"{head} is not in the option table"
+            if head == "effective":
+                from servelint.engines import config as config_module
+
+                assert name.partition(".")[2] in config_module._facts(rule["engine"])
+
+    def test_labels_belong_to_its_operands(self, rule: dict[str, Any]) -> None:
+        compiled = compile_rule(rule)
+        named = {*operands(compiled["when"]), *compiled["at"]}
+        assert set(rule.get("labels", {})) <= named
+
+    def test_crash_at_start_is_an_error(self, rule: dict[str, Any]) -> None:
+        if rule["impact"] == "crash-at-start":
+            assert rule["severity"] == "error"
+
+
+def test_the_book_holds_every_rule() -> None:
+    assert [rule.id for rule in rules()] == IDS
+    assert {rule.engine for rule in rules()} <= set(ENGINE_NAMES)
+
+
+def test_marks_are_only_in_bad_examples() -> None:
+    for rule in DATA:
+        for example in rule["examples"]["good"]:
+            assert OPEN not in json.dumps(example, ensure_ascii=False)
+            assert CLOSE not in json.dumps(example, ensure_ascii=False)
