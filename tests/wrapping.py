@@ -9,8 +9,16 @@ from typing import Any
 from servelint.source import Source, Span
 
 OPEN, CLOSE = "\u27e6", "\u27e7"
-VERBS = {"vllm": ("vllm serve",), "sglang": ("python -m sglang.launch_server", "python3 -m sglang.launch_server", "sglang serve"), "llama.cpp": ("llama-server",)}
-IMAGES = {"vllm": "vllm/vllm-openai:v{}", "sglang": "lmsysorg/sglang:v{}-cu126", "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}"}
+VERBS = {
+    "vllm": ("vllm serve",),
+    "sglang": ("python -m sglang.launch_server", "python3 -m sglang.launch_server", "sglang serve"),
+    "llama.cpp": ("llama-server",),
+}
+IMAGES = {
+    "vllm": "vllm/vllm-openai:v{}",
+    "sglang": "lmsysorg/sglang:v{}-cu126",
+    "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}",
+}
 
 
 def words(command: str) -> list[str]:

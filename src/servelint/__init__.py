@@ -1,8 +1,8 @@
 """servelint: a linter for the files that launch LLM inference servers.
 
-    import servelint
-    report = servelint.check(["compose.yml"])
-    for finding in report.findings: print(finding.rule, finding.message)
+import servelint
+report = servelint.check(["compose.yml"])
+for finding in report.findings: print(finding.rule, finding.message)
 """
 
 from __future__ import annotations

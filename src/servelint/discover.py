@@ -15,7 +15,9 @@ SIZE_AT_MOST = 4 << 20
 """Bytes (4 MiB). A larger file that mentions an engine is an error; one that does not is none of our business."""
 
 _CANDIDATE = re.compile(r"(?:\.(?:ya?ml|json|sh|bash|zsh|ksh|sbatch|slurm)|^[^.]+)$", re.IGNORECASE)
-_SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache"))
+_SKIPPED = frozenset(
+    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
+)
 _CHUNK = 1 << 20
 _OVERLAP = 64
 
@@ -111,7 +113,9 @@ def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
         if b"\0" in chunk:
             return None
         if MENTIONS.search(tail + chunk):
-            return Problem(path, f"not read: {size / (1 << 20):.0f} MiB, and servelint reads files up to {SIZE_AT_MOST >> 20} MiB")
+            return Problem(
+                path, f"not read: {size / (1 << 20):.0f} MiB, and servelint reads files up to {SIZE_AT_MOST >> 20} MiB"
+            )
         tail = chunk[-_OVERLAP:]
     return None
 

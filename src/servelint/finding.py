@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from servelint.launch import Launch
 from servelint.source import Span
 
@@ -111,6 +109,8 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """The same for the same finding on another line: rule, path, launch and the text that it points at."""
+        import hashlib
+
         name = self.launch.name if self.launch is not None else ""
         parts = (self.rule, self.span.source.path, name, self.span.text)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

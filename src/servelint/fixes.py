@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from servelint.engines.config import Config
 from servelint.finding import Edit, Finding, Fix
 from servelint.source import Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PLAIN = re.compile(r"[\w./:-]+", re.ASCII)
 

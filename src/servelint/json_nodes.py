@@ -12,7 +12,14 @@ from servelint.text import HOLE, Piece, Text
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?(?![\w.+-])")
-_WORDS = {"true": True, "false": False, "null": None, "NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_WORDS = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+}
 _WORD = re.compile(r"-?[A-Za-z]+")
 _CHUNK = re.compile(r'[^"\\\x00-\x1f]+')
 _DELIMITED = re.compile(r"[^,\]}\s]*")
@@ -36,7 +43,7 @@ class JsonNode:
 
     __slots__ = ("content", "items", "kind", "members", "open", "text", "value")
 
-    def __init__(self, kind: str, text: Text, value: str | int | float | bool | None = None, content: Text | None = None) -> None:
+    def __init__(self, kind: str, text: Text, value: str | float | bool | None = None, content: Text | None = None) -> None:
         self.kind = kind
         self.text = text
         self.value = value

@@ -64,7 +64,9 @@ class ReleaseClaim:
 
     __slots__ = ("how", "release", "rolling", "span")
 
-    def __init__(self, release: str | None = None, how: str | None = None, span: Span | None = None, rolling: bool = False) -> None:
+    def __init__(
+        self, release: str | None = None, how: str | None = None, span: Span | None = None, rolling: bool = False
+    ) -> None:
         self.release = release
         self.how = how
         self.span = span

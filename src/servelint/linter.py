@@ -56,11 +56,17 @@ def beside(path: str) -> Neighbours:
 
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours) -> None:
     """Lint one source into a report."""
-    reading = read(source, neighbours)
-    report.errors += reading.problems
     report.sources.append(source)
+    try:
+        reading = read(source, neighbours)
+        found = check_launches(source, reading.launches, settings)
+    except Exception as error:  # a bug of ours must not cost the findings in other files
+        what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
+        report.errors.append(Problem(source.path, what))
+        return
+    report.errors += reading.problems
     report.launches += reading.launches
-    report.findings += check_launches(source, reading.launches, settings)
+    report.findings += found
 
 
 def check_launches(source: Source, launches: list[Launch], settings: Settings) -> list[Finding]:

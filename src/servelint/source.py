@@ -78,11 +78,7 @@ class Span:
         return f"Span({self.source.path}:{line}:{column} {self.text!r})"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Span)
-            and self.source is other.source
-            and (self.start, self.end) == (other.start, other.end)
-        )
+        return isinstance(other, Span) and self.source is other.source and (self.start, self.end) == (other.start, other.end)
 
     def __hash__(self) -> int:
         return hash((id(self.source), self.start, self.end))

@@ -30,7 +30,11 @@ class Ignore:
         places = {finding.span.line} if finding.span.source is self.span.source else set()
         if finding.launch is not None and finding.launch.source is self.span.source:
             places.add(finding.launch.line)
-        places |= {related.span.line for related in finding.related if related.message == "used here" and related.span.source is self.span.source}
+        places |= {
+            related.span.line
+            for related in finding.related
+            if related.message == "used here" and related.span.source is self.span.source
+        }
         if not places.intersection(self.lines):
             return False
         for pattern, _ in self.patterns:
@@ -66,7 +70,8 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
     comments = ignores(source)
     if not comments:
         return findings
-    kept = [finding for finding in findings if not any([comment.takes(finding) for comment in comments])]
+    # sum, not any: every comment is asked, so that one that repeats another is not called unused
+    kept = [finding for finding in findings if not sum(comment.takes(finding) for comment in comments)]
     if settings.wants(UNUSED):
         known = {UNUSED, *(rule.id for rule in rules())}
         kept += [unused for comment in comments for unused in _unused(comment, settings, known)]
@@ -75,7 +80,9 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
 
 def _unused(comment: Ignore, settings: Settings, known: set[str]) -> list[Finding]:
     if not comment.patterns:
-        return [_finding(comment.span, "the ignore names no rule", "write the rule's id in brackets: ignore[vllm/some-rule] why")]
+        return [
+            _finding(comment.span, "the ignore names no rule", "write the rule's id in brackets: ignore[vllm/some-rule] why")
+        ]
     found: list[Finding] = []
     for pattern, span in comment.patterns:
         if pattern in comment.used:

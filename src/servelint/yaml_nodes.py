@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import yaml
 
@@ -16,6 +15,7 @@ from servelint.problem import Problem
 from servelint.source import Source, Span
 from servelint.text import Piece, Text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -141,6 +141,8 @@ def span(source: Source, node: Node) -> Span:
 
 def text(source: Source, node: Node) -> Text:
     """The value of a scalar, each character with its place."""
+    if not isinstance(node, yaml.ScalarNode):
+        return Text(())
     value: str = node.value
     start, end = node.start_mark.index, node.end_mark.index
     raw = source.text
@@ -204,9 +206,7 @@ def _unescaped(escape: str) -> str:
     return _ESCAPES.get(escape[1], escape[1])
 
 
-def _aligned(
-    source: Source, value: str, tokens: Iterator[tuple[str, int, int]], start: int, end: int
-) -> Iterator[Piece]:
+def _aligned(source: Source, value: str, tokens: Iterator[tuple[str, int, int]], start: int, end: int) -> Iterator[Piece]:
     done, last = 0, start
     for token, at, stop in tokens:
         found = done

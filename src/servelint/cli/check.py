@@ -20,7 +20,12 @@ def run(args: list[str]) -> int:
     options.add_inputs(usage)
     options.add_filters(usage)
     options.add_engine_version(usage)
-    usage.add_argument("--fail-on", choices=(*reversed(SEVERITIES), "never"), default="error", help="findings that make the exit status 1 (default: error)")
+    usage.add_argument(
+        "--fail-on",
+        choices=(*reversed(SEVERITIES), "never"),
+        default="error",
+        help="findings that make the exit status 1 (default: error)",
+    )
     usage.add_argument("--format", choices=("text", "json", "github"), default="text", help="(default: text)")
     usage.add_argument("--output", metavar="FILE", help="write the report there instead of standard output")
     usage.add_argument("--fix", action="store_true", help="apply the fixes that are safe")

@@ -76,7 +76,10 @@ def _keeps(source: Source, text: str, before: Report, fixed: list[Finding], sett
 
 def _diff(source: Source, new: Source) -> str:
     lines = difflib.unified_diff(
-        source.text.splitlines(keepends=True), new.text.splitlines(keepends=True), f"a/{source.path}", f"b/{source.path}"
+        source.text.splitlines(keepends=True),
+        new.text.splitlines(keepends=True),
+        f"a/{source.path}",
+        f"b/{source.path}",
     )
     return "".join([line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from typing import Any
 
 from servelint.cli import options
 from servelint.engines import ENGINE_NAMES
@@ -16,6 +15,10 @@ from servelint.report.clean import clean
 from servelint.report.json_report import problem_data
 from servelint.report.text import Painter, problem_text
 from servelint.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def run(args: list[str]) -> int:
@@ -28,7 +31,10 @@ def run(args: list[str]) -> int:
     report = options.run(arguments, Settings(ignore=("*",), engine_versions=versions), usage)
     shown = _one_each(report.launches)
     if arguments.format == "json":
-        data = {"launches": [launch_data(launch, versions) for launch in shown], "errors": [problem_data(problem) for problem in report.errors]}
+        data = {
+            "launches": [launch_data(launch, versions) for launch in shown],
+            "errors": [problem_data(problem) for problem in report.errors],
+        }
         sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     else:
         paint = Painter(False)

@@ -24,7 +24,9 @@ def run(args: list[str]) -> int:
     shown = [rule for rule in rules() if asked.wants(rule.id) and SEVERITIES.index(rule.severity) >= least]
     if arguments.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
-        sys.stdout.write(json.dumps([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1, ensure_ascii=False) + "\n")
+        sys.stdout.write(
+            json.dumps([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1, ensure_ascii=False) + "\n"
+        )
         return 0
     width = max([len(rule.id) for rule in shown], default=0)
     for rule in shown:

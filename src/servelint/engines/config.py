@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from servelint import json_nodes, models
+from servelint import models
 from servelint.engines import options as option_table
 from servelint.engines.options import Arguments, Options, Setting
 from servelint.engines.releases import release_key
 from servelint.launch import Launch
 from servelint.text import Text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint import json_nodes
     from servelint.source import Span
 
 Scalar = str | int | float | bool
@@ -89,9 +90,13 @@ class Reading:
     def parsed(self, name: str) -> json_nodes.JsonNode | None:
         """The JSON of an option's value; None if it is not given, not known, or no JSON."""
         if name not in self.json:
+            from servelint import json_nodes
+
             setting = self.arguments.settings.get(name)
-            node = json_nodes.parse(setting.value) if setting is not None and setting.value is not None else None
-            self.json[name] = node if isinstance(node, json_nodes.JsonNode) else None
+            self.json[name] = None
+            if setting is not None and setting.value is not None:
+                node = json_nodes.parse(setting.value)
+                self.json[name] = node if isinstance(node, json_nodes.JsonNode) else None
         return self.json[name]
 
 
@@ -160,6 +165,8 @@ class Config:
             return self.unwritten(option)
         node = self.reading.parsed(option)
         site = setting.value_word.site if setting.value_word is not None else setting.word.site
+        from servelint import json_nodes
+
         for key in path.split("."):
             if node is None or node.kind != json_nodes.OBJECT:
                 return Operand(None, site=site)
@@ -177,8 +184,8 @@ class Config:
         variable = self.launch.env.get(name)
         if variable is None:
             return UNWRITTEN if self.launch.open_env or self.launch.fragment else ABSENT
-        if variable.value is None or not variable.value.known:
-            return Operand(None if variable.value is None else True, None, variable.value, variable.site)
+        if variable.value is None:
+            return Operand(None, site=variable.site)
         return Operand(True, variable.value.value, variable.value, variable.site)
 
     def _model(self, fact: str) -> Operand:
@@ -190,12 +197,12 @@ class Config:
 
     def _container(self, name: str) -> Operand:
         container = self.launch.container
-        if container is None or (name == "image" and container.image is None):
+        if container is None:
             return UNWRITTEN
-        if name == "image":
-            return Operand(True, container.image.value, container.image)
-        text = container.settings.get(name)
-        return ABSENT if text is None else Operand(True, text.value, text)
+        text = container.image if name == "image" else container.settings.get(name)
+        if text is None:
+            return UNWRITTEN if name == "image" else ABSENT
+        return Operand(True, text.value, text)
 
 
 def _typed(text: Text, kind: str | None) -> Scalar | None:

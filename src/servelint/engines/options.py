@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"-\d*\.?\d+(?:[eE][-+]?\d+)?$")
 
 
 class Option:
-    """One option: its canonical name (without dashes), how many words it takes, its value's type, the releases of its values."""
+    """One option: its canonical name (without dashes), how many words it takes, its value's type, and since when."""
 
     __slots__ = ("kind", "name", "since", "type", "values_since")
 
@@ -37,7 +37,15 @@ class Option:
 class Options:
     """An engine's options by canonical name and by spelling, and its dialect."""
 
-    __slots__ = ("by_spelling", "json_paths", "options", "positional", "single_dash", "speculative_methods", "underscores")
+    __slots__ = (
+        "by_spelling",
+        "json_paths",
+        "options",
+        "positional",
+        "single_dash",
+        "speculative_methods",
+        "underscores",
+    )
 
     def __init__(self, data: dict[str, object]) -> None:
         self.underscores = bool(data.get("underscores"))

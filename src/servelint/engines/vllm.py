@@ -49,7 +49,7 @@ def speculative_alias(config: Config) -> Operand:
 
 
 def speculative_method_known(config: Config) -> Operand:
-    """Whether the release's SpeculativeMethod has the method as written. From 0.8.5; earlier releases take any text."""
+    """Whether the release's SpeculativeMethod has the method as written. From 0.9.1; earlier releases take any text."""
     method = config.operand("speculative-config.method")
     if not isinstance(method.value, str):
         return UNKNOWN

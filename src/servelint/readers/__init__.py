@@ -15,10 +15,9 @@ MENTIONS = re.compile(
 )
 """A file whose bytes do not match this launches no engine that servelint knows; it is never parsed."""
 
-_SHELL_NAME = re.compile(r"\.(?:sh|bash|zsh|ksh|sbatch|slurm)$", re.IGNORECASE)
-_SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh\b")
-_YAML_NAME = re.compile(r"\.ya?ml$", re.IGNORECASE)
-_SERVICES = re.compile(r"^\s*[\"']?services[\"']?\s*:", re.MULTILINE)
+_SHELL_NAMES = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm")
+_SHEBANG = r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh\b"
+_SERVICES = r"(?m)^\s*[\"']?services[\"']?\s*:"
 _TEMPLATE = "{{"
 
 
@@ -55,17 +54,18 @@ def recognise(source: Source) -> str | None:
     """ "yaml", "json", "shell", or None for a text that no reader takes."""
     path, text = source.path, source.text
     start = text.lstrip()[:1]
-    if _YAML_NAME.search(path):
+    name = path.lower().rpartition("/")[2]
+    if name.endswith((".yml", ".yaml")):
         return "yaml"
-    if path.lower().endswith(".json"):
+    if name.endswith(".json"):
         return "json" if start == "{" else None
-    if _SHELL_NAME.search(path) or _SHEBANG.match(text):
+    if name.endswith(_SHELL_NAMES) or (start == "#" and re.match(_SHEBANG, text)):
         return "shell"
-    if "." in path.rpartition("/")[2].strip("."):
+    if "." in name.strip("."):
         return None
     if start == "{":
         return "json"
-    return "yaml" if _SERVICES.search(text) else None
+    return "yaml" if re.search(_SERVICES, text) else None
 
 
 def _yaml(source: Source, neighbours: Neighbours) -> Reading:
@@ -77,5 +77,5 @@ def _yaml(source: Source, neighbours: Neighbours) -> Reading:
     for document in documents:
         if compose.is_compose(document):
             launches += compose.read(source, document, neighbours)
-    problems = [problem] if problem is not None and (_TEMPLATE not in source.text or _SERVICES.search(source.text)) else []
+    problems = [problem] if problem is not None and (_TEMPLATE not in source.text or re.search(_SERVICES, source.text)) else []
     return Reading(source, launches, problems)

@@ -7,15 +7,66 @@ from collections.abc import Callable
 
 from servelint.engines import entry, images
 from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
-from servelint.readers import container_run, installs
+from servelint.readers import container_run
 from servelint.source import Source, Span
 from servelint.text import Text
 
 _WRAPPERS = frozenset(
-    "aws-vault bash-preexec catchsegv chrt conda ddtrace-run direnv distrobox doas doppler dumb-init env exec gosu ionice ltrace "
-    "micromamba mpiexec mpirun ncu nice nohup nsys numactl op opentelemetry-instrument pdm pipx pixi poetry proxychains4 "
-    "ray rye s6-setuidgid screen script setsid srun stdbuf strace su-exec sudo systemd-cat systemd-run taskset time timeout "
-    "tini unbuffer uv uvx xvfb-run kubectl".split()
+    [
+        "aws-vault",
+        "bash-preexec",
+        "catchsegv",
+        "chrt",
+        "conda",
+        "ddtrace-run",
+        "direnv",
+        "distrobox",
+        "doas",
+        "doppler",
+        "dumb-init",
+        "env",
+        "exec",
+        "gosu",
+        "ionice",
+        "ltrace",
+        "micromamba",
+        "mpiexec",
+        "mpirun",
+        "ncu",
+        "nice",
+        "nohup",
+        "nsys",
+        "numactl",
+        "op",
+        "opentelemetry-instrument",
+        "pdm",
+        "pipx",
+        "pixi",
+        "poetry",
+        "proxychains4",
+        "ray",
+        "rye",
+        "s6-setuidgid",
+        "screen",
+        "script",
+        "setsid",
+        "srun",
+        "stdbuf",
+        "strace",
+        "su-exec",
+        "sudo",
+        "systemd-cat",
+        "systemd-run",
+        "taskset",
+        "time",
+        "timeout",
+        "tini",
+        "unbuffer",
+        "uv",
+        "uvx",
+        "xvfb-run",
+        "kubectl",
+    ]
 )
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
@@ -58,7 +109,14 @@ class Place:
         self.env_file = env_file
         self.open_env = open_env
 
-    def with_(self, *, site: Span | None, env: dict[str, Variable], claim: ReleaseClaim | None = None, open_env: bool | None = None) -> Place:
+    def with_(
+        self,
+        *,
+        site: Span | None,
+        env: dict[str, Variable],
+        claim: ReleaseClaim | None = None,
+        open_env: bool | None = None,
+    ) -> Place:
         """The same place for a command inside this one."""
         return Place(
             self.source,
@@ -93,6 +151,8 @@ def launches(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
 
 def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> list[Launch]:
     """Look behind a wrapper (`sudo -E env A=b numactl -N 0 vllm serve`) for the command that it runs."""
+    from servelint.readers import installs
+
     env = dict(place.env)
     claim = place.claim
     for at in range(1, len(words)):
@@ -173,6 +233,7 @@ def _shell(words: list[Word], place: Place, depth: int) -> list[Launch]:
 
 def script_launches(text: Text, place: Place, args: list[Word] | None, depth: int = 0) -> list[Launch]:
     """The launches of a shell script, the first of each place first. args: `$0` and what follows; None if not known."""
+    from servelint.readers import installs
     from servelint.shell.evaluate import Invocation, evaluate
 
     found: list[Launch] = []
@@ -220,7 +281,11 @@ def _container(words: list[Word], place: Place, depth: int) -> list[Launch] | No
         return []
     settings = {
         key: value
-        for key, value in (("ipc", run.last("--ipc")), ("shm_size", run.last("--shm-size")), ("runtime", run.last("--runtime")))
+        for key, value in (
+            ("ipc", run.last("--ipc")),
+            ("shm_size", run.last("--shm-size")),
+            ("runtime", run.last("--runtime")),
+        )
         if value is not None
     }
     container = Container(run.image.text, settings, *_gpus(run))

@@ -6,11 +6,10 @@ inside (`bash -c`) is evaluated. Variables come from the `.env` beside the file,
 
 from __future__ import annotations
 
-from servelint import dotenv, yaml_nodes
+from servelint import yaml_nodes
 from servelint.engines import entry, images
 from servelint.interpolate import interpolate
 from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
-from servelint.readers import dockerfile
 from servelint.readers.commands import Place, in_container
 from servelint.readers.neighbours import Neighbours
 from servelint.shell.words import split
@@ -48,7 +47,11 @@ class _Compose:
     def lookup(self, name: str) -> Text | None:
         if self._dotenv is None:
             beside = self.neighbours.read(".env")
-            self._dotenv = dotenv.parse(beside) if beside is not None else {}
+            self._dotenv = {}
+            if beside is not None:
+                from servelint import dotenv
+
+                self._dotenv = dotenv.parse(beside)
         return self._dotenv.get(name)
 
     def text(self, node: Node) -> Text:
@@ -116,6 +119,8 @@ class _Compose:
         beside = self.neighbours.read(path)
         if beside is None:
             return images.Image(image.engine, ReleaseClaim(), image.entrypoint)
+        from servelint.readers import dockerfile
+
         base = dockerfile.base(beside)
         return images.Image(base.engine or image.engine, base.claim, base.entrypoint if base.engine else image.entrypoint)
 
@@ -156,6 +161,8 @@ class _Compose:
         beside = self.neighbours.read(path)
         if beside is None:
             return None
+        from servelint import dotenv
+
         return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside, self.lookup).items()}
 
     def container(self, fields: Entries, image: Text | None) -> Container:

@@ -10,11 +10,38 @@ from servelint.text import HOLE, Text
 TOOLS = frozenset(("docker", "podman", "nerdctl"))
 
 _SWITCHES = frozenset(
-    "--detach --disable-content-trust --help --init --interactive --no-healthcheck --oom-kill-disable --privileged "
-    "--publish-all --quiet --read-only --rm --sig-proxy --tty --use-api-socket --replace --rmi --env-host --no-hosts".split()
+    [
+        "--detach",
+        "--disable-content-trust",
+        "--help",
+        "--init",
+        "--interactive",
+        "--no-healthcheck",
+        "--oom-kill-disable",
+        "--privileged",
+        "--publish-all",
+        "--quiet",
+        "--read-only",
+        "--rm",
+        "--sig-proxy",
+        "--tty",
+        "--use-api-socket",
+        "--replace",
+        "--rmi",
+        "--env-host",
+        "--no-hosts",
+    ]
 )
 _SHORT_SWITCHES = frozenset("ditPq")
-_SHORT_NAMES = {"e": "--env", "v": "--volume", "p": "--publish", "m": "--memory", "u": "--user", "w": "--workdir", "h": "--hostname"}
+_SHORT_NAMES = {
+    "e": "--env",
+    "v": "--volume",
+    "p": "--publish",
+    "m": "--memory",
+    "u": "--user",
+    "w": "--workdir",
+    "h": "--hostname",
+}
 _IMAGE_NAME = re.compile(r"im(?:a)?ge?|container|repo", re.IGNORECASE)
 
 
@@ -115,4 +142,6 @@ def _is_image(words: list[Word], at: int) -> bool:
         return True
     rest = [word.text.flat for word in words[at + 1 :]]
     plain = [flat for flat in rest if not flat.startswith("-") and HOLE not in flat and ("/" in flat or ":" in flat)]
-    return not plain and not any(_IMAGE_NAME.search(piece.expression or "") for word in words[at + 1 :] for piece in word.text.pieces)
+    return not plain and not any(
+        _IMAGE_NAME.search(piece.expression or "") for word in words[at + 1 :] for piece in word.text.pieces
+    )

@@ -15,7 +15,10 @@ from servelint.shell.words import split
 from servelint.source import Source
 from servelint.text import Text
 
-_INSTRUCTION = re.compile(r"^[ \t]*(FROM|ARG|RUN|ENTRYPOINT)[ \t]+((?:[^\\\n]|\\[^\n]|\\[ \t]*\n(?:[ \t]*#[^\n]*\n)*)*)", re.MULTILINE | re.IGNORECASE)
+_INSTRUCTION = re.compile(
+    r"^[ \t]*(FROM|ARG|RUN|ENTRYPOINT)[ \t]+((?:[^\\\n]|\\[^\n]|\\[ \t]*\n(?:[ \t]*#[^\n]*\n)*)*)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _COMMAND = re.compile(r"(?:[^;&|'\"]|'[^']*'|\"[^\"]*\")+")
 
 

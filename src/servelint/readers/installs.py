@@ -6,10 +6,21 @@ import re
 
 from servelint.launch import ReleaseClaim, Word
 
-_PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "tensorrt-llm": "trtllm", "tensorrt_llm": "trtllm"}
-_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>===?|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?")
+_PACKAGES = {
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "lmdeploy": "lmdeploy",
+    "tensorrt-llm": "trtllm",
+    "tensorrt_llm": "trtllm",
+}
+_REQUIREMENT = re.compile(
+    r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>===?|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
+)
 _INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|uv|poetry|pdm|conda|mamba|micromamba)$")
-_REPOSITORY = re.compile(r"(?:git\+|https?://).*?(vllm|sglang|lmdeploy)[^/]*?(?:-(\d+\.\d+\.\d+(?:\.post\d+|rc\d+)?)[-+].*\.whl)?", re.IGNORECASE)
+_REPOSITORY = re.compile(
+    r"(?:git\+|https?://).*?(vllm|sglang|lmdeploy)[^/]*?(?:-(\d+\.\d+\.\d+(?:\.post\d+|rc\d+)?)[-+].*\.whl)?",
+    re.IGNORECASE,
+)
 
 
 def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
@@ -19,7 +30,9 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
         return {}
     start = next(index for index, word in enumerate(words) if word.value in ("install", "add")) + 1
     upgrade = any(word.value in ("-U", "--upgrade") for word in words)
-    mixed = any(word.text.flat.startswith(("--pre", "--extra-index-url", "--index-url", "-i", "--torch-backend=n")) for word in words)
+    mixed = any(
+        word.text.flat.startswith(("--pre", "--extra-index-url", "--index-url", "-i", "--torch-backend=n")) for word in words
+    )
     found: dict[str, ReleaseClaim] = {}
     for word in words[start:]:
         claim = requirement(word)

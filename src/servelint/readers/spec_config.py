@@ -8,7 +8,9 @@ from servelint.problem import Problem
 from servelint.source import Source, Span
 from servelint.text import Text
 
-_OWN = frozenset(("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth"))
+_OWN = frozenset(
+    ("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth")
+)
 _MARK = '"num_speculative_tokens"'
 
 
@@ -26,8 +28,7 @@ def read(source: Source) -> tuple[list[Launch], Problem | None]:
     keys = node.members.keys()
     if node.kind != json_nodes.OBJECT or not (keys & _OWN) or len(keys) > 40:
         return [], None
-    span = text.span()
-    assert span is not None
+    span = Span(source, len(source.text) - len(source.text.lstrip()), len(source.text.rstrip()))
     option = Word(Text.of("--speculative-config"), span)
     launch = Launch(
         source=source,

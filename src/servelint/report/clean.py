@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
 
 def clean(text: str) -> str:
-    """The text on one line, with control characters and direction overrides shown as a dot."""
-    return _CONTROL.sub("\u00b7", text) if _CONTROL.search(text) else text
+    """The text on one line, with control characters, direction overrides and the like shown as a dot."""
+    if text.isprintable():
+        return text
+    return "".join([char if char.isprintable() else "\u00b7" for char in text])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from servelint import __version__
 from servelint.finding import Finding
 from servelint.linter import Report
 from servelint.problem import Problem
 from servelint.source import Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def render(report: Report) -> str:
@@ -52,7 +55,9 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         else {
             "engine": launch.engine,
             "version": finding.release,
-            "version_from": launch.release.how if launch.release.release else ("settings" if finding.release and not launch.release.rolling else launch.release.how),
+            "version_from": launch.release.how
+            if launch.release.release
+            else ("settings" if finding.release and not launch.release.rolling else launch.release.how),
             "name": launch.name,
         },
         "versions": finding.affected,

@@ -69,9 +69,13 @@ def _notes(finding: Finding) -> list[str]:
         engine = ENGINE_NAMES[finding.launch.engine]
         claim = finding.launch.release
         if finding.release is None:
-            notes.append(f"release: none is named here; true of every {engine} that can start this ({describe(finding.affected)})")
+            notes.append(
+                f"release: none is named here; true of every {engine} that can start this ({describe(finding.affected)})"
+            )
         elif claim.release is None and claim.rolling:
-            notes.append(f"release: judged as {engine} {finding.release}, the newest known here; affected: {describe(finding.affected)}")
+            notes.append(
+                f"release: judged as {engine} {finding.release}, the newest known here; affected: {describe(finding.affected)}"
+            )
         elif claim.release is None or claim.span is None:
             notes.append(f"release: {engine} {finding.release}; affected: {describe(finding.affected)}")
     if finding.evidence:
@@ -128,7 +132,9 @@ def _columns(text: str) -> int:
 
 def summary(report: Report, milliseconds: float | None) -> str:
     """ "found 1 error, 2 warnings in 4 launches (3 files, 38 ms); 1 fixable with --fix"."""
-    counts = {severity: sum(finding.severity == severity for finding in report.findings) for severity in ("error", "warning", "info")}
+    counts = {
+        severity: sum(finding.severity == severity for finding in report.findings) for severity in ("error", "warning", "info")
+    }
     names = {"error": ("error", "errors"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
     said = ", ".join([_count(number, *names[severity]) for severity, number in counts.items() if number])
     where = f"in {_count(len(report.launches), 'launch', 'launches')} ({_count(report.files, 'file', 'files')}"

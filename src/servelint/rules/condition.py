@@ -13,13 +13,14 @@ Several keys of one mapping must all hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from servelint.engines.config import Config, Operand
 
 Truth = bool | None
-Compiled = list[Any]
+Compiled = list["Any"]
 """["and"|"or", [Compiled...]], ["not", Compiled], or ["test", operand name, operator, argument]"""
 
 OPERATORS = ("set", "is", "is-not", "in", "not-in", "prefix", "above", "below", "at-least", "at-most")
@@ -116,14 +117,14 @@ def _test(operand: Operand, operator: str, argument: Any, closed: bool) -> Truth
     if operator == "prefix":
         return str(value).startswith(argument)
     try:
-        number = float(value)
+        number, bound = float(value), float(argument)
     except ValueError:
         return None
     if operator == "above":
-        return number > argument
+        return number > bound
     if operator == "below":
-        return number < argument
-    return number >= argument if operator == "at-least" else number <= argument
+        return number < bound
+    return number >= bound if operator == "at-least" else number <= bound
 
 
 def same(value: object, wanted: object) -> bool:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 from functools import lru_cache
-from typing import Any
 
 from servelint.rules.rule import Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BOOK = os.path.join(_HERE, "book.json")

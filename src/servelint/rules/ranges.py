@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from servelint.engines.releases import ReleaseKey, release_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SPECIFIER = re.compile(r"(>=|<=|==|!=|>|<)\s*([0-9][\w.!+-]*)")
 _AFTER_ANY_POST = 1 << 40
@@ -68,7 +71,11 @@ def describe(text: str) -> str:
     if exact:
         said = f"only {exact.group(1)}"
     elif lower and upper:
-        said = f"{lower.group(1)} to {upper.group(2)}" if upper.group(1) else f"{lower.group(1)} and later, before {upper.group(2)}"
+        said = (
+            f"{lower.group(1)} to {upper.group(2)}"
+            if upper.group(1)
+            else f"{lower.group(1)} and later, before {upper.group(2)}"
+        )
     elif lower:
         said = f"{lower.group(1)} and later"
     elif upper:

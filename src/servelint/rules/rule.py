@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servelint.rules import ranges
 from servelint.rules.condition import Compiled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SEVERITIES = ("info", "warning", "error")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from servelint.launch import Word
 from servelint.shell import expand
 from servelint.shell.parameters import word_end
@@ -11,6 +9,7 @@ from servelint.shell.state import SUCCESS, Status, Value
 from servelint.shell.syntax import Node, name_of
 from servelint.text import EMPTY, Text, unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.evaluate import Evaluator
 

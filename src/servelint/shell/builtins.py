@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import re
-from typing import TYPE_CHECKING
 
 from servelint.launch import Word
 from servelint.shell import expand
@@ -15,18 +14,40 @@ from servelint.shell.syntax import Node, Script
 from servelint.source import Span
 from servelint.text import EMPTY, HOLE, Text, unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.evaluate import Evaluator
 
 _SILENT = frozenset(
-    "alias cd disown echo hash let popd printf pushd pwd sleep shopt times trap type ulimit umask wait".split()
+    [
+        "alias",
+        "cd",
+        "disown",
+        "echo",
+        "hash",
+        "let",
+        "popd",
+        "printf",
+        "pushd",
+        "pwd",
+        "sleep",
+        "shopt",
+        "times",
+        "trap",
+        "type",
+        "ulimit",
+        "umask",
+        "wait",
+    ]
 )
 _CONTROL = {"exit": EXIT, "return": RETURN, "break": BREAK, "continue": CONTINUE}
 _PLAIN_OUTPUT = re.compile(r"\s*(echo|printf|cat|basename|dirname)\b")
 _FORMAT = re.compile(r"^%s(?:\\n)?$")
 
 
-def run(shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None) -> Status | None:
+def run(
+    shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None
+) -> Status | None:
     """Do what a builtin does to the state. None if the command is no builtin."""
     if name in (":", "true"):
         return SUCCESS
@@ -180,12 +201,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
         here, node = shell.heredoc(redirects[0]), body
     if node.type != "command":
         return None
-    words = [
-        word
-        for child in node.children
-        if child.is_named
-        for word in expand.words(shell.script.cut(child), shell)
-    ]
+    words = [word for child in node.children if child.is_named for word in expand.words(shell.script.cut(child), shell)]
     if any(word.many for word in words):
         return None
     name, args = words[0].value, [word.text for word in words[1:]]

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.launch import ReleaseClaim, Word
-from servelint.shell import arithmetic, assignments, builtins, expand
-from servelint.shell.conditions import condition
-from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, RETURN, SUCCESS, UNSURE, State, Status, Value, join
+from servelint.shell import arithmetic, assignments, builtins, expand, flow
+from servelint.shell.state import EXIT, FAIL, RETURN, SUCCESS, UNSURE, State, Status, Value, join
 from servelint.shell.syntax import Node, Script, name_of, parts
 from servelint.source import Span
 from servelint.text import EMPTY, Piece, Text, unknown
 
-_STEPS_AT_MOST = 40_000
+_STEPS_AT_MOST = 20_000
 _CALLS_AT_MOST = 12
-_ITERATIONS_AT_MOST = 16
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
 
 
@@ -117,60 +115,6 @@ class Evaluator:
                 break
         return status
 
-    def subshell(self, node: Node) -> Status:
-        outer = self.state
-        self.state = outer.copy()
-        status = self.sequence(node)
-        outer.installed = self.state.installed
-        self.state = outer
-        return status
-
-    def pipeline(self, node: Node) -> Status:
-        status = UNSURE
-        for child in parts(node):
-            outer = self.state
-            self.state = outer.copy()
-            status = self.visit(child)
-            self.state = outer
-        return Status(None, likely=status.likely)
-
-    def negated(self, node: Node) -> Status:
-        return self.visit(node.children[-1]).negated()
-
-    def test(self, node: Node) -> Status:
-        return condition(node, lambda part: self.expand(self.script.cut(part), False), self.is_set)
-
-    def both_or_either(self, node: Node) -> Status:
-        """`a && b`, `a || b`."""
-        first, *others = parts(node)
-        status = self.visit(first)
-        if not others or self.state.control is not None:
-            return status
-        runs = status if any(child.type == "&&" for child in node.children) else status.negated()
-        last = [status]
-        self.branch(runs, lambda: last.append(self.visit(others[0])), _nothing)
-        if runs.certain:
-            return last[-1]
-        return Status(None, likely=last[-1].likely if runs.likely else status.likely)
-
-    def if_statement(self, node: Node) -> Status:
-        self.clause(node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
-        return UNSURE
-
-    def clause(self, node: Node, rest: list[Node]) -> None:
-        """An `if` or `elif` with the clauses after it."""
-        then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
-        named = [child for child in parts(node) if child.type not in ("elif_clause", "else_clause")]
-        status = self.each([child for child in named if child.start_byte < then])
-
-        def otherwise() -> None:
-            if rest and rest[0].type == "else_clause":
-                self.sequence(rest[0])
-            elif rest:
-                self.clause(rest[0], rest[1:])
-
-        self.branch(status, lambda: self.each([child for child in named if child.start_byte > then]), otherwise)
-
     def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
         """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped.
 
@@ -202,66 +146,6 @@ class Evaluator:
         decided = status.value is not None or gone
         self.state = taken if decided else join(taken, other)
 
-    def case_statement(self, node: Node) -> Status:
-        value_node = node.child_by_field_name("value")
-        subject = self.expand(self.script.cut(value_node), False) if value_node is not None else EMPTY
-        self.case_items(subject, [child for child in node.children if child.type == "case_item"])
-        return UNSURE
-
-    def case_items(self, subject: Text, items: list[Node]) -> None:
-        if not items:
-            return
-        patterns = items[0].children_by_field_name("value")
-        status = builtins.matches(subject, [self.script.cut(part) for part in patterns], self)
-        starts = {part.start_byte for part in patterns}
-        body = [child for child in parts(items[0]) if child.start_byte not in starts]
-        self.branch(status, lambda: self.each(body), lambda: self.case_items(subject, items[1:]))
-
-    def for_statement(self, node: Node) -> Status:
-        name, body = name_of(node.child_by_field_name("variable")), node.child_by_field_name("body")
-        values = node.children_by_field_name("value")
-        items: list[Word] | None = [word for part in values for word in expand.words(self.script.cut(part), self)]
-        if not values:
-            items = self.state.args
-        if items is None or any(word.many for word in items) or len(items) > _ITERATIONS_AT_MOST:
-            items = [Word(Text((unknown("${" + name + "}", None),)))]
-        for word in items:
-            self.state.variables[name] = word.text
-            if body is not None:
-                self.visit(body)
-            control, self.state.control = self.state.control, None
-            if control == BREAK:
-                break
-            if control in (EXIT, FAIL, RETURN):
-                self.state.control = control
-                break
-        return UNSURE
-
-    def loop(self, node: Node) -> Status:
-        """`while`, `until` and `for ((...))`: the body is looked at once."""
-        body = node.child_by_field_name("body")
-        if body is None:
-            return UNSURE
-
-        def once() -> None:
-            self.visit(body)
-            if self.state.control in (BREAK, CONTINUE):
-                self.state.control = None
-
-        status = UNSURE
-        if node.type == "while_statement":
-            status = self.each([test for test in node.children_by_field_name("condition") if test.is_named])
-            if node.children[0].type == "until":
-                status = status.negated()
-        self.branch(status, once, _nothing)
-        return UNSURE
-
-    def function_definition(self, node: Node) -> Status:
-        name, body = name_of(node.child_by_field_name("name")), node.child_by_field_name("body")
-        if body is not None:
-            self.state.functions[name] = (self.script, body)
-        return SUCCESS
-
     def call(self, name: str, args: list[Word] | None) -> Status:
         """Run a function's body with arguments; None if nobody knows them."""
         self.called.add(name)
@@ -271,7 +155,8 @@ class Evaluator:
         before = dict(self.state.variables)
         self.script, body = self.state.functions[name]
         self.state.args = args
-        self.local_names = names = set()
+        names: set[str] = set()
+        self.local_names = names
         self.calls.append(name)
         self.visit(body)
         self.calls.pop()
@@ -378,7 +263,9 @@ class Evaluator:
             if isinstance(value, Text):
                 env[name] = value
         env.update(inline)
-        self.state.installed |= self.found(Invocation(words, env, site, self.state.installed, self.state.sourced, self.on_path)) or {}
+        self.state.installed |= (
+            self.found(Invocation(words, env, site, self.state.installed, self.state.sourced, self.on_path)) or {}
+        )
 
     # -- parameters.Scope
 
@@ -465,15 +352,15 @@ _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
     "variable_assignment": assignments.assignment,
     "declaration_command": assignments.declaration,
     "unset_command": assignments.unset,
-    "function_definition": Evaluator.function_definition,
-    "if_statement": Evaluator.if_statement,
-    "case_statement": Evaluator.case_statement,
-    "for_statement": Evaluator.for_statement,
-    "while_statement": Evaluator.loop,
-    "c_style_for_statement": Evaluator.loop,
-    "list": Evaluator.both_or_either,
-    "pipeline": Evaluator.pipeline,
-    "subshell": Evaluator.subshell,
-    "negated_command": Evaluator.negated,
-    "test_command": Evaluator.test,
+    "function_definition": flow.function_definition,
+    "if_statement": flow.if_statement,
+    "case_statement": flow.case_statement,
+    "for_statement": flow.for_statement,
+    "while_statement": flow.loop,
+    "c_style_for_statement": flow.loop,
+    "list": flow.both_or_either,
+    "pipeline": flow.pipeline,
+    "subshell": flow.subshell,
+    "negated_command": flow.negated,
+    "test_command": flow.test,
 }

@@ -7,12 +7,12 @@ path. What cannot be known without running something stays unknown.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from servelint.launch import Word
 from servelint.shell import parameters
 from servelint.text import HOLE, Piece, Text, unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.parameters import Scope
 
@@ -187,16 +187,14 @@ def _dollar(raw: Text, at: int, scope: Scope, fields: Fields, quoted: bool) -> i
     return name.end()
 
 
-def _parameter(
-    raw: Text, at: int, start: int, stop: int, end: int, scope: Scope, fields: Fields, quoted: bool
-) -> None:
+def _parameter(raw: Text, at: int, start: int, stop: int, end: int, scope: Scope, fields: Fields, quoted: bool) -> None:
     """`$name` or `${...}`: start to stop is what stands between the braces."""
     inner = raw.cut(start, stop)
     found = parameters.evaluate(inner, raw.cut(at, end), scope, quoted)
     if isinstance(found, Text):
         _put(fields, found, quoted)
         return
-    joined = quoted and inner.flat[:1] == "*" or inner.flat.endswith("[*]")
+    joined = (quoted and inner.flat[:1] == "*") or inner.flat.endswith("[*]")
     if joined or not fields.split:
         space = Text.of(" ")
         parts: list[Text] = []

@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from typing import Protocol
 
 from servelint.launch import Word
 from servelint.text import EMPTY, HOLE, Piece, Text, unknown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Scope(Protocol):
+        """What an expansion may ask of the evaluator."""
+
+        def variable(self, name: str) -> Text | None:
+            """The value of a variable; None if the script does not set it (the environment may)."""
+
+        def array(self, name: str) -> list[Word] | None:
+            """The items of an array, or the positional parameters for `@`; None if not set by the script."""
+
+        def item(self, name: str, index: str) -> Text | None:
+            """One item of an array or of an associative array."""
+
+        def assign(self, name: str, value: Text) -> None: ...
+
+        def expand(self, raw: Text, quoted: bool) -> Text:
+            """A nested word (a default), expanded without splitting."""
+
+        def substitute(self, command: Text, whole: Text) -> Text:
+            """The output of a command substitution; unknown unless it is plain."""
+
+        def arithmetic(self, expression: Text, whole: Text) -> Text: ...
+
+
 _PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?", re.ASCII)
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@", re.ASCII)
 _PATTERN_AT_MOST = 2_000
-
-
-class Scope(Protocol):
-    """What an expansion may ask of the evaluator."""
-
-    def variable(self, name: str) -> Text | None:
-        """The value of a variable; None if the script does not set it (the environment may)."""
-
-    def array(self, name: str) -> list[Word] | None:
-        """The items of an array, or the positional parameters for `@`; None if not set by the script."""
-
-    def item(self, name: str, index: str) -> Text | None:
-        """One item of an array or of an associative array."""
-
-    def assign(self, name: str, value: Text) -> None: ...
-
-    def expand(self, raw: Text, quoted: bool) -> Text:
-        """A nested word (a default), expanded without splitting."""
-
-    def substitute(self, command: Text, whole: Text) -> Text:
-        """The output of a command substitution; unknown unless it is plain."""
-
-    def arithmetic(self, expression: Text, whole: Text) -> Text: ...
 
 
 def matching(flat: str, at: int, closing: str, quoted: bool = False) -> int:
@@ -126,7 +129,7 @@ def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool) -> Text | lis
         return _indirect(name, index, whole, scope)
     rest = inner.cut(match.end())
     if name in ("@", "*") or index in ("@", "*"):
-        return _list(name if index is None else name, prefix, rest, whole, scope)
+        return _list(name, prefix, rest, whole, scope)
     known = _scalar(name, index, scope)
     if prefix == "#":
         if known is None or known.value is None:
@@ -141,9 +144,7 @@ def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool) -> Text | lis
     return _operate(operator.group(), operand, known, name, whole, scope, quoted)
 
 
-def _operate(
-    operator: str, operand: Text, known: Text | None, name: str, whole: Text, scope: Scope, quoted: bool
-) -> Text:
+def _operate(operator: str, operand: Text, known: Text | None, name: str, whole: Text, scope: Scope, quoted: bool) -> Text:
     kind = operator[-1]
     if operator in (":-", "-", ":=", "="):
         if known is not None and not (operator[0] == ":" and known.value == ""):
