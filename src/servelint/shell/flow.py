@@ -45,15 +45,13 @@ def test(shell: Evaluator, node: Node) -> Status:
 
 def both_or_either(shell: Evaluator, node: Node) -> Status:
     """`a && b`, `a || b`."""
-    first, *others = parts(node) or [None]
-    if first is None:
-        return UNSURE
-    status = shell.visit(first)
-    if not others or shell.state.control is not None:
+    sides = parts(node)
+    status = shell.visit(sides[0]) if sides else UNSURE
+    if len(sides) < 2 or shell.state.control is not None:
         return status
     runs = status if any(child.type == "&&" for child in node.children) else status.negated()
     last = [status]
-    shell.branch(runs, lambda: last.append(shell.visit(others[0])), _nothing)
+    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), _nothing)
     if runs.certain:
         return last[-1]
     return Status(None, likely=last[-1].likely if runs.likely else status.likely)
