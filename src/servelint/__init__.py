@@ -9,6 +9,10 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.api import Report, Settings, check, check_command, find_launches
+
 __all__ = ["Report", "Settings", "check", "check_command", "find_launches"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from servelint.engines.releases import release_key
 from servelint.finding import Finding
 from servelint.launch import Launch, Variable
 from servelint.linter import Report, check, check_launches
@@ -43,13 +44,15 @@ def check_command(
 ) -> list[Finding]:
     """Judge one argv (the words after the engine's verb) as the named release would; version None: as any that can start it.
 
-    Raises ValueError for an engine that servelint does not know.
+    Raises ValueError for an engine that servelint does not know, and for a version that is no release.
 
     >>> [f.rule for f in check_command("vllm", ["Qwen/Qwen3-8B", "--gpu-memory-utilization", "1.2"], version="0.33.0")]
     ['vllm/gpu-memory-utilization-out-of-range']
     """
     if engine not in _VERBS:
         raise ValueError(f"{engine!r} is not an engine; use one of {', '.join(_VERBS)}")
+    if version is not None and release_key(version) is None:
+        raise ValueError(f"{version!r} is not a release; write 0.19.1")
     verb = _VERBS[engine]
     text = " ".join([verb, *[shlex.quote(word) for word in argv]])
     source = Source("<command>", text)
@@ -65,6 +68,6 @@ def check_command(
     )
     asked = settings or Settings()
     if version is not None:
-        versions = {**asked.engine_versions, engine: version}
+        versions = {**asked.engine_versions, engine: version.removeprefix("v")}
         asked = Settings(asked.select, asked.ignore, asked.severity, versions)
     return check_launches(source, [launch], asked)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
 from collections.abc import Iterator
 
 from servelint.problem import Problem
-from servelint.readers import MENTIONS
+from servelint.readers import mentions_engine
 from servelint.source import Source
 
 SIZE_AT_MOST = 4 << 20
@@ -93,18 +94,26 @@ def read_file(path: str) -> Source | Problem | None:
 
 def decode(path: str, data: bytes) -> Source | Problem | None:
     """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine or is binary."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         text = data.decode("utf-16", errors="replace")
-        return Source(path, text, "utf-16") if MENTIONS.search(text.encode("utf-8", "replace")) else None
-    if MENTIONS.search(data) is None or b"\0" in data:
+        if not mentions_engine(text.encode("utf-8", "replace")):
+            return None
+        try:
+            return Source(path, data.decode("utf-16"), "utf-16")
+        except UnicodeDecodeError as error:
+            return _not_valid(path, "UTF-16", data[: error.start].decode("utf-16"), data[error.start])
+    if not mentions_engine(data) or b"\0" in data:
         return None
-    encoding = "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8"
+    body = data.removeprefix(codecs.BOM_UTF8)
     try:
-        return Source(path, data.decode(encoding), encoding)
+        return Source(path, body.decode(), "utf-8" if len(body) == len(data) else "utf-8-sig")
     except UnicodeDecodeError as error:
-        before = Source(path, data[: error.start].decode("utf-8", errors="replace"))
-        line, column = before.position(len(before.text))
-        return Problem(path, f"not valid UTF-8: byte 0x{data[error.start]:02x}", line, column)
+        return _not_valid(path, "UTF-8", body[: error.start].decode(), body[error.start])
+
+
+def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
+    line, column = Source(path, before).position(len(before))
+    return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
 
 
 def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
@@ -112,9 +121,9 @@ def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
     while chunk := os.read(descriptor, _CHUNK):
         if b"\0" in chunk:
             return None
-        if MENTIONS.search(tail + chunk):
+        if mentions_engine(tail + chunk):
             return Problem(
-                path, f"not read: {size / (1 << 20):.0f} MiB, and servelint reads files up to {SIZE_AT_MOST >> 20} MiB"
+                path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {SIZE_AT_MOST >> 20} MiB"
             )
         tail = chunk[-_OVERLAP:]
     return None

@@ -42,7 +42,7 @@ class Finding:
 
     message:   what is wrong;  advice: what to write instead
     span:      the characters to change;  label: what they are
-    release:   the release that it was judged by, None if it holds for whichever it is
+    release:   the release that it was judged by, None if it holds for whichever it is;  release_from: what names it
     affected:  the releases that the rule holds for, as a PEP 440 range
     launch:    None for a finding on servelint's own comments
     """
@@ -59,6 +59,7 @@ class Finding:
         "message",
         "related",
         "release",
+        "release_from",
         "rule",
         "severity",
         "span",
@@ -80,6 +81,7 @@ class Finding:
         evidence: list[str] | None = None,
         launch: Launch | None = None,
         release: str | None = None,
+        release_from: str | None = None,
         affected: str = "",
     ) -> None:
         self.rule = rule
@@ -95,6 +97,7 @@ class Finding:
         self.evidence = evidence or []
         self.launch = launch
         self.release = release
+        self.release_from = release_from
         self.affected = affected
 
     def __repr__(self) -> str:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PLAIN = re.compile(r"[\w./:-]+", re.ASCII)
+_KEY = re.compile(r":(?:\s+[&!]\S+)*(?:\s+#.*)?$")
+_UNFINISHED = re.compile(r"(?:&&|\|\|?)$")
+_OPENS = re.compile(r"(?:\b(?:then|do|else)|[{(])$")
+_CLOSES = re.compile(r"\s*(?:fi|done|else|elif)\b|\s*[})]")
 
 
 def fix_for(fix: dict[str, Any], config: Config, fill: Callable[[str], str]) -> Fix | None:
@@ -47,17 +51,57 @@ def _removal(name: str, site: Span) -> Edit | None:
     """The edit that takes a variable's definition away, with its line where it has one to itself."""
     source = site.source
     line = source.position(site.start)[0]
-    start = source.line_starts[line - 1]
-    text = source.line_text(line)
-    if len(source.text) > start + len(text) and re.fullmatch(
-        rf"\s*(?:-\s+)?(?:export\s+|(?:-e|--env)[ =])?[\"']?{name}[\"']?\s*(?:[:=]\s*\S*)?[\"']?(?:\s+\\|\s+#.*)?", text
-    ):
-        end = source.line_starts[line] if line < len(source.line_starts) else len(source.text)
-        return Edit(Span(source, start, end), "")
+    start, text = source.line_starts[line - 1], source.line_text(line)
+    whole = re.fullmatch(
+        rf"\s*(?:-\s+)?(?P<export>export\s+)?(?:(?:-e|--env)[ =])?[\"']?{name}[\"']?\s*(?:[:=]\s*[\"']?[\w.$:{{}}/+-]*)?[\"']?"
+        r"(?P<more>\s+\\)?(?:\s+#.*)?",
+        text,
+    )
+    if whole is not None:
+        first = _first_line(source, line) if not (whole["export"] and whole["more"]) else None
+        if first is None or line == len(source.line_starts):
+            return None
+        return Edit(Span(source, source.line_starts[first - 1], source.line_starts[line]), "")
     match = re.search(rf"(?:(?:-e|--env)[ =])?\b{name}=[\w.]*[ \t]+", text)
-    if match is not None and text[: match.start()].strip(" \t") in ("", "exec", "env"):
+    if match is not None and re.fullmatch(r"\s*(?:exec\s+)?(?:env\s+)?", text[: match.start()]):
         return Edit(Span(source, start + match.start(), start + match.end()), "")
     return None
+
+
+def _first_line(source: Source, line: int) -> int | None:
+    """From which line on to delete, so that what is around stays whole: the line itself, or an `environment:` that it leaves
+    empty. None where a mapping, a block of a shell or a continued command would not be whole without it.
+    """
+    text, before, after = source.line_text(line), _next(source, line, -1), _next(source, line, 1)
+    if before.endswith("\\") and not text.endswith("\\"):
+        return None
+    if _UNFINISHED.search(before) or (_OPENS.search(before) and _CLOSES.match(after)):
+        return None
+    if _indent(after) > _indent(text) and not text.endswith("\\") and not _OPENS.search(before):
+        return None  # its value goes on there
+    siblings = [other for other in (before, after) if other and _indent(other) == _indent(text) and _item(other) == _item(text)]
+    if siblings or not _KEY.search(before):
+        return line
+    return line - 1 if before.strip() == "environment:" and source.line_text(line - 1).rstrip() == before else None
+
+
+def _next(source: Source, line: int, step: int) -> str:
+    """The next line, up or down, that is neither blank nor a comment; "" at the end."""
+    line += step
+    while 1 <= line <= len(source.line_starts):
+        text = source.line_text(line).rstrip()
+        if text and not text.lstrip().startswith("#"):
+            return text
+        line += step
+    return ""
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _item(text: str) -> bool:
+    return text.lstrip().startswith("- ")
 
 
 class Applied:

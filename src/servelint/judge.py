@@ -26,15 +26,17 @@ class Releases:
     """The releases that a launch may run on.
 
     known:  oldest first; empty if nothing is known of the engine's releases
-    exact:  the launch names one;  rolling: it takes the newest at the time
+    exact:  it is one, which is named;  rolling: it is the newest at the time
+    how:    what says so: "image", "pip" or "settings"; None if nothing does
     """
 
-    __slots__ = ("exact", "known", "rolling")
+    __slots__ = ("exact", "how", "known", "rolling")
 
-    def __init__(self, known: list[str], exact: bool, rolling: bool) -> None:
+    def __init__(self, known: list[str], *, exact: bool, rolling: bool, how: str | None) -> None:
         self.known = known
         self.exact = exact
         self.rolling = rolling
+        self.how = how
 
 
 def judge(launch: Launch, settings: Settings) -> list[Finding]:
@@ -62,16 +64,16 @@ def possible_releases(launch: Launch, reading: Reading, settings: Settings) -> R
     """The named release, or the newest for a rolling image, or all that know what the launch asks for."""
     claim = launch.release
     if claim.release is not None and release_key(claim.release) is not None:
-        return Releases([claim.release], exact=True, rolling=False)
+        return Releases([claim.release], exact=True, rolling=False, how=claim.how)
     given = settings.engine_versions.get(launch.engine)
     if given is not None:
-        return Releases([given], exact=True, rolling=False)
+        return Releases([given], exact=True, rolling=False, how="settings")
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
-        return Releases([latest], exact=False, rolling=True)
+        return Releases([latest], exact=False, rolling=True, how=claim.how)
     floor = release_key(_floor(reading, launch))
     known = [release for release in known_releases(launch.engine) if floor is None or (release_key(release) or floor) >= floor]
-    return Releases(known, exact=False, rolling=False)
+    return Releases(known, exact=False, rolling=False, how=None)
 
 
 def _floor(reading: Reading, launch: Launch) -> str:
@@ -124,10 +126,10 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
             seen.add(place)
             related.append(Related(place, rule.labels.get(other, "with this")))
     site = config.operand(name).site if name else None
-    if site is not None and site not in seen and (site.source is not span.source or site.line != span.line):
+    if site is not None and not _inside(span, site) and (site.source is not span.source or site.line != span.line):
         related.append(Related(site, "used here"))
     claim = launch.release.span
-    if claim is not None and releases.exact:
+    if claim is not None and launch.release.release is not None:
         affected = f"{release_name(launch, releases)}; affected: {ranges.describe(rule.versions)}"
         related.append(Related(claim, affected))
 
@@ -149,6 +151,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         evidence=rule.evidence,
         launch=launch,
         release=releases.known[-1] if releases.exact or releases.rolling else None,
+        release_from=releases.how,
         affected=rule.versions,
     )
 

@@ -33,12 +33,16 @@ _ESCAPES = {
 }  # fmt: skip
 _WHITE = (" ", "\t", "\n")
 _MERGES_AT_MOST = 10_000
+_DEPTH_AT_MOST = 500
+_TOO_DEEP = "not read: the YAML is nested too deeply"
 
 
 def documents(source: Source) -> tuple[list[Node], Problem | None]:
     """The documents of a YAML text, and what stopped the parser, if anything did; earlier documents are kept."""
     nodes: list[Node] = []
     try:
+        if _too_deep(source.text):
+            return nodes, Problem(source.path, _TOO_DEEP)
         loader = Loader(source.text)
         try:
             while loader.check_node():
@@ -55,11 +59,33 @@ def documents(source: Source) -> tuple[list[Node], Problem | None]:
         line, column = source.position(min(error.position, len(source.text)))
         return nodes, Problem(source.path, f"not valid YAML: {error.reason}", line, column)
     except RecursionError:
-        return nodes, Problem(source.path, "not read: the YAML is nested too deeply")
+        return nodes, Problem(source.path, _TOO_DEEP)
     except UnicodeEncodeError as error:
         line, column = source.position(error.start)
         return nodes, Problem(source.path, "not valid YAML: a lone surrogate", line, column)
     return nodes, None
+
+
+def _too_deep(text: str) -> bool:
+    """Whether composing the nodes might overflow the stack of libyaml's composer, which ends the process."""
+    if sum([text.count(opening) for opening in ("[", "{", "- ", "? ")]) <= _DEPTH_AT_MOST:
+        return False
+    loader = Loader(text)
+    depth = 0
+    try:
+        while loader.check_event():
+            event = loader.get_event()
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > _DEPTH_AT_MOST:
+                    return True
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.YAMLError:
+        return False  # the composer stops there as well
+    finally:
+        loader.dispose()
+    return False
 
 
 def entries(node: Node | None) -> Entries:

@@ -10,7 +10,8 @@ from servelint.cli import options
 from servelint.linter import Report
 from servelint.rules.rule import SEVERITIES
 
-_EPILOG = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not be read"""
+_EPILOG = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not
+be read or parsed; the others are still linted"""
 
 
 def run(args: list[str]) -> int:
@@ -39,6 +40,8 @@ def run(args: list[str]) -> int:
 
         if arguments.command is not None or "-" in arguments.paths:
             usage.error("fixes are for files")
+        if arguments.diff and arguments.format != "text" and arguments.output is None:
+            usage.error(f"--diff and the {arguments.format} report would both go to standard output; give one --output")
         report = fixing.fix(report, asked, unsafe=arguments.unsafe_fixes, diff=arguments.diff)
     text = _render(report, arguments.format, (time.perf_counter() - started) * 1000, arguments.output)
     if arguments.output is None:
@@ -66,15 +69,12 @@ def _render(report: Report, kind: str, milliseconds: float, output: str | None) 
 
 
 def _write(path: str, text: str) -> bool:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        print(f"servelint: {path}: cannot be written: {error.strerror}", file=sys.stderr)
-        return False
-    return True
+    from servelint.cli import files
+
+    problem = files.write(path, text.encode("utf-8", "backslashreplace"))
+    if problem is not None:
+        print(f"servelint: {path}: {problem}", file=sys.stderr)
+    return problem is None
 
 
 def _status(report: Report, fail_on: str) -> int:

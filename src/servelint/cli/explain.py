@@ -43,7 +43,7 @@ def page(data: dict[str, Any]) -> str:
         "",
         *textwrap.wrap(" ".join(data["why"].split()), 100),
         "",
-        *textwrap.wrap(f"Write instead: {data['advice']}", 100, subsequent_indent="  "),
+        *textwrap.wrap(f"Fix: {data['advice']}", 100, subsequent_indent="  "),
         "",
         "Evidence:",
     ]
@@ -54,7 +54,8 @@ def page(data: dict[str, Any]) -> str:
         lines += ["", title]
         for example in data["examples"][kind]:
             release = f"{engine} {example['version']}" if "version" in example else "release not known"
-            shown = example["run"].replace("\u27e6", "").replace("\u27e7", "")
+            variables = [f"{name}={value} " for name, value in example.get("env", {}).items()]
+            shown = "".join([*variables, example["run"]]).replace("\u27e6", "").replace("\u27e7", "")
             lines += [f"  {release}:", f"    {shown}"]
     lines += ["", f"Silence it with a comment above the launch: # servelint: ignore[{data['id']}] why", ""]
     return "\n".join(lines)

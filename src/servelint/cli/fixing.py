@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
-import os
+import re
 import sys
 from collections import Counter
 
 from servelint import fixes
+from servelint.cli import files
 from servelint.finding import Finding
+from servelint.judge import judge
+from servelint.launch import Launch
 from servelint.linter import Report, add_source, beside
 from servelint.problem import Problem
 from servelint.settings import Settings
 from servelint.source import Source
 
 _ROUNDS_AT_MOST = 10
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def fix(report: Report, settings: Settings, *, unsafe: bool, diff: bool) -> Report:
@@ -69,31 +74,42 @@ def _keeps(source: Source, text: str, before: Report, fixed: list[Finding], sett
     after = _lint(Source(source.path, text, source.encoding), settings)
     if after.errors or len(after.launches) != len(before.launches):
         return False
+    fixes_it = {(finding.rule, finding.span) for finding in fixed}
+    for old, new in zip(before.launches, after.launches, strict=True):
+        # another launch may share what was edited (an anchor, a variable): then it must have been wrong there too
+        if _content(old) != _content(new) and not fixes_it & {(finding.rule, finding.span) for finding in judge(old, settings)}:
+            return False
     was, now = (Counter(finding.rule for finding in report.findings) for report in (before, after))
     gone = Counter(finding.rule for finding in fixed)
     return not now - was and all(now[rule] <= was[rule] - count for rule, count in gone.items())
 
 
+def _content(launch: Launch) -> tuple[list[str], dict[str, str | None]]:
+    env = {name: variable.value.shown if variable.value is not None else None for name, variable in launch.env.items()}
+    return [word.shown for word in launch.argv], env
+
+
 def _diff(source: Source, new: Source) -> str:
     lines = difflib.unified_diff(
-        source.text.splitlines(keepends=True),
-        new.text.splitlines(keepends=True),
+        _LINE.findall(source.text),
+        _LINE.findall(new.text),
         f"a/{source.path}",
         f"b/{source.path}",
     )
     return "".join([line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines])
 
 
-def _write(source: Source) -> Problem | None:
-    temporary = f"{source.path}.{os.getpid()}.tmp"
+def _is_big_endian(path: str) -> bool:
     try:
-        real = os.path.realpath(source.path)
-        with open(temporary, "wb") as file:
-            file.write(source.text.encode(source.encoding))
-        os.chmod(temporary, os.stat(real).st_mode & 0o7777)
-        os.replace(temporary, real)
-    except OSError as error:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        return Problem(source.path, f"cannot be written: {error.strerror}")
-    return None
+        with open(path, "rb") as file:
+            return file.read(2) == codecs.BOM_UTF16_BE
+    except OSError:
+        return False
+
+
+def _write(source: Source) -> Problem | None:
+    data = source.text.encode(source.encoding)
+    if source.encoding == "utf-16" and _is_big_endian(source.path):
+        data = codecs.BOM_UTF16_BE + source.text.encode("utf-16-be")
+    problem = files.write(source.path, data)
+    return Problem(source.path, problem) if problem is not None else None

@@ -64,8 +64,9 @@ def _argv(launch: Launch) -> list[str]:
 
 
 def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
-    release = launch.release.release or (None if launch.release.rolling else versions.get(launch.engine))
-    how = launch.release.how if launch.release.release or launch.release.rolling else "settings" if release else None
+    claim = launch.release
+    release = claim.release or versions.get(launch.engine)
+    how = claim.how if claim.release or (claim.rolling and release is None) else "settings" if release else None
     return {
         "path": launch.source.path,
         "line": launch.line,

@@ -68,13 +68,14 @@ UNWRITTEN = Operand(None)
 class Reading:
     """What is the same for every release: the launch's arguments, read once."""
 
-    __slots__ = ("arguments", "json", "launch", "model", "options")
+    __slots__ = ("arguments", "by_keys", "json", "launch", "model", "options")
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self.options: Options = option_table.load(launch.engine)
         self.arguments: Arguments = option_table.read(launch.argv, self.options)
         self.arguments.complete = self.arguments.complete and not launch.fragment
+        self.by_keys = {name.partition(".")[0] for name in self.arguments.settings if "." in name}
         self.json: dict[str, json_nodes.JsonNode | None] = {}
         self.model = self._model()
 
@@ -122,7 +123,7 @@ class Config:
         return models.identify(self.reading.model) if self.reading.model is not None else None
 
     def setting(self, name: str) -> Setting | None:
-        return self.reading.arguments.settings.get(name)
+        return self._settings.get(name)
 
     def unwritten(self, option: str) -> Operand:
         """An option that is not written: certainly absent only where no unknown word may add it."""
@@ -148,7 +149,22 @@ class Config:
         setting = self.setting(name)
         if setting is not None:
             return self._of(setting)
+        if head in self.reading.by_keys:
+            return self._by_keys(name, head)
         return self._key(head, rest) if dot else self.unwritten(name)
+
+    @property
+    def _settings(self) -> dict[str, Setting]:
+        return self.reading.arguments.settings
+
+    def _by_keys(self, name: str, option: str) -> Operand:
+        """A JSON option, or a key of it, that single keys set (`--option.key value`)."""
+        below = next((one for key, one in self._settings.items() if key.startswith(name + ".")), None)
+        if below is not None:
+            return Operand(True, None, below.word.text, below.word.site)
+        # beside a whole object, or below a key that is given, it depends on the release what counts
+        other = self.setting(option) or next((one for key, one in self._settings.items() if name.startswith(key + ".")), None)
+        return self.unwritten(option) if other is None else Operand(None, site=other.word.site)
 
     def _of(self, setting: Setting) -> Operand:
         site = setting.word.site

@@ -52,7 +52,7 @@ class Entry:
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.rpartition("/")[2]
-    return None if HOLE in base else base
+    return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
 def find(words: list[Word], at: int = 0) -> Entry | None:

@@ -33,6 +33,10 @@ class Image:
         self.claim = claim
         self.entrypoint = entrypoint
 
+    @property
+    def claims(self) -> dict[str, ReleaseClaim]:
+        return {} if self.engine is None else {self.engine: self.claim}
+
 
 def identify(image: Text) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""

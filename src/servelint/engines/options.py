@@ -76,16 +76,31 @@ class Options:
             spelling = head.replace("_", "-") + dot + path
         found = self.by_spelling.get(spelling)
         if found is not None:
-            return found, True if self.options[found].kind in (FLAG, TOGGLE) else None
+            return found, _polarity(spelling, found) if self.options[found].kind in (FLAG, TOGGLE) else None
         if spelling.startswith("--no-"):
-            found = self.by_spelling.get("--" + spelling[5:])
+            positive = "--" + spelling[5:]
+            found = self.by_spelling.get(positive)
             if found is not None and self.options[found].kind == TOGGLE:
-                return found, False
+                return found, not _polarity(positive, found)
         if spelling.startswith("--disable-"):
             found = self.by_spelling.get("--enable-" + spelling[10:])
             if found is not None and self.options[found].kind == TOGGLE:
                 return found, False
         return spelling.lstrip("-"), None
+
+    def abbreviated(self, spelling: str) -> set[str]:
+        """The options that an unlisted spelling may be short for: argparse takes every prefix that is unique in its release."""
+        if self.single_dash or not spelling.startswith("--"):
+            return set()
+        start = spelling.replace("_", "-") if self.underscores else spelling
+        # `--no-x` and what it stands for may be cut short as well
+        starts = (start, "--" + start.removeprefix("--no-"))
+        return {name for known, name in self.by_spelling.items() if known.startswith(starts)}
+
+
+def _polarity(spelling: str, name: str) -> bool:
+    """What a toggle's spelling sets it to: `--enable-x` is the opposite of an option that is named disable-x."""
+    return not (name.startswith("disable-") and spelling == "--enable-" + name.removeprefix("disable-"))
 
 
 @lru_cache(maxsize=8)
@@ -121,7 +136,7 @@ class Arguments:
 
     settings:     canonical name -> the last setting of it
     positionals:  words that belong to no option
-    possible:     names of options that an unknown word may add
+    possible:     names of options that an unknown word, or an abbreviation, may be
     complete:     False if an unknown word may add any option
     """
 
@@ -155,6 +170,8 @@ def read(argv: list[Word], options: Options) -> Arguments:
             at += 1
         else:
             at = _option(argv, at, options, result)
+    if "config" in result.settings:
+        result.complete = False  # options may stand in the file that it names
     return result
 
 
@@ -180,10 +197,12 @@ def _option(argv: list[Word], at: int, options: Options, result: Arguments) -> i
         result.complete = False
         return at + 1
     name, on = options.name(spelling)
-    base, dot, path = name.partition(".")
-    if dot and options.json_paths and (known := options.name("--" + base)[0]) in options.options:
-        name = known + "." + path
+    head, dot, path = spelling.partition(".")
     option = options.get(name)
+    if dot and options.json_paths and (known := options.name(head)[0]) in options.options:
+        name = known + "." + path
+    elif option is None:
+        result.possible |= options.abbreviated(head if options.json_paths else spelling)
     kind = option.kind if option is not None else UNLISTED
     if sign:
         value = word.text.cut(len(spelling) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.config import ABSENT, Config, Operand
+from servelint.engines.config import ABSENT, UNKNOWN, Config, Operand
 
 _TRUE, _FALSE = ("true", "1", "yes", "y"), ("false", "0", "no", "n")
 _ROCM_WORDS = ("rocm", "mi30x", "mi35x", "mi300", "mi325", "mi350", "mi355")
@@ -42,11 +42,13 @@ def mamba_strategy(config: Config) -> Operand:
 
 def says_rocm(config: Config) -> Operand:
     """Whether the launch's image, an AMD variable or an AMD backend says that it is for ROCm."""
-    image = config.operand("container.image")
+    image, backend = config.operand("container.image"), config.operand("attention-backend")
     said = image.text.flat.lower() if image.text is not None else ""
     amd = any(name.startswith(("HIP_", "ROCM_", "RCCL_", "SGLANG_USE_AITER", "HSA_")) for name in config.launch.env)
-    amd = amd or any(word in said for word in _ROCM_WORDS) or config.operand("attention-backend").value == "aiter"
-    return Operand(True, amd)
+    if amd or any(word in said for word in _ROCM_WORDS) or backend.value == "aiter":
+        return Operand(True, True)
+    written = [operand.text for operand in (image, backend) if operand.text is not None]
+    return Operand(True, False) if all(text.known for text in written) else UNKNOWN
 
 
 FACTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint.engines.config import ABSENT, UNKNOWN, Config, Operand
+from servelint.engines.releases import release_key
 
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 
@@ -59,7 +60,7 @@ def speculative_method_known(config: Config) -> Operand:
     since = config.at_least(known["since"])
     if since is None:
         return UNKNOWN
-    gone = "last" in known and config.key is not None and config.at_least(known["last"]) and config.release != known["last"]
+    gone = "last" in known and config.at_least(known["last"]) and config.key != release_key(known["last"])
     return Operand(True, bool(since and not gone), method.text, method.site)
 
 

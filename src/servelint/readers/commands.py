@@ -11,63 +11,15 @@ from servelint.readers import container_run
 from servelint.source import Source, Span
 from servelint.text import Text
 
-_WRAPPERS = frozenset(
-    [
-        "aws-vault",
-        "bash-preexec",
-        "catchsegv",
-        "chrt",
-        "conda",
-        "ddtrace-run",
-        "direnv",
-        "distrobox",
-        "doas",
-        "doppler",
-        "dumb-init",
-        "env",
-        "exec",
-        "gosu",
-        "ionice",
-        "ltrace",
-        "micromamba",
-        "mpiexec",
-        "mpirun",
-        "ncu",
-        "nice",
-        "nohup",
-        "nsys",
-        "numactl",
-        "op",
-        "opentelemetry-instrument",
-        "pdm",
-        "pipx",
-        "pixi",
-        "poetry",
-        "proxychains4",
-        "ray",
-        "rye",
-        "s6-setuidgid",
-        "screen",
-        "script",
-        "setsid",
-        "srun",
-        "stdbuf",
-        "strace",
-        "su-exec",
-        "sudo",
-        "systemd-cat",
-        "systemd-run",
-        "taskset",
-        "time",
-        "timeout",
-        "tini",
-        "unbuffer",
-        "uv",
-        "uvx",
-        "xvfb-run",
-        "kubectl",
-    ]
-)
+_WRAPPERS = frozenset((
+    "aws-vault", "bash-preexec", "catchsegv", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas", "doppler",
+    "dumb-init", "env", "exec", "gosu", "ionice", "kubectl", "ltrace", "micromamba", "mpiexec", "mpirun", "ncu", "nice",
+    "nohup", "nsys", "numactl", "op", "opentelemetry-instrument", "pdm", "pipx", "pixi", "poetry", "proxychains4", "ray",
+    "rye", "s6-setuidgid", "screen", "script", "setsid", "srun", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat",
+    "systemd-run", "taskset", "time", "timeout", "tini", "unbuffer", "uv", "uvx", "xvfb-run",
+))  # fmt: skip
+_OPENERS = frozenset(("aws-vault", "direnv", "distrobox", "doppler", "kubectl", "op"))
+"""Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 _DEPTH = 6
@@ -82,12 +34,12 @@ class Place:
     name:       "services.llm", or "" in a script
     env:        the variables that reach the command
     container:  the container that it runs in
-    claim:      what the image says of the engine's release
+    claims:     what the image, or an installer in front of the command, says of an engine's release
     env_file:   reads an env file that a command names; None if it cannot be read
     open_env:   more variables may be set than env has
     """
 
-    __slots__ = ("claim", "container", "env", "env_file", "name", "open_env", "site", "source")
+    __slots__ = ("claims", "container", "env", "env_file", "name", "open_env", "site", "source")
 
     def __init__(
         self,
@@ -96,7 +48,7 @@ class Place:
         site: Span | None = None,
         env: dict[str, Variable] | None = None,
         container: Container | None = None,
-        claim: ReleaseClaim | None = None,
+        claims: dict[str, ReleaseClaim] | None = None,
         env_file: EnvFile | None = None,
         open_env: bool = False,
     ) -> None:
@@ -105,7 +57,7 @@ class Place:
         self.site = site
         self.env = env or {}
         self.container = container
-        self.claim = claim or ReleaseClaim()
+        self.claims = claims or {}
         self.env_file = env_file
         self.open_env = open_env
 
@@ -114,7 +66,7 @@ class Place:
         *,
         site: Span | None,
         env: dict[str, Variable],
-        claim: ReleaseClaim | None = None,
+        claims: dict[str, ReleaseClaim] | None = None,
         open_env: bool | None = None,
     ) -> Place:
         """The same place for a command inside this one."""
@@ -124,7 +76,7 @@ class Place:
             site,
             env,
             self.container,
-            self.claim if claim is None else claim,
+            self.claims if claims is None else claims,
             self.env_file,
             self.open_env if open_env is None else open_env,
         )
@@ -154,20 +106,28 @@ def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> l
     from servelint.readers import installs
 
     env = dict(place.env)
-    claim = place.claim
+    claims = dict(place.claims)
+    open_env = place.open_env or head in _OPENERS
+    wrapper = head
     for at in range(1, len(words)):
         flat = words[at].text.flat
         assignment = _ASSIGNMENT.match(flat)
-        if assignment and head is not None:
-            env[assignment.group(1)] = Variable(assignment.group(1), words[at].text.cut(assignment.end()), words[at].site)
         pinned = installs.requirement(words[at])
         if pinned is not None and pinned[1].how == "pip":
-            claim = pinned[1]
-        inner = place.with_(site=place.site, env=env, claim=claim)
+            claims[pinned[0]] = pinned[1]
+        elif assignment and head is not None:
+            env[assignment.group(1)] = Variable(assignment.group(1), words[at].text.cut(assignment.end()), words[at].site)
+        elif wrapper == "env":
+            _unset(words, at, env)
+        open_env = open_env or flat.startswith("--env-file")
+        inner = place.with_(site=place.site, env=env, claims=claims, open_env=open_env)
         found = entry.find(words, at)
         if found is not None:
             return [_launch(words, at, found, inner)]
         name = entry.program(words[at])
+        if name in _WRAPPERS:
+            wrapper = name
+            open_env = open_env or name in _OPENERS
         if name in _SHELLS and (shell := _shell(words[at:], inner, depth)):
             return shell
         if name in container_run.TOOLS:
@@ -175,6 +135,17 @@ def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> l
             if ran is not None:
                 return ran
     return []
+
+
+def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
+    """What an option of `env` takes away: `-u NAME`, `--unset=NAME`, `-i`."""
+    flat = words[at].text.flat
+    if flat in ("-", "-i", "--ignore-environment"):
+        env.clear()
+    elif flat in ("-u", "--unset") and at + 1 < len(words):
+        env.pop(words[at + 1].text.flat, None)
+    elif flat.startswith("--unset="):
+        env.pop(flat.partition("=")[2], None)
 
 
 def _launch(words: list[Word], start: int, found: entry.Entry, place: Place) -> Launch:
@@ -187,7 +158,7 @@ def _launch(words: list[Word], start: int, found: entry.Entry, place: Place) -> 
         name=place.name,
         env=place.env,
         container=place.container,
-        release=place.claim,
+        release=place.claims.get(found.engine),
         open_env=place.open_env,
     )
 
@@ -245,13 +216,14 @@ def script_launches(text: Text, place: Place, args: list[Word] | None, depth: in
         if installed:
             return installed
         env = dict(place.env)
-        for name, value in ran.env.items():
+        # in the order of the script: what is exported is a set, whose order is another in each process
+        for name, value in sorted(ran.env.items(), key=lambda item: (_start(item[1]), item[0])):
             if name not in env or env[name].value is not value:
                 env[name] = Variable(name, value, value.span() or ran.site)
-        here = place.with_(site=None, env=env, open_env=place.open_env or ran.open_env)
+        # what was installed here counts here, not in a container that is started from here
+        found_here = {**place.claims, **ran.installed}
+        here = place.with_(site=None, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
         for launch in launches(ran.words, here, depth):
-            if launch.engine in ran.installed:
-                launch.release = ran.installed[launch.engine]
             launch.likely = ran.likely
             key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
             if key not in seen:
@@ -261,6 +233,11 @@ def script_launches(text: Text, place: Place, args: list[Word] | None, depth: in
 
     evaluate(text, on_command, environment=environment, args=args)
     return found
+
+
+def _start(text: Text) -> int:
+    span = text.span()
+    return span.start if span is not None else -1
 
 
 # -- containers
@@ -291,9 +268,11 @@ def _container(words: list[Word], place: Place, depth: int) -> list[Launch] | No
     container = Container(run.image.text, settings, *_gpus(run))
     image = images.identify(run.image.text)
     site = place.site or _span(words)
-    inner = Place(place.source, place.name, site, env, container, image.claim, place.env_file, open_env)
+    inner = Place(place.source, place.name, site, env, container, image.claims, place.env_file, open_env)
     explicit = run.values("--entrypoint")
-    return in_container(explicit[-1:] if explicit else None, run.command, image, inner, depth + 1)
+    # `--entrypoint ""` clears the image's own
+    entrypoint = [word for word in explicit[-1:] if word.text.flat] if explicit else None
+    return in_container(entrypoint, run.command, image, inner, depth + 1)
 
 
 def _span(words: list[Word]) -> Span | None:
@@ -353,7 +332,7 @@ def in_container(
             name=place.name,
             env=place.env,
             container=place.container,
-            release=place.claim,
+            release=place.claims.get(image.engine),
             open_env=place.open_env,
         )
     ]

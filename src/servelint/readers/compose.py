@@ -92,7 +92,7 @@ class _Compose:
             self.site(fields, entrypoint),
             env,
             self.container(fields, image_text),
-            image.claim,
+            image.claims,
             self.env_file,
             open_env,
         )
@@ -104,48 +104,62 @@ class _Compose:
         """The launch as a reader sees it: from the key that names the program to the end of the command."""
         nodes = [fields[name] for name in ("entrypoint", "command") if name in fields] or [fields["image"]]
         first = nodes[-1] if entrypoint is None or entry.find(entrypoint) is None else nodes[0]
-        ends = [yaml_nodes.span(self.source, value).end for _, value in nodes]
+        # the value of an alias stands elsewhere, often before its key
+        ends = [first[0].end_mark.index, *[yaml_nodes.span(self.source, value).end for _, value in nodes]]
         return Span(self.source, first[0].start_mark.index, max(ends))
 
     def built(self, node: Node, image: images.Image) -> images.Image:
         """An image that is built here holds what its Dockerfile says; its own name is only a label."""
+        from servelint.readers import dockerfile
+
         fields = yaml_nodes.entries(node)
+        text = self.dockerfile(node, fields)
+        target = self.optional(fields, "target")
+        if text is None or (target is not None and target.value is None):
+            return images.Image(image.engine, ReleaseClaim(), image.entrypoint)
+        args = self.variables(fields["args"][1]) if "args" in fields else {}
+        given = {name: variable.value for name, variable in args.items()}
+        base = dockerfile.base(text, given, target.value if target is not None else None)
+        return images.Image(base.engine or image.engine, base.claim, base.entrypoint if base.engine else image.entrypoint)
+
+    def dockerfile(self, node: Node, fields: Entries) -> Text | None:
+        """The Dockerfile of a `build`; None if it is not here."""
+        if "dockerfile_inline" in fields:
+            return self.optional(fields, "dockerfile_inline")
         context = self.text(node) if not yaml_nodes.is_mapping(node) else self.optional(fields, "context")
         folder = context.value if context is not None else "."
         name = self.optional(fields, "dockerfile")
         if folder is None or "://" in folder or (name is not None and name.value is None):
-            return images.Image(image.engine, ReleaseClaim(), image.entrypoint)
-        path = f"{folder.rstrip('/')}/{name.value if name is not None else 'Dockerfile'}"
-        beside = self.neighbours.read(path)
-        if beside is None:
-            return images.Image(image.engine, ReleaseClaim(), image.entrypoint)
-        from servelint.readers import dockerfile
-
-        base = dockerfile.base(beside)
-        return images.Image(base.engine or image.engine, base.claim, base.entrypoint if base.engine else image.entrypoint)
+            return None
+        beside = self.neighbours.read(f"{folder.rstrip('/')}/{name.value if name is not None else 'Dockerfile'}")
+        return Text.at(beside, 0, len(beside.text)) if beside is not None else None
 
     def environment(self, fields: Entries) -> tuple[dict[str, Variable], bool]:
         """The variables that reach the container, and whether there may be more of them."""
         env: dict[str, Variable] = {}
-        open_env = False
+        open_env = "extends" in fields
         if "env_file" in fields:
             for path in self.env_files(fields["env_file"][1]):
                 read = self.env_file(path) if path is not None else None
                 open_env = open_env or read is None
                 env.update(read or {})
-        if "environment" not in fields:
-            return env, open_env
-        node = fields["environment"][1]
+        if "environment" in fields:
+            env.update(self.variables(fields["environment"][1]))
+        return env, open_env
+
+    def variables(self, node: Node) -> dict[str, Variable]:
+        """`environment` or `args`, a mapping or a list; a variable without a value comes from outside."""
+        found: dict[str, Variable] = {}
         for key, (key_node, value) in yaml_nodes.entries(node).items():
             text = self.text(value) if yaml_nodes.scalar(value) is not None else None
-            env[key] = Variable(key, text, yaml_nodes.span(self.source, key_node))
+            found[key] = Variable(key, text, yaml_nodes.span(self.source, key_node))
         for item in yaml_nodes.items(node) or []:
             if yaml_nodes.scalar(item) is not None:
                 text = self.text(item)
                 name, sign, _ = text.flat.partition("=")
                 value_text = text.cut(len(name) + 1) if sign else None
-                env[name] = Variable(name, value_text, yaml_nodes.span(self.source, item))
-        return env, open_env
+                found[name] = Variable(name, value_text, yaml_nodes.span(self.source, item))
+        return found
 
     def env_files(self, node: Node) -> list[str | None]:
         """The paths of `env_file`; None for one that cannot be told."""
@@ -200,6 +214,9 @@ class _Compose:
 
     def count(self, device: Entries) -> int | None:
         if "device_ids" in device:
-            return len(yaml_nodes.items(device["device_ids"][1]) or []) or None
+            listed = yaml_nodes.items(device["device_ids"][1]) or []
+            ids = [value for item in listed if (value := self.text(item).value)]
+            # one item may name several: the runtime joins them with commas
+            return sum(len(value.split(",")) for value in ids) if ids and len(ids) == len(listed) else None
         count = self.optional(device, "count")
         return int(count.value) if count is not None and count.value is not None and count.value.isdigit() else None

@@ -9,29 +9,12 @@ from servelint.text import HOLE, Text
 
 TOOLS = frozenset(("docker", "podman", "nerdctl"))
 
-_SWITCHES = frozenset(
-    [
-        "--detach",
-        "--disable-content-trust",
-        "--help",
-        "--init",
-        "--interactive",
-        "--no-healthcheck",
-        "--oom-kill-disable",
-        "--privileged",
-        "--publish-all",
-        "--quiet",
-        "--read-only",
-        "--rm",
-        "--sig-proxy",
-        "--tty",
-        "--use-api-socket",
-        "--replace",
-        "--rmi",
-        "--env-host",
-        "--no-hosts",
-    ]
-)
+_SWITCHES = frozenset((
+    "--detach", "--disable-content-trust", "--env-host", "--help", "--http-proxy", "--init", "--interactive",
+    "--no-healthcheck", "--no-hostname", "--no-hosts", "--oom-kill-disable", "--passwd", "--privileged", "--publish-all",
+    "--quiet", "--read-only", "--read-only-tmpfs", "--replace", "--rm", "--rmi", "--rootfs", "--sig-proxy", "--tls-verify",
+    "--tty", "--unsetenv-all", "--use-api-socket",
+))  # fmt: skip
 _SHORT_SWITCHES = frozenset("ditPq")
 _SHORT_NAMES = {
     "e": "--env",

@@ -14,19 +14,34 @@ _PACKAGES = {
     "tensorrt_llm": "trtllm",
 }
 _REQUIREMENT = re.compile(
-    r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>===?|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
+    r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
 )
-_INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|uv|poetry|pdm|conda|mamba|micromamba)$")
-_REPOSITORY = re.compile(
-    r"(?:git\+|https?://).*?(vllm|sglang|lmdeploy)[^/]*?(?:-(\d+\.\d+\.\d+(?:\.post\d+|rc\d+)?)[-+].*\.whl)?",
-    re.IGNORECASE,
+_RELEASE = r"\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?"
+_EXACT = re.compile(rf"(?P<release>{_RELEASE})(?:\+[\w.]+)?")
+_INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|pipx|uv|poetry|pdm|conda|mamba|micromamba)$")
+_NOT_HERE = frozenset(("docker", "podman", "nerdctl", "kubectl", "ssh", "echo", "printf"))
+_WITH_VALUE = re.compile(r"-[a-z]|--(?:extra-index-url|index-url|index|find-links|requirements?|constraints?|python|target)")
+_SWITCHES = ("-U", "-e", "-q", "-v", "-y")
+_WHEEL = re.compile(
+    rf"(?:.*/)?(?P<name>vllm|sglang|lmdeploy)-(?P<release>{_RELEASE})(?:(?:\+|%2B)[\w.]+)?-.*\.whl", re.IGNORECASE
 )
+_ADDRESS = re.compile(r"(?:git\+|https?://).*?(?P<name>vllm|sglang|lmdeploy)", re.IGNORECASE)
+
+
+def is_install(words: list[Word]) -> bool:
+    """Whether a command is `pip install` or another installer's."""
+    for word in words[:4]:
+        name = word.text.flat.rpartition("/")[2]
+        if name in _NOT_HERE:
+            return False
+        if _INSTALLER.match(name):
+            return any(word.value in ("install", "add") for word in words[:5])
+    return False
 
 
 def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
     """engine -> claim for each engine that a command installs; a claim without a release where it is not pinned."""
-    names = [word.text.flat.rpartition("/")[2] for word in words[:4]]
-    if not any(_INSTALLER.match(name) for name in names) or not any(word.value in ("install", "add") for word in words[:5]):
+    if not is_install(words):
         return {}
     start = next(index for index, word in enumerate(words) if word.value in ("install", "add")) + 1
     upgrade = any(word.value in ("-U", "--upgrade") for word in words)
@@ -34,7 +49,11 @@ def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
         word.text.flat.startswith(("--pre", "--extra-index-url", "--index-url", "-i", "--torch-backend=n")) for word in words
     )
     found: dict[str, ReleaseClaim] = {}
+    before = ""
     for word in words[start:]:
+        option, before = before, word.text.flat
+        if option not in _SWITCHES and _WITH_VALUE.fullmatch(option):
+            continue  # an index, a file
         claim = requirement(word)
         if claim is not None:
             engine, release = claim
@@ -51,16 +70,21 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     flat = word.text.flat
     if flat.startswith("-"):
         return None
-    address = _REPOSITORY.match(flat)
+    wheel = _WHEEL.match(flat)
+    if wheel is not None:
+        span = word.text.span(wheel.start("release"), wheel.end("release"))
+        return wheel.group("name").lower(), ReleaseClaim(wheel.group("release"), "pip", span)
+    address = _ADDRESS.match(flat)
     if address is not None:
-        return address.group(1).lower(), ReleaseClaim(address.group(2), "pip", word.text.span())
+        return address.group("name").lower(), ReleaseClaim(None, "pip", word.text.span())
     match = _REQUIREMENT.fullmatch(flat)
     engine = _PACKAGES.get(match.group("name").lower()) if match else None
     if match is None or engine is None:
         return None
     if match.group("sign") is None:
         return engine, ReleaseClaim(None, "bare", word.text.span())
-    release = match.group("release")
-    exact = match.group("sign") in ("==", "===", "@") and re.fullmatch(r"\d+(\.\d+)+(\.post\d+|rc\d+)?", release or "")
-    span = word.text.span(match.start("release"), match.end("release")) if release else word.text.span()
-    return engine, ReleaseClaim(release if exact else None, "pip", span)
+    start, end = match.span("release")
+    exact = _EXACT.fullmatch(flat, start, end) if match.group("sign") in ("==", "===", "@") else None
+    if exact is None:
+        return engine, ReleaseClaim(None, "pip", word.text.span(start, end) if end > start else word.text.span())
+    return engine, ReleaseClaim(exact.group("release"), "pip", word.text.span(*exact.span("release")))

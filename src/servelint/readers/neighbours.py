@@ -39,4 +39,4 @@ class Neighbours:
             text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError, ValueError):
             return None
-        return Source(os.path.join(self.shown, path) if self.shown else path, text)
+        return Source(os.path.normpath(os.path.join(self.shown, path)), text)

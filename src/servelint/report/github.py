@@ -5,6 +5,7 @@ from __future__ import annotations
 from servelint.engines import ENGINE_NAMES
 from servelint.finding import Finding
 from servelint.linter import Report
+from servelint.report.clean import clean
 from servelint.rules.ranges import describe
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -14,7 +15,7 @@ def render(report: Report) -> str:
     lines = [_annotation(finding) for finding in report.findings]
     for problem in report.errors:
         place = f"file={_property(problem.path)},line={problem.line},col={problem.column}"
-        lines.append(f"::error {place},title=servelint::{_data(problem.message)}")
+        lines.append(f"::error {place},title=servelint::{_data(clean(problem.message))}")
     return "".join([line + "\n" for line in lines])
 
 
@@ -28,7 +29,7 @@ def _annotation(finding: Finding) -> str:
     if finding.launch is not None and finding.affected:
         message += f" ({ENGINE_NAMES[finding.launch.engine]} {describe(finding.affected)})"
     place = f"file={_property(span.source.path)},line={line},col={column}{end},title={_property(finding.rule)}"
-    return f"::{_LEVELS[finding.severity]} {place}::{_data(message)}"
+    return f"::{_LEVELS[finding.severity]} {place}::{_data(clean(message))}"
 
 
 def _data(text: str) -> str:

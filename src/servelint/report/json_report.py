@@ -55,9 +55,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         else {
             "engine": launch.engine,
             "version": finding.release,
-            "version_from": launch.release.how
-            if launch.release.release
-            else ("settings" if finding.release and not launch.release.rolling else launch.release.how),
+            "version_from": finding.release_from,
             "name": launch.name,
         },
         "versions": finding.affected,

@@ -72,7 +72,7 @@ def _notes(finding: Finding) -> list[str]:
             notes.append(
                 f"release: none is named here; true of every {engine} that can start this ({describe(finding.affected)})"
             )
-        elif claim.release is None and claim.rolling:
+        elif claim.release is None and finding.release_from != "settings":
             notes.append(
                 f"release: judged as {engine} {finding.release}, the newest known here; affected: {describe(finding.affected)}"
             )
@@ -111,23 +111,41 @@ def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, g
 
 
 def _window(text: str, start: int, end: int) -> tuple[str, int]:
-    """The part of a long line around a span, and how many characters were cut off in front."""
+    """The part of a long line around a span, at most _WIDTH columns, and how many characters were cut off in front."""
     shown = clean(text.replace("\t", " "))
-    if len(shown) <= _WIDTH:
+    if _fit(shown, _WIDTH) == len(shown):
         return shown, 0
-    shift = max(0, min(start - 20, len(shown) - _WIDTH)) if end > _WIDTH - 4 else 0
-    part = shown[shift : shift + _WIDTH]
-    cut = len(shown) > shift + _WIDTH
-    return ("\u2026" if shift else "") + part[: -1 if cut else None] + ("\u2026" if cut else ""), shift
+    shift = 0
+    if _columns(shown[:end]) > _WIDTH - 4:
+        behind = _columns(shown[start : start + _WIDTH])
+        shift = start - _fit(shown[:start][::-1], max(20, _WIDTH - 1 - behind))
+    front = "\u2026" if shift else ""
+    part = shown[shift:]
+    count = _fit(part, _WIDTH - len(front))
+    if count < len(part):
+        return front + part[: _fit(part, _WIDTH - len(front) - 1)] + "\u2026", shift
+    return front + part, shift
+
+
+def _fit(text: str, width: int) -> int:
+    """How many characters from the start of a text take at most so many terminal columns."""
+    if text.isascii():
+        return min(len(text), width)
+    taken = 0
+    for index, char in enumerate(text):
+        taken += _columns(char)
+        if taken > width:
+            return index
+    return len(text)
 
 
 def _columns(text: str) -> int:
     """How many terminal columns a text takes."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    from unicodedata import category, east_asian_width
 
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return sum(0 if category(char) in ("Mn", "Me") else 2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def summary(report: Report, milliseconds: float | None) -> str:
@@ -144,8 +162,9 @@ def summary(report: Report, milliseconds: float | None) -> str:
         text += f"; {_count(len(report.errors), 'file', 'files')} could not be read"
     safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
     unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)
-    fixable = ([f"{safe} fixable with --fix"] if safe else []) + ([f"{unsafe} with --unsafe-fixes"] if unsafe else [])
-    return text + (f"; {', '.join(fixable)}" if fixable else "")
+    if safe or unsafe:
+        text += f"; {safe} fixable with --fix" if safe else f"; {unsafe} fixable with --unsafe-fixes"
+    return text + (f", {unsafe} with --unsafe-fixes" if safe and unsafe else "")
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -64,22 +64,19 @@ def contains(bounds: Bounds, key: ReleaseKey | None) -> bool:
 
 def describe(text: str) -> str:
     """A range as a person says it: ">=0.20" is "0.20 and later"."""
-    lower = re.search(r">=?\s*([\w.]+)", text)
+    lower = re.search(r">(=?)\s*([\w.]+)", text)
     upper = re.search(r"<(=?)\s*([\w.]+)", text)
     exact = re.search(r"==\s*([\w.]+)", text)
     without = re.findall(r"!=\s*([\w.]+)", text)
     if exact:
         said = f"only {exact.group(1)}"
-    elif lower and upper:
-        said = (
-            f"{lower.group(1)} to {upper.group(2)}"
-            if upper.group(1)
-            else f"{lower.group(1)} and later, before {upper.group(2)}"
-        )
-    elif lower:
-        said = f"{lower.group(1)} and later"
-    elif upper:
-        said = f"{upper.group(2)} and earlier" if upper.group(1) else f"before {upper.group(2)}"
+    elif lower and upper and lower.group(1) and upper.group(1):
+        said = f"{lower.group(2)} to {upper.group(2)}"
     else:
-        said = "every release"
+        parts: list[str] = []
+        if lower:
+            parts.append(f"{lower.group(2)} and later" if lower.group(1) else f"after {lower.group(2)}")
+        if upper:
+            parts.append(f"{upper.group(2)} and earlier" if upper.group(1) else f"before {upper.group(2)}")
+        said = ", ".join(parts) or "every release"
     return said + (f", not {', '.join(without)}" if without else "")

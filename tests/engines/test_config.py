@@ -1,0 +1,254 @@
+"""A config: what a rule is told when it asks a launch for an operand."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar
+from servelint.source import Span
+from tests.launching import launch_in, marked_launch
+
+
+def config(text: str, release: str | None = None, filename: str = "run.sh") -> Config:
+    return Config(Reading(launch_in(text, filename)), release)
+
+
+def told(text: str, operand: str) -> tuple[bool | None, Scalar | None]:
+    """Whether the operand is present, and its value."""
+    found = config(text).operand(operand)
+    return found.present, found.value
+
+
+def operand_and_marks(text: str, name: str, filename: str = "run.sh") -> tuple[Operand, list[Span]]:
+    launch, marks = marked_launch(text, filename)
+    return Config(Reading(launch), None).operand(name), marks
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("text", "name", "expected"),
+        [
+            ("vllm serve m --port 8000", "port", (True, 8000)),
+            ("vllm serve m --gpu-memory-utilization 0.9", "gpu-memory-utilization", (True, 0.9)),
+            ("vllm serve m --gpu-memory-utilization 1", "gpu-memory-utilization", (True, 1.0)),
+            ("vllm serve m --port 8e3", "port", (True, 8000.0)),
+            ("vllm serve m --max-model-len 32k", "max-model-len", (True, "32k")),
+            ("vllm serve m --kv-cache-dtype fp8", "kv-cache-dtype", (True, "fp8")),
+            ("vllm serve m --port $PORT", "port", (True, None)),
+            ("vllm serve m --port", "port", (True, None)),
+            ("vllm serve m --enforce-eager", "enforce-eager", (True, True)),
+            ("vllm serve m --no-enforce-eager", "enforce-eager", (True, False)),
+            ("vllm serve m", "port", (False, None)),
+            ("vllm serve m $EXTRA_ARGS", "port", (None, None)),
+            ('vllm serve m "$@"', "port", (None, None)),
+            ("vllm serve m ${EAGER:+--enforce-eager}", "enforce-eager", (None, None)),
+            ("vllm serve m ${EAGER:+--enforce-eager}", "port", (False, None)),
+            ("vllm serve m --config server.yaml --port 1", "port", (True, 1)),
+            ("vllm serve m --config server.yaml", "enforce-eager", (None, None)),
+            ("vllm serve m --enforce", "enforce-eager", (None, None)),
+        ],
+    )
+    def test_present_and_value(self, text: str, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told(text, name) == expected
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "vllm serve m --port ⟦8000⟧",
+            "vllm serve m --port=⟦8000⟧",
+            "vllm serve m --port '⟦8000⟧'",
+            "PORT=⟦8000⟧\nvllm serve m --port $PORT",
+            "vllm serve m --port ${PORT:-⟦8000⟧}",
+            "vllm serve m --port ⟦$PORT⟧",
+            "vllm serve m ⟦--port⟧",
+            "vllm serve m ⟦--port⟧ ''",  # an empty value has no characters: the option stands for it
+        ],
+    )
+    def test_the_place_to_point_at(self, text: str) -> None:
+        operand, marks = operand_and_marks(text, "port")
+        assert operand.span == marks[0]
+
+    def test_what_is_shown(self) -> None:
+        found = config("vllm serve m --port 8000 --seed $SEED --enforce-eager")
+        assert [found.operand(name).shown for name in ("port", "seed", "enforce-eager", "dtype")] == [
+            "8000",
+            "${SEED}",
+            "--enforce-eager",
+            "",
+        ]
+
+
+class TestModel:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("vllm serve Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
+            ("vllm serve --model Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
+            ("vllm serve --port 1 Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
+            ("vllm serve $MODEL --port 1", (None, None)),
+            ('vllm serve "$MODEL"', (True, None)),
+            ("vllm serve --port 1", (False, None)),
+            ("vllm serve $ARGS", (None, None)),
+            ("sglang serve --model-path Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
+            ("sglang serve --model Qwen/Qwen3-8B", (True, "Qwen/Qwen3-8B")),
+            ("llama-server -m /models/a.gguf", (True, "/models/a.gguf")),
+        ],
+    )
+    def test_its_name(self, text: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told(text, "model") == expected
+
+    @pytest.mark.parametrize(
+        ("model", "hybrid", "mixer"),
+        [
+            ("Qwen/Qwen3.6-27B", (True, True), (True, "gdn")),
+            ("Qwen/Qwen3-8B", (True, False), (None, None)),
+            ("house/some-model", (None, None), (None, None)),
+            ('"$MODEL"', (None, None), (None, None)),
+        ],
+    )
+    def test_facts_of_its_family(
+        self, model: str, hybrid: tuple[bool | None, bool | None], mixer: tuple[bool | None, str | None]
+    ) -> None:
+        assert told(f"vllm serve {model}", "model.hybrid") == hybrid
+        assert told(f"vllm serve {model}", "model.mixer") == mixer
+
+    def test_its_place(self) -> None:
+        operand, marks = operand_and_marks("MODEL=⟦Qwen/Qwen3.6-27B⟧\nvllm serve $MODEL", "model.hybrid")
+        assert operand.span == marks[0]
+
+
+class TestJson:
+    SPEC = '{"method": "mtp", "num_speculative_tokens": 2, "deep": {"key": true}, "none": null}'
+    TEXT = f"vllm serve m --speculative-config '{SPEC}'"
+
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            ("speculative-config.method", (True, "mtp")),
+            ("speculative-config.num_speculative_tokens", (True, 2)),
+            ("speculative-config.deep.key", (True, True)),
+            ("speculative-config.deep", (True, None)),
+            ("speculative-config.none", (False, None)),
+            ("speculative-config.model", (False, None)),
+            ("speculative-config.deep.other", (False, None)),
+            ("speculative-config.method.x", (None, None)),
+            ("compilation-config.mode", (False, None)),
+        ],
+    )
+    def test_keys(self, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told(self.TEXT, name) == expected
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            ("'{\"method\": \"'$METHOD'\"}'", (True, None)),
+            ('"{\\"method\\": $METHOD}"', (True, None)),
+            ('"{\\"num\\": 1, $MORE}"', (None, None)),
+            ('"$SPEC"', (None, None)),
+            ("$(cat spec.json)", (None, None)),
+            ("'{\"num\": 1'", (None, None)),
+            ("'[1]'", (None, None)),
+            ("", (None, None)),
+        ],
+    )
+    def test_what_is_not_known_of_a_key(self, value: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told(f"vllm serve m --speculative-config {value}", "speculative-config.method") == expected
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'vllm serve m -sc \'{"method": "⟦mtp⟧"}\'',
+            'vllm serve m -sc "{\\"method\\": \\"⟦mtp⟧\\"}"',
+            'METHOD=⟦mtp⟧\nvllm serve m -sc "{\\"method\\": \\"$METHOD\\"}"',
+            "vllm serve m --speculative-config.method ⟦mtp⟧",
+            "vllm serve m -sc.method=⟦mtp⟧",
+        ],
+    )
+    def test_the_place_of_a_key(self, text: str) -> None:
+        operand, marks = operand_and_marks(text, "speculative-config.method")
+        assert (operand.value, operand.span) == ("mtp", marks[0])
+
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            ("attention-config", (True, None)),
+            ("attention-config.a", (True, None)),
+            ("attention-config.a.b", (True, "3")),
+            ("attention-config.a.c", (False, None)),
+            ("attention-config.a.b.c", (None, None)),
+            ("attention-config.x", (False, None)),
+        ],
+    )
+    def test_keys_that_are_options(self, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told("vllm serve m --attention-config.a.b 3", name) == expected
+
+    def test_a_whole_object_beside_single_keys_is_not_relied_on(self) -> None:
+        text = 'vllm serve m -sc \'{"model": "x"}\' -sc.method mtp'
+        assert told(text, "speculative-config.method") == (True, "mtp")
+        assert told(text, "speculative-config.model") == (None, None)
+
+
+class TestEnvironment:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("A=1 vllm serve m", (True, "1")),
+            ("export A=\nvllm serve m", (True, "")),
+            ("A=$B vllm serve m", (True, None)),
+            ("vllm serve m", (False, None)),
+            (". ./env\nvllm serve m", (None, None)),
+            ("docker run -e A vllm/vllm-openai:v0.20.0 --model m", (None, None)),
+            ("docker run $OPTIONS vllm/vllm-openai:v0.20.0 --model m", (None, None)),
+        ],
+    )
+    def test_variables(self, text: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told(text, "env.A") == expected
+
+    def test_their_place(self) -> None:
+        operand, marks = operand_and_marks("export A=⟦1⟧\nvllm serve m", "env.A")
+        assert operand.span == marks[0]
+
+
+class TestContainer:
+    def test_settings(self) -> None:
+        text = "services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    ipc: ⟦host⟧\n"
+        operand, marks = operand_and_marks(text, "container.ipc", "compose.yml")
+        assert (operand.present, operand.value, operand.span) == (True, "host", marks[0])
+        compose = config(text.replace("⟦", "").replace("⟧", ""), filename="compose.yml")
+        assert compose.operand("container.image").value == "vllm/vllm-openai:v0.20.0"
+        assert compose.operand("container.runtime") is ABSENT
+
+    def test_without_a_container_nobody_knows(self) -> None:
+        assert config("vllm serve m").operand("container.ipc") is UNWRITTEN
+
+
+class TestEffective:
+    def test_a_fact_that_the_engine_does_not_have(self) -> None:
+        assert config("vllm serve m").operand("effective.nothing").present is None
+        assert config("llama-server -m a.gguf").operand("effective.prefix-caching").present is None
+
+    def test_a_fact_is_worked_out_once(self) -> None:
+        found = config("vllm serve Qwen/Qwen3-8B", "0.20.0")
+        assert found.operand("effective.prefix-caching") is found.operand("effective.prefix-caching")
+
+
+@pytest.mark.parametrize(
+    ("release", "bound", "expected"),
+    [("0.20.0", "0.20.0", True), ("0.19.1", "0.20.0", False), ("0.20.0rc1", "0.20.0", False), (None, "0.20.0", None)],
+)
+def test_at_least(release: str | None, bound: str, expected: bool | None) -> None:
+    assert config("vllm serve m", release).at_least(bound) is expected
+
+
+class TestFragment:
+    """A speculative config on its own: the rest of the launch is somewhere else."""
+
+    TEXT = '{"method": "mtp", "num_speculative_tokens": 2}'
+
+    def test_what_it_holds_is_known(self) -> None:
+        assert config(self.TEXT, filename="spec.json").operand("speculative-config.method").value == "mtp"
+        assert config(self.TEXT, filename="spec.json").operand("speculative-config.model").present is False
+
+    @pytest.mark.parametrize("name", ["port", "model", "env.A", "container.ipc"])
+    def test_the_rest_is_not(self, name: str) -> None:
+        assert config(self.TEXT, filename="spec.json").operand(name) is UNWRITTEN

@@ -1,0 +1,115 @@
+"""Entry points: the words that start an engine's server."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.engines.entry import find, program, since
+from servelint.launch import Word
+from servelint.text import Text, unknown
+
+
+def words(text: str) -> list[Word]:
+    """Words by white space; one that starts with `$` is unknown."""
+    return [Word(Text((unknown(part, None),)) if part.startswith("$") else Text.of(part)) for part in text.split()]
+
+
+def found(text: str, at: int = 0) -> tuple[str, int] | None:
+    entry = find(words(text), at)
+    return None if entry is None else (entry.engine, entry.end)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("vllm serve m", ("vllm", 2)),
+        ("/usr/local/bin/vllm serve", ("vllm", 2)),
+        ("vllm@0.19.1 serve m", ("vllm", 2)),
+        ("python -m vllm.entrypoints.openai.api_server --model m", ("vllm", 3)),
+        ("python3.12 -m vllm.entrypoints.api_server", ("vllm", 3)),
+        ("/opt/venv/bin/python3 -u -OO -X dev -W error -m vllm.entrypoints.openai.api_server", ("vllm", 9)),
+        ("python -m vllm.entrypoints.cli.main serve m", ("vllm", 4)),
+        ("python -m vllm serve m", ("vllm", 4)),
+        ("python vllm/entrypoints/openai/api_server.py --model m", ("vllm", 2)),
+        ("python -u /src/vllm/entrypoints/openai/api_server.py", ("vllm", 3)),
+        ("$PYTHON -m sglang.launch_server", ("sglang", 3)),
+        ("sglang serve --model-path m", ("sglang", 2)),
+        ("python -m sglang.launch_server --model-path m", ("sglang", 3)),
+        ("python -m sglang.cli.main serve", ("sglang", 4)),
+        ("python /sgl/sglang/launch_server.py", ("sglang", 2)),
+        ("llama-server -m a.gguf", ("llama.cpp", 1)),
+        ("build/bin/llama-server.exe", ("llama.cpp", 1)),
+        ("trtllm-serve m", ("trtllm", 1)),
+        ("trtllm-serve serve m", ("trtllm", 2)),
+        ("python -m tensorrt_llm.commands.serve serve m", ("trtllm", 4)),
+        ("lmdeploy serve api_server m", ("lmdeploy", 3)),
+        ("python -m lmdeploy serve api_server m", ("lmdeploy", 5)),
+        ("text-generation-launcher", ("tgi", 1)),
+        ("vllm serve m --help", ("vllm", 2)),
+    ],
+)
+def test_starts_a_server(text: str, expected: tuple[str, int]) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "vllm",
+        "vllm bench serve",
+        "vllm chat m",
+        "vllm $VERB m",
+        "$VLLM serve m",
+        "vllm serve --help",
+        "llama-server --version",
+        "llama-cli -m a.gguf",
+        "sglang generate",
+        "python",
+        "python -m",
+        "python -m vllm",
+        "python -m vllm.benchmarks.serve",
+        "python -m $MODULE --model m",
+        "python $FLAGS -m vllm.entrypoints.openai.api_server",
+        "python -c vllm/entrypoints/openai/api_server.py",
+        "python serve.py",
+        "python api_server.py",
+        "$PYTHON vllm/entrypoints/openai/api_server.py",
+        "pythonista -m sglang.launch_server",
+        "lmdeploy serve gradio m",
+        "lmdeploy chat m",
+        "trtllm-serve disaggregated -c c.yml",
+        "trtllm-serve disaggregated_mpi_worker",
+        "trtllm-bench m",
+        "text-generation-server serve m",
+    ],
+)
+def test_starts_none(text: str) -> None:
+    assert found(text) is None
+
+
+def test_at_another_word() -> None:
+    assert found("sudo -E vllm serve m", 2) == ("vllm", 4)
+    assert found("sudo -E vllm serve m", 9) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("/usr/bin/python3", "python3"), ("vllm", "vllm"), ("./a/b", "b"), ("vllm@0.19.1", "vllm"), ("$X", None), ("", "")],
+)
+def test_program(word: str, name: str | None) -> None:
+    assert program(words(word)[0] if word else Word(Text.of(""))) == name
+
+
+def test_a_program_in_an_unknown_folder() -> None:
+    assert program(Word(Text([unknown("${HOME}", None), Text.of("/bin/vllm").pieces[0]]))) == "vllm"
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [("sglang serve", "0.5.5"), ("python -m sglang.launch_server", "0"), ("vllm serve", "0"), ("llama-server", "0")],
+)
+def test_the_first_release_that_a_verb_starts(text: str, release: str) -> None:
+    engine = found(text)
+    assert engine is not None
+    assert since(engine[0], tuple(words(text))) == release

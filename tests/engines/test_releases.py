@@ -1,0 +1,103 @@
+"""Releases are ordered as PEP 440 orders them, without importing packaging."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.version import Version
+
+from servelint.engines.releases import known_releases, newest, release_key
+
+FOLLOWED = ("vllm", "sglang", "lmdeploy", "trtllm")
+RELEASES = sorted({release for engine in FOLLOWED for release in known_releases(engine)})
+
+NUMBERS = st.lists(st.integers(0, 3) | st.integers(0, 99999), min_size=1, max_size=5).map(
+    lambda parts: ".".join(map(str, parts))
+)
+NUMBER = st.just("") | st.integers(0, 12).map(str)
+
+
+def suffix(separators: list[str], names: list[str]) -> st.SearchStrategy[str]:
+    """A part that may be left out, in any spelling that PEP 440 takes."""
+    part = st.tuples(st.sampled_from(separators), st.sampled_from(names), NUMBER).map("".join)
+    return st.just("") | part
+
+
+PEP_440 = st.tuples(
+    st.sampled_from(["", "v"]),
+    NUMBERS,
+    suffix(["", ".", "-", "_"], ["a", "b", "rc", "RC"]),
+    suffix(["", ".", "-", "_"], ["post", "POST"]),
+    suffix(["", ".", "-", "_"], ["dev"]),
+).map("".join)
+
+
+def order(one: Any, other: Any) -> int:
+    return int(one > other) - int(one < other)
+
+
+@given(PEP_440, PEP_440)
+def test_generated_releases_are_ordered_as_packaging_orders_them(one: str, other: str) -> None:
+    assert order(release_key(one), release_key(other)) == order(Version(one), Version(other))
+
+
+@given(st.sampled_from(RELEASES), PEP_440)
+def test_generated_releases_against_published_ones(one: str, other: str) -> None:
+    assert order(release_key(one), release_key(other)) == order(Version(one), Version(other))
+
+
+def test_all_published_releases_are_ordered_as_packaging_orders_them() -> None:
+    keys = {release: release_key(release) for release in RELEASES}
+    versions = {release: Version(release) for release in RELEASES}
+    for one in RELEASES:
+        for other in RELEASES:
+            assert order(keys[one], keys[other]) == order(versions[one], versions[other]), (one, other)
+
+
+@pytest.mark.parametrize("engine", FOLLOWED)
+def test_known_releases_are_listed_from_the_oldest(engine: str) -> None:
+    releases = known_releases(engine)
+    assert all(Version(one) < Version(other) for one, other in pairwise(releases))
+    assert newest(engine) == releases[-1]
+
+
+@pytest.mark.parametrize("engine", ["llama.cpp", "tgi", "nobody"])
+def test_an_engine_whose_releases_are_not_followed(engine: str) -> None:
+    assert known_releases(engine) == []
+    assert newest(engine) is None
+
+
+@given(st.integers(0, 99999), st.integers(0, 99999))
+def test_builds_of_llama_cpp_are_whole_numbers(one: int, other: int) -> None:
+    assert order(release_key(f"b{one}"), release_key(f"b{other}")) == order(one, other)
+
+
+def test_a_build_is_compared_with_a_bound_that_is_a_number() -> None:
+    assert release_key("b9180") == release_key("9180")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("0.20", "0.20.0"),
+        ("v0.20.0", "0.20.0"),
+        (" 0.20.0 ", "0.20.0"),
+        ("0.11.0rc", "0.11.0rc0"),
+        ("0.8.5.post", "0.8.5.post0"),
+        ("0.19.1+cu130", "0.19.1"),
+        ("0", "0.0.0"),
+    ],
+)
+def test_spellings_of_one_release(one: str, other: str) -> None:
+    assert release_key(one) == release_key(other)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "latest", "nightly", "v", "0.20.x", "0.20.", ".1", "main", "0.20.0-cu129", "1!2.0", "${V}", "0 1"]
+)
+def test_what_is_no_release(text: str) -> None:
+    assert release_key(text) is None

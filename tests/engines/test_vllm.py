@@ -1,0 +1,156 @@
+"""What vLLM makes of its settings, on each side of the releases where that changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.engines.config import Config, Reading
+from tests.launching import launch_in
+
+PLAIN = "Qwen/Qwen3-8B"
+HYBRID = "Qwen/Qwen3.6-27B"
+UNKNOWN = "house/some-model"
+
+
+def fact(name: str, words: str, release: str | None) -> object:
+    """The value of a fact; "absent" or "unknown" where it has none."""
+    operand = Config(Reading(launch_in(f"vllm serve {words}", "run.sh")), release).operand(f"effective.{name}")
+    if operand.present is False:
+        return "absent"
+    return "unknown" if operand.value is None else operand.value
+
+
+def spec(method: str) -> str:
+    return f'{PLAIN} --speculative-config \'{{"method": "{method}", "num_speculative_tokens": 2}}\''
+
+
+class TestSpeculativeMethod:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (PLAIN, "absent"),
+            (f"{PLAIN} $ARGS", "unknown"),
+            (spec("mtp"), "mtp"),
+            (spec("qwen3_next_mtp"), "mtp"),
+            (spec("deepseek_mtp"), "mtp"),
+            (spec("eagle3"), "eagle3"),
+            (spec("method_of_tomorrow"), "method_of_tomorrow"),
+            (f"{PLAIN} --speculative-config '{{\"method\": \"'$M'\"}}'", "unknown"),
+            (f"{PLAIN} --speculative-config $SPEC", "unknown"),
+            # without a method vLLM takes n-grams by the model's name, and guesses the rest
+            (f'{PLAIN} --speculative-config \'{{"model": "ngram"}}\'', "ngram"),
+            (f'{PLAIN} --speculative-config \'{{"model": "[ngram]"}}\'', "ngram"),
+            (f'{PLAIN} --speculative-config \'{{"model": "x/y"}}\'', "unknown"),
+            (f"{PLAIN} --speculative-config '{{}}'", "unknown"),
+            (f"{PLAIN} --speculative-config.method mimo_mtp", "mtp"),
+        ],
+    )
+    def test_under_its_present_name(self, words: str, expected: str) -> None:
+        assert fact("speculative-method", words, "0.28.0") == expected
+
+
+class TestSpeculativeAlias:
+    @pytest.mark.parametrize(
+        ("method", "release", "expected"),
+        [
+            ("qwen3_next_mtp", "0.10.2", "absent"),  # a method of its own
+            ("qwen3_next_mtp", "0.11.0rc1", "absent"),
+            ("qwen3_next_mtp", "0.11.0", "mtp"),
+            ("qwen3_5_mtp", "0.16.0", "absent"),  # not known yet
+            ("qwen3_5_mtp", "0.17.0", "mtp"),
+            ("qwen3_5_mtp", None, "unknown"),
+            ("mtp", "0.28.0", "absent"),
+            ("method_of_tomorrow", "0.28.0", "absent"),
+        ],
+    )
+    def test_a_deprecated_name(self, method: str, release: str | None, expected: str) -> None:
+        assert fact("speculative-alias", spec(method), release) == expected
+
+    def test_without_a_method(self) -> None:
+        assert fact("speculative-alias", PLAIN, "0.28.0") == "absent"
+        assert fact("speculative-alias", f"{PLAIN} $ARGS", "0.28.0") == "unknown"
+
+
+class TestSpeculativeMethodKnown:
+    @pytest.mark.parametrize(
+        ("method", "release", "expected"),
+        [
+            ("mtp", "0.10.2", False),
+            ("mtp", "0.11.0", True),
+            ("eagle3", "0.9.0.1", False),
+            ("eagle3", "0.9.1", True),
+            ("qwen3_5_mtp", "0.16.0", False),
+            ("qwen3_5_mtp", "0.17.0", True),
+            ("medusa", "0.32.0", True),
+            ("medusa", "0.32", True),
+            ("medusa", "v0.32.0", True),
+            ("medusa", "0.33.0", False),
+            ("medusa", None, "unknown"),
+            ("method_of_tomorrow", "0.28.0", "unknown"),
+            ("$M", "0.28.0", "unknown"),
+        ],
+    )
+    def test_by_release(self, method: str, release: str | None, expected: object) -> None:
+        assert fact("speculative-method-known", spec(method).replace("$M", "'$M'"), release) == expected
+
+
+class TestPrefixCaching:
+    @pytest.mark.parametrize(
+        ("words", "release", "expected"),
+        [
+            # on by default on the V1 engine, which is the only one from 0.11.0
+            (PLAIN, "0.10.2", "unknown"),
+            (PLAIN, "0.11.0", True),
+            (PLAIN, None, "unknown"),
+            (f"{PLAIN} --enable-prefix-caching", "0.10.2", True),
+            (f"{PLAIN} --no-enable-prefix-caching", "0.28.0", False),
+            (f"{PLAIN} --enable-prefix-caching", None, True),
+            # hybrid models: overridden to off, then off by default, then on
+            (HYBRID, "0.14.1", False),
+            (f"{HYBRID} --enable-prefix-caching", "0.14.1", False),
+            (f"{HYBRID} --enable-prefix-caching", "0.15.0", "unknown"),
+            (f"{HYBRID} --enable-prefix-caching", "0.15.1", "unknown"),
+            (f"{HYBRID} --enable-prefix-caching", "0.16.0", True),
+            (HYBRID, "0.16.0", False),
+            (HYBRID, "0.27.1", False),
+            (HYBRID, "0.28.0rc1", False),
+            (HYBRID, "0.28.0", True),
+            (HYBRID, None, "unknown"),
+            (f"{HYBRID} --no-enable-prefix-caching", "0.28.0", False),
+            (f"{HYBRID} --no-enable-prefix-caching", None, False),
+            # a model that nobody knows may be either
+            (UNKNOWN, "0.28.0", "unknown"),
+            (f"{UNKNOWN} --enable-prefix-caching", "0.28.0", True),
+            # and so may what is not written
+            (f"{PLAIN} $ARGS", "0.28.0", "unknown"),
+            (f"{PLAIN} ${{X:+--no-enable-prefix-caching}}", "0.28.0", "unknown"),
+            (f"{PLAIN} --enable-prefix", "0.28.0", "unknown"),
+        ],
+    )
+    def test_by_model_and_release(self, words: str, release: str | None, expected: object) -> None:
+        assert fact("prefix-caching", words, release) == expected
+
+
+class TestAsyncScheduling:
+    @pytest.mark.parametrize(
+        ("words", "release", "expected"),
+        [
+            (spec("mtp"), "0.13.0", False),
+            (spec("mtp"), "0.14.0", True),
+            (spec("eagle3"), "0.14.0", True),
+            (spec("qwen3_next_mtp"), "0.14.0", True),
+            (spec("ngram"), "0.14.0", "unknown"),
+            (PLAIN, "0.14.0", "unknown"),
+            (spec("mtp"), None, "unknown"),
+            (spec("mtp") + " --async-scheduling", "0.13.0", True),
+            (spec("mtp") + " --no-async-scheduling", "0.28.0", False),
+            (spec("mtp") + " $ARGS", "0.28.0", "unknown"),
+            (spec("mtp") + " --pipeline-parallel-size 1", "0.28.0", True),
+            (spec("mtp") + " --pipeline-parallel-size 2", "0.28.0", "unknown"),
+            (spec("mtp") + " --pipeline-parallel-size $PP", "0.28.0", "unknown"),
+            (spec("mtp") + " --distributed-executor-backend mp", "0.28.0", True),
+            (spec("mtp") + " --distributed-executor-backend ray", "0.28.0", "unknown"),
+        ],
+    )
+    def test_by_method_and_release(self, words: str, release: str | None, expected: object) -> None:
+        assert fact("async-scheduling", words, release) == expected

@@ -1,0 +1,282 @@
+"""Commands: wrappers, shells inside, entry points, and images that start an engine by themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.launch import Launch
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+
+
+def command(text: str) -> Launch:
+    return launch_in(text, "run.sh")
+
+
+class TestWrappers:
+    @pytest.mark.parametrize(
+        "wrapper",
+        [
+            "exec",
+            "sudo -E",
+            "nohup",
+            "time -p",
+            "nice -n 10",
+            "numactl --cpunodebind=0 --membind 0",
+            "taskset -c 0-7",
+            "timeout --signal=KILL 3600",
+            "stdbuf -oL",
+            "env -i",
+            "srun --gpus=4 --ntasks 1",
+            "mpirun -np 2",
+            "nsys profile -o trace -t cuda,nvtx",
+            "conda run -n llm --no-capture-output",
+            "uv run --no-sync",
+            "poetry run",
+            "tini --",
+            "setsid",
+            "screen -dmS llm",
+            "opentelemetry-instrument",
+            "kubectl exec deploy/llm --",
+            "sudo -u llm nice numactl -N 0",
+        ],
+    )
+    def test_the_command_behind_it(self, wrapper: str) -> None:
+        launch = command(f"{wrapper} vllm serve Qwen/Qwen3-8B --port 8000")
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--port", "8000"]
+        assert [word.shown for word in launch.verb] == ["vllm", "serve"]
+
+    def test_a_wrapper_that_nobody_knows_is_looked_behind(self) -> None:
+        assert argv(command("$LAUNCHER vllm serve m")) == ["m"]
+
+    @pytest.mark.parametrize(
+        "text", ["mylauncher vllm serve m", "echo vllm serve m", "ssh host vllm serve m", "man vllm serve"]
+    )
+    def test_another_program_is_not(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
+
+    def test_variables_that_it_sets(self) -> None:
+        launch, marks = marked_launch("sudo A=⟦1⟧ env B=⟦2⟧ C= vllm serve m --x=y", "run.sh")
+        assert environment(launch) == {"A": "1", "B": "2", "C": ""}
+        assert [value.span() for name in ("A", "B") if (value := launch.env[name].value)] == marks
+
+    @pytest.mark.parametrize(
+        ("text", "left"),
+        [
+            ("env -u A vllm serve m", {"B": "2"}),
+            ("env --unset=A --unset B vllm serve m", {}),
+            ("env -i C=3 vllm serve m", {"C": "3"}),
+            ("env - C=3 vllm serve m", {"C": "3"}),
+            ("sudo -u A vllm serve m", {"A": "1", "B": "2"}),
+            ("sudo env -u A vllm serve m", {"B": "2"}),
+        ],
+    )
+    def test_variables_that_env_takes_away(self, text: str, left: dict[str, str]) -> None:
+        assert environment(command(f"export A=1 B=2\n{text}")) == left
+
+    @pytest.mark.parametrize(
+        "wrapper",
+        [
+            "doppler run --",
+            "op run --env-file=.env --",
+            "uv run --env-file .env",
+            "direnv exec .",
+            "kubectl exec -it llm --",
+            "sudo doppler run --",
+        ],
+    )
+    def test_more_may_be_set_by_one_that_brings_variables(self, wrapper: str) -> None:
+        assert command(f"{wrapper} vllm serve m").open_env
+
+    @pytest.mark.parametrize("wrapper", ["sudo", "nohup", "env", "uv run"])
+    def test_the_others_add_nothing(self, wrapper: str) -> None:
+        assert not command(f"{wrapper} vllm serve m").open_env
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "uvx vllm@0.19.1 serve m",
+            "uvx --from vllm==0.19.1 vllm serve m",
+            "uv run --with 'vllm==0.19.1' --with hf_transfer vllm serve m",
+            "pipx run --spec vllm==0.19.1 vllm serve m",
+        ],
+    )
+    def test_a_release_that_it_installs(self, text: str) -> None:
+        launch = command(text)
+        assert release(launch) == ("0.19.1", "pip")
+        assert launch.release.span is not None
+        assert launch.release.span.text == "0.19.1"
+        assert environment(launch) == {}
+
+    def test_a_requirement_without_a_release_says_nothing(self) -> None:
+        assert release(command("uvx vllm serve m")) == (None, None)
+
+
+class TestShells:
+    @pytest.mark.parametrize(
+        "shell",
+        [
+            "bash -c",
+            "sh -c",
+            "/bin/bash -lc",
+            "bash -ec",
+            "bash -e -x -c",
+            "bash -o pipefail -c",
+            "bash -euo pipefail -c",
+            "bash --norc -c",
+            "bash --rcfile x -c",
+            "bash +e -c",
+            "sudo bash -c",
+            "srun bash -c",
+            "docker exec llm bash -c",
+            "docker run house/server:1 sh -c",
+            "docker run --entrypoint /bin/bash house/server:1 -c",
+        ],
+    )
+    def test_the_script_that_it_is_given(self, shell: str) -> None:
+        launch, marks = marked_launch(f"{shell} 'cd /srv; exec vllm serve ⟦m⟧ ⟦--port⟧ ⟦8000⟧'", "run.sh")
+        assert argv(launch) == ["m", "--port", "8000"]
+        assert spans(launch.argv) == marks
+
+    @pytest.mark.parametrize(
+        "shell", ["bash", "bash ./start.sh", "bash -x start.sh 'vllm serve m'", "bash -c", "bash -s < start.sh"]
+    )
+    def test_one_that_runs_something_else(self, shell: str) -> None:
+        assert launches_in(shell, "run.sh") == []
+
+    def test_arguments(self) -> None:
+        launch = command('sh -c \'exec vllm serve "$0" "$@" --seed $2\' m --port 8000')
+        assert argv(launch) == ["m", "--port", "8000", "--seed", "8000"]
+
+    def test_the_outer_shell_fills_double_quotes(self) -> None:
+        launch = command('PORT=8000\nbash -c "PORT=1; vllm serve m --port $PORT --seed \\$PORT"')
+        assert argv(launch) == ["m", "--port", "8000", "--seed", "1"]
+
+    def test_only_exported_variables_reach_the_inner_shell(self) -> None:
+        launch = command("A=1\nexport B=2\nC=3 bash -c 'vllm serve m --a $A --b $B --c $C'")
+        assert argv(launch) == ["m", "--a", "${A}", "--b", "2", "--c", "3"]
+
+    def test_shells_in_shells(self) -> None:
+        assert argv(command('bash -c "sh -c \'bash -c \\"vllm serve m\\"\'"')) == ["m"]
+
+    def test_shells_without_end(self) -> None:
+        script = "vllm serve m"
+        for _ in range(8):
+            script = "sh -c " + "'" + script.replace("'", "'\\''") + "'"
+        assert launches_in(script, "run.sh") == []
+
+
+class TestContainers:
+    def test_the_image_starts_the_engine(self) -> None:
+        launch, marks = marked_launch(
+            """
+            docker run --rm -d --gpus all \\
+              -p 8000:8000 \\
+              vllm/vllm-openai:v⟦0.20.0⟧ \\
+              ⟦--model⟧ ⟦Qwen/Qwen3-8B⟧ \\
+              ⟦--port⟧ "⟦8000⟧"
+            """,
+            "run.sh",
+        )
+        assert argv(launch) == ["--model", "Qwen/Qwen3-8B", "--port", "8000"]
+        assert [launch.release.span, *spans(launch.argv)] == marks
+        assert launch.verb == ()
+        assert lines(launch) == (1, 5)
+
+    @pytest.mark.parametrize(
+        "tool", ["docker run", "podman run", "nerdctl run", "sudo docker container run", "docker -H ssh://h run"]
+    )
+    def test_tools(self, tool: str) -> None:
+        assert argv(command(f"{tool} vllm/vllm-openai:v0.20.0 --model m")) == ["--model", "m"]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "docker pull vllm/vllm-openai:v0.20.0",
+            "docker logs -f vllm",
+            "docker compose run llm",
+            "docker run",
+            "docker run -d",
+            "docker run nginx:1.27 vllm",
+            "docker run lmsysorg/sglang:v0.5.9",
+            "docker run --entrypoint bash vllm/vllm-openai:v0.20.0",
+            "docker run vllm/vllm-openai:v0.20.0 bash",
+            "docker run -it $IMAGE --model m",
+            "docker stop sglang && docker rm sglang",
+        ],
+    )
+    def test_no_engine(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("docker run --entrypoint vllm house/server:1 serve m", ["m"]),
+            (
+                "docker run --entrypoint python3 house/server:1 -m vllm.entrypoints.openai.api_server --model m",
+                ["--model", "m"],
+            ),
+            ("docker run --entrypoint= vllm/vllm-openai:v0.20.0 vllm serve m", ["m"]),
+            ("docker run --entrypoint '' vllm/vllm-openai:v0.20.0 vllm serve m", ["m"]),
+            ("docker run lmsysorg/sglang:v0.5.9 python3 -m sglang.launch_server --model-path m", ["--model-path", "m"]),
+            ("docker run lmsysorg/sglang:v0.5.9 bash -c 'sglang serve --model-path m'", ["--model-path", "m"]),
+            ("docker run house/server:1 vllm serve m", ["m"]),
+            ("docker run house/vllm:1 serve m --port 8000", ["m", "--port", "8000"]),
+            ("docker run house/vllm:1 --model m", ["--model", "m"]),
+            ("docker run house/vllm:1 Qwen/Qwen3-8B --port 8000", ["Qwen/Qwen3-8B", "--port", "8000"]),
+            ("docker run $IMAGE vllm serve m", ["m"]),
+        ],
+    )
+    def test_entry_points(self, text: str, words: list[str]) -> None:
+        assert argv(command(text)) == words
+
+    def test_options(self) -> None:
+        launch = command(
+            "docker run --ipc=host --shm-size 16g --runtime nvidia -e A=1 -eB=2 --env C=3 -e 'D=x y' house/vllm:1 --model m"
+        )
+        assert launch.container is not None
+        assert {name: text.shown for name, text in launch.container.settings.items()} == {
+            "ipc": "host",
+            "shm_size": "16g",
+            "runtime": "nvidia",
+        }
+        assert environment(launch) == {"A": "1", "B": "2", "C": "3", "D": "x y"}
+
+    def test_variables_of_the_host_stay_outside(self) -> None:
+        launch = command("export A=1\nB=2 docker run -e C=3 vllm/vllm-openai:v0.20.0 --model m")
+        assert environment(launch) == {"C": "3"}
+        assert not launch.open_env
+
+    def test_variables_that_are_passed_in(self) -> None:
+        launch = command("export A=1\ndocker run -e A -e B vllm/vllm-openai:v0.20.0 --model m")
+        assert environment(launch) == {"A": "1", "B": None}
+
+    @pytest.mark.parametrize(
+        "option", ['-e "$PAIR"', "-e ${NAME}=1", "--env-file missing.env", "--env-file $FILE", "$OPTIONS", '"${OPTIONS[@]}"']
+    )
+    def test_more_variables_may_come_from_what_is_not_known(self, option: str) -> None:
+        assert command(f"docker run {option} vllm/vllm-openai:v0.20.0 --model m").open_env
+
+    @pytest.mark.parametrize(
+        ("option", "gpus", "reserved"),
+        [
+            ("", None, None),
+            ("--gpus all", None, True),
+            ("--gpus 2", 2, True),
+            ("--gpus=device=0", 1, True),
+            ("--gpus '\"device=0,2,3\"'", 3, True),
+            ("--gpus device=$GPU", None, True),
+            ("--gpus $GPUS", None, True),
+        ],
+    )
+    def test_gpus(self, option: str, gpus: int | None, reserved: bool | None) -> None:
+        container = command(f"docker run {option} vllm/vllm-openai:v0.20.0 --model m").container
+        assert container is not None
+        assert (container.gpus, container.reserved) == (gpus, reserved)
+
+    def test_in_a_running_container_nothing_is_known_of_it(self) -> None:
+        launch = command("docker exec -it -e A=1 llm vllm serve m")
+        assert argv(launch) == ["m"]
+        assert environment(launch) == {"A": "1"}
+        assert launch.open_env
+        assert launch.container is None
+        assert release(launch) == (None, None)

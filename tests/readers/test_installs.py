@@ -1,0 +1,127 @@
+"""Install commands: which engine they bring, and which release."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.readers.installs import claims
+from servelint.shell.words import split
+from servelint.source import Source
+from servelint.text import Text
+from tests.launching import marked
+
+
+def installed(command: str) -> dict[str, tuple[str | None, bool]]:
+    """engine -> (release, whether it is the newest at the time)."""
+    found = claims(split(Text.at(Source("run.sh", command), 0, len(command))))
+    assert all(claim.how == "pip" for claim in found.values())
+    return {engine: (claim.release, claim.rolling) for engine, claim in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("command", "engine", "release"),
+    [
+        ("pip install vllm==0.19.1", "vllm", "0.19.1"),
+        ("pip3.12 install -q --no-cache-dir vllm==0.19.1", "vllm", "0.19.1"),
+        ("/opt/venv/bin/pip install vllm==0.19.1", "vllm", "0.19.1"),
+        ("python3 -m pip install vllm==0.19.1", "vllm", "0.19.1"),
+        ("sudo pip install VLLM==0.19.1", "vllm", "0.19.1"),
+        ("uv pip install --system vllm==0.19.1", "vllm", "0.19.1"),
+        ("uv add vllm==0.19.1", "vllm", "0.19.1"),
+        ("uv tool install vllm==0.19.1", "vllm", "0.19.1"),
+        ("pipx install vllm==0.19.1", "vllm", "0.19.1"),
+        ("poetry add vllm@0.19.1", "vllm", "0.19.1"),
+        ("pip install 'vllm == 0.19.1'", "vllm", "0.19.1"),
+        ("pip install vllm===0.19.1", "vllm", "0.19.1"),
+        ("pip install vllm[audio,flashinfer]==0.19.1", "vllm", "0.19.1"),
+        ("pip install 'vllm==0.19.1; python_version > \"3.9\"'", "vllm", "0.19.1"),
+        ("pip install vllm==0.19.1+cu130", "vllm", "0.19.1"),
+        ("pip install vllm==0.20.0rc1", "vllm", "0.20.0rc1"),
+        ("pip install 'sglang[all]==0.5.4.post1'", "sglang", "0.5.4.post1"),
+        ("pip install lmdeploy==0.10.0", "lmdeploy", "0.10.0"),
+        ("pip install tensorrt_llm==1.0.0 --extra-index-url https://pypi.nvidia.com", "trtllm", "1.0.0"),
+        ("pip install vllm==0.19.1 --extra-index-url https://wheels.vllm.ai/0.19.1/cu130", "vllm", "0.19.1"),
+        ("pip install --index-url https://wheels.vllm.ai/nightly vllm==0.19.1 -r vllm.txt", "vllm", "0.19.1"),
+        ("pip install ./dist/vllm-0.19.1-cp38-abi3-linux_x86_64.whl", "vllm", "0.19.1"),
+        (
+            "pip install https://github.com/vllm-project/vllm/releases/download/v0.19.1/vllm-0.19.1%2Bcu128-cp38-abi3-linux_x86_64.whl",
+            "vllm",
+            "0.19.1",
+        ),
+    ],
+)
+def test_a_pinned_release(command: str, engine: str, release: str) -> None:
+    assert installed(command) == {engine: (release, False)}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install 'vllm>=0.19'",
+        "pip install 'vllm>=0.19,<0.20'",
+        "pip install vllm~=0.19.0",
+        "pip install vllm!=0.19.1",
+        "pip install 'vllm==0.19.*'",
+        "pip install vllm==0.19.1.dev5",
+        "pip install vllm==${VERSION}",
+        "conda install -c conda-forge vllm=0.19.1",
+        "pip install git+https://github.com/vllm-project/vllm.git@main",
+        "pip install -e git+https://github.com/vllm-project/vllm.git#egg=vllm",
+        "pip install 'vllm @ git+https://github.com/vllm-project/vllm.git'",
+        "pip install -U --pre vllm",
+        "pip install -U vllm --extra-index-url https://wheels.vllm.ai/nightly",
+    ],
+)
+def test_a_release_that_cannot_be_told(command: str) -> None:
+    assert installed(command) == {"vllm": (None, False)}
+
+
+@pytest.mark.parametrize(
+    "command", ["pip install -U vllm", "pip install --upgrade vllm transformers", "uv pip install -U vllm"]
+)
+def test_the_newest(command: str) -> None:
+    assert installed(command) == {"vllm": (None, True)}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install vllm",  # satisfied by whatever is there
+        "pip uninstall -y vllm==0.19.1",
+        "pip download vllm==0.19.1",
+        "pip install -r requirements-vllm.txt",
+        "pip install -c vllm.txt transformers",
+        "pip install vllm-flash-attn==2.6.2 sglang-router==0.1.0",
+        "apt-get install vllm==0.19.1",
+        "docker exec llm pip install vllm==0.19.1",  # not here
+        "sudo docker run house/server pip install vllm==0.19.1",
+        "ssh host pip install vllm==0.19.1",
+        "echo pip install vllm==0.19.1",
+        "pip install",
+        "",
+    ],
+)
+def test_nothing(command: str) -> None:
+    assert installed(command) == {}
+
+
+def test_several_engines() -> None:
+    assert installed("pip install vllm==0.19.1 sglang==0.5.9") == {"vllm": ("0.19.1", False), "sglang": ("0.5.9", False)}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install vllm==⟦0.19.1⟧",
+        "pip install 'vllm[audio]==⟦0.19.1⟧; python_version > \"3.9\"'",
+        "pip install vllm==⟦0.19.1⟧+cu130",
+        "pip install https://example.invalid/vllm-⟦0.19.1⟧-cp38-abi3-linux_x86_64.whl",
+        "pip install 'vllm>=⟦0.19⟧'",
+        "pip install ⟦git+https://github.com/vllm-project/vllm.git⟧",
+        "pip install -U ⟦vllm⟧",
+    ],
+)
+def test_the_release_is_pointed_at(command: str) -> None:
+    source, marks = marked("run.sh", command)
+    found = claims(split(Text.at(source, 0, len(source.text))))
+    assert [claim.span for claim in found.values()] == marks

@@ -1,0 +1,81 @@
+"""Neighbours: the files beside a file that its format names itself, and no others."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from servelint.readers.neighbours import Neighbours
+
+
+def test_a_file_beside(tmp_path: Path) -> None:
+    (tmp_path / "llm.env").write_text("A=1\n")
+    source = Neighbours(str(tmp_path), "deploy").read("llm.env")
+    assert source is not None
+    assert (source.path, source.text) == ("deploy/llm.env", "A=1\n")
+
+
+def test_in_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "llm.env").write_text("A=1\n")
+    source = Neighbours(str(tmp_path / "a")).read("../llm.env")
+    assert source is not None
+    assert source.path == "../llm.env"
+
+
+def test_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "llm.env").write_text("A=1\n")
+    source = Neighbours("/").read("~/llm.env")
+    assert source is not None
+    assert source.text == "A=1\n"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"\xef\xbb\xbfA=1\n")
+    source = Neighbours(str(tmp_path)).read(".env")
+    assert source is not None
+    assert source.text == "A=1\n"
+
+
+def test_it_is_read_once(tmp_path: Path) -> None:
+    neighbours = Neighbours(str(tmp_path))
+    (tmp_path / ".env").write_text("A=1\n")
+    first = neighbours.read(".env")
+    (tmp_path / ".env").write_text("A=2\n")
+    assert neighbours.read(".env") is first
+
+
+def test_a_text_without_a_file_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("A=1\n")
+    assert Neighbours(None).read(".env") is None
+
+
+class TestUnreadable:
+    @pytest.fixture
+    def neighbours(self, tmp_path: Path) -> Neighbours:
+        return Neighbours(str(tmp_path))
+
+    @pytest.mark.parametrize("path", ["missing", "", ".", "a\0b", "missing/deeper", "x" * 5000])
+    def test_not_there(self, neighbours: Neighbours, path: str) -> None:
+        assert neighbours.read(path) is None
+
+    def test_not_utf8(self, neighbours: Neighbours, tmp_path: Path) -> None:
+        (tmp_path / ".env").write_bytes(b"A=\xff\n")
+        assert neighbours.read(".env") is None
+
+    def test_too_large(self, neighbours: Neighbours, tmp_path: Path) -> None:
+        with (tmp_path / ".env").open("wb") as file:
+            file.truncate((1 << 20) + 1)
+        assert neighbours.read(".env") is None
+
+    def test_a_pipe_is_not_waited_for(self, neighbours: Neighbours, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / ".env")
+        assert neighbours.read(".env") is None
+
+    def test_a_link_in_a_circle(self, neighbours: Neighbours, tmp_path: Path) -> None:
+        (tmp_path / ".env").symlink_to(".env")
+        assert neighbours.read(".env") is None

@@ -1,0 +1,132 @@
+"""The rule book: rule files compiled, written, and loaded again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from servelint.rules import load
+from servelint.rules.compile import RuleError, compile_book, compile_rule, read_rule, rule_files, write_book
+from servelint.rules.rule import Rule
+
+TEXT = """\
+id: vllm/some-rule
+title: Some rule
+severity: error
+confidence: high
+impact: crash-at-start
+engine: vllm
+versions: ">=0.20,<0.33"
+when: {port: 8000, env.A: {set: true}}
+unless: {enforce-eager: true}
+at: port
+labels: {port: here}
+message: a message
+advice: some advice
+fix: {set: {port: "8001"}, safe: true}
+evidence:
+  - {url: "https://example.invalid/1", says: so}
+  - {source: "vllm-0.20.0 vllm/envs.py:1", says: there}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rules" / "vllm").mkdir(parents=True)
+    (tmp_path / "rules" / "vllm" / "some-rule.yaml").write_text(TEXT)
+    return tmp_path / "rules"
+
+
+def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
+    path = folder.parent / "book.json"
+    write_book(str(folder), str(path))
+    (data,) = json.loads(path.read_text())["rules"]
+    rule = Rule(data)
+    assert (rule.id, rule.severity, rule.impact, rule.engine) == ("vllm/some-rule", "error", "crash-at-start", "vllm")
+    assert rule.versions == ">=0.20,<0.33"
+    assert [operator for operator, _ in rule.bounds] == [">=", "<"]
+    assert rule.when == ["and", [["test", "port", "is", 8000], ["test", "env.A", "set", True]]]
+    assert rule.unless == ["test", "enforce-eager", "is", True]
+    assert (rule.needs, rule.at, rule.labels) == (["port"], ["port"], {"port": "here"})
+    assert (rule.fix, rule.check) == ({"set": {"port": "8001"}, "safe": True}, None)
+    assert rule.evidence == ["https://example.invalid/1 (so)", "vllm-0.20.0 vllm/envs.py:1 (there)"]
+    assert sorted(os.listdir(folder.parent)) == ["book.json", "rules"]
+
+
+def test_rule_files_are_found_in_order(folder: Path) -> None:
+    for name in ("vllm/b.yaml", "sglang/a.yaml", "vllm/notes.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("")
+    found = [os.path.relpath(path, folder) for path in rule_files(str(folder))]
+    assert found == ["sglang/a.yaml", "vllm/b.yaml", "vllm/some-rule.yaml"]
+
+
+class TestWrongRules:
+    @pytest.mark.parametrize(
+        ("before", "after", "message"),
+        [
+            ("id: vllm/some-rule", "id: vllm/other", "the id must be vllm/some-rule"),
+            (TEXT, "- a list", "the id must be vllm/some-rule"),
+            ("title: Some rule", "title: [", "vllm/some-rule.yaml: "),
+            (">=0.20,<0.33", "~=0.20", "vllm/some-rule: '~=0.20' is not a release bound"),
+            ("port: 8000", "port: [8000]", r"vllm/some-rule: port: write \{in"),
+            ("message: a message\n", "", "vllm/some-rule: 'message'"),
+        ],
+    )
+    def test_are_refused(self, before: str, after: str, message: str, folder: Path) -> None:
+        (folder / "vllm" / "some-rule.yaml").write_text(TEXT.replace(before, after))
+        with pytest.raises(RuleError, match=message):
+            compile_book(str(folder))
+
+
+class TestCheckout:
+    """In a source checkout a rule that was changed since the book was written counts at once."""
+
+    @pytest.fixture
+    def checkout(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        book = folder.parent / "book.json"
+        write_book(str(folder), str(book))
+        for path in (folder, folder / "vllm", folder / "vllm" / "some-rule.yaml"):
+            os.utime(path, (1_000_000_000, 1_000_000_000))
+        monkeypatch.setattr(load, "_CHECKOUT", str(folder))
+        monkeypatch.setattr(load, "_BOOK", str(book))
+        monkeypatch.setattr(load, "_HERE", str(folder.parent))
+        return folder
+
+    def titles(self) -> list[str]:
+        return [rule["title"] for rule in load._data()["rules"]]
+
+    def test_a_book_that_is_newer_is_taken(self, checkout: Path) -> None:
+        book = checkout.parent / "book.json"
+        book.write_text(book.read_text().replace("Some rule", "From the book"))
+        assert self.titles() == ["From the book"]
+
+    def test_a_rule_that_is_newer_is_compiled(self, checkout: Path) -> None:
+        path = checkout / "vllm" / "some-rule.yaml"
+        path.write_text(TEXT.replace("Some rule", "From the file"))
+        os.utime(path, (4_000_000_000, 4_000_000_000))
+        assert self.titles() == ["From the file"]
+
+    def test_without_a_book(self, checkout: Path) -> None:
+        (checkout.parent / "book.json").unlink()
+        assert self.titles() == ["Some rule"]
+
+    def test_the_folder_of_rules(self, checkout: Path) -> None:
+        assert load.rule_folder() == str(checkout)
+        (checkout.parent / "book").mkdir()
+        assert load.rule_folder() == str(checkout.parent / "book")
+
+
+def test_rules_of_an_engine() -> None:
+    assert {rule.engine for rule in load.rules_of("sglang")} == {"sglang"}
+    assert load.rules_of("tgi") == []
+    assert sum(len(load.rules_of(engine)) for engine in ("vllm", "sglang", "llama.cpp")) == len(load.rules())
+
+
+def test_a_rule_s_own_file_is_what_explain_reads() -> None:
+    folder = load.rule_folder()
+    for rule in load.rules():
+        assert compile_rule(read_rule(os.path.join(folder, rule.id + ".yaml"), folder))["title"] == rule.title

@@ -1,0 +1,97 @@
+"""What a plain check does not import: start-up time is most of the time that it takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NEVER = (
+    "click",
+    "concurrent.futures",
+    "dataclasses",
+    "importlib.metadata",
+    "inspect",
+    "jsonschema",
+    "packaging",
+    "pygls",
+    "ruamel",
+    "socket",
+    "tree_sitter",
+    "tree_sitter_bash",
+    "typing_extensions",
+    "urllib.request",
+)
+
+COMPOSE = """\
+services:
+  llm:
+    image: vllm/vllm-openai:v0.20.0
+    environment:
+      HF_HOME: ${CACHE:-/cache}
+    command: >-
+      --model ${MODEL:-Qwen/Qwen3-8B}
+      --gpu-memory-utilization 1.5
+      --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}'
+"""
+
+PROGRAM = """
+import sys
+before = set(sys.modules)
+from servelint.cli import main
+status = main(sys.argv[1:])
+import json
+print(json.dumps([status, sorted(set(sys.modules) - before)]), file=sys.stderr)
+"""
+
+
+def imported(folder: Path, *args: str) -> tuple[int, list[str]]:
+    """The exit status of a command, and the modules that it imports."""
+    ran = subprocess.run([sys.executable, "-c", PROGRAM, *args], cwd=folder, capture_output=True, text=True, check=True)
+    status, modules = json.loads(ran.stderr.splitlines()[-1])
+    return status, modules
+
+
+def needless(modules: list[str]) -> list[str]:
+    return [name for name in modules if name.startswith(tuple(one + "." for one in NEVER)) or name in NEVER]
+
+
+@pytest.mark.parametrize("format", ["text", "json", "github"])
+def test_a_check_of_a_compose_file(format: str, tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(COMPOSE)
+    status, modules = imported(tmp_path, "check", "compose.yml", "--format", format)
+    assert status == 1
+    assert needless(modules) == []
+    assert "servelint.readers.compose" in modules
+    assert not any(name.startswith("servelint.shell.") and name != "servelint.shell.words" for name in modules)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--version"],
+        ["rules"],
+        ["launches", "compose.yml"],
+        ["check", "--select", "vllm/*", "--engine-version", "vllm=0.20.0", "."],
+    ],
+)
+def test_other_commands(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(COMPOSE)
+    assert needless(imported(tmp_path, *command)[1]) == []
+
+
+def test_a_file_that_launches_nothing_is_not_parsed(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text("services: {web: {image: nginx}}\n")
+    (tmp_path / "run.sh").write_text("echo hello\n")
+    status, modules = imported(tmp_path, "check", ".", "--format", "json")
+    assert status == 0
+    assert not {"yaml", "servelint.readers.compose", "servelint.readers.shell_script"} & set(modules)
+
+
+def test_a_shell_script_is_what_brings_tree_sitter(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("vllm serve m\n")
+    modules = needless(imported(tmp_path, "check", "run.sh")[1])
+    assert {name.partition(".")[0] for name in modules} == {"tree_sitter", "tree_sitter_bash"}

@@ -1,0 +1,215 @@
+"""The way of files through a check: one that cannot be read costs the others nothing."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from servelint import linter
+from servelint.launch import Launch
+from servelint.linter import Report, add_source, beside, check, check_launches
+from servelint.readers import Reading, read
+from servelint.readers.neighbours import Neighbours
+from servelint.settings import Settings
+from servelint.source import Source
+from tests.launching import launch_in, shown
+from tests.running import Workspace
+
+WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
+RANGE = "vllm/gpu-memory-utilization-out-of-range"
+
+
+def findings(report: Report) -> list[tuple[str, str, int]]:
+    return [(finding.rule, finding.span.source.path, finding.span.line) for finding in report.findings]
+
+
+class TestReport:
+    def test_what_was_looked_at_and_what_was_found(self, workspace: Workspace) -> None:
+        workspace.file("b.sh", WRONG)
+        workspace.file("a.sh", "echo\nvllm serve m\n" + WRONG)
+        workspace.file("none.sh", "echo hello\n")
+        workspace.file("main.py", "import vllm\n")
+        report = check(["."])
+        assert report.files == 3
+        assert [source.path for source in report.sources] == ["a.sh", "b.sh"]
+        assert [(launch.source.path, launch.line) for launch in report.launches] == [("a.sh", 2), ("a.sh", 3), ("b.sh", 1)]
+        assert findings(report) == [(RANGE, "a.sh", 3), (RANGE, "b.sh", 1)]
+        assert report.errors == []
+
+    def test_of_nothing(self, workspace: Workspace) -> None:
+        report = check(["."])
+        assert (report.files, report.findings, report.launches, report.errors) == (0, [], [], [])
+
+    def test_findings_of_a_file_in_the_order_of_their_places(self, workspace: Workspace) -> None:
+        workspace.file(
+            "run.sh",
+            "pip install sglang==0.5.20\n"
+            "export SGLANG_ENABLE_SPEC_V2=1\n"
+            "sglang serve --model-path m --mem-fraction-static 85\n" + WRONG,
+        )
+        assert findings(check(["run.sh"])) == [
+            ("sglang/spec-v2-removed", "run.sh", 2),
+            ("sglang/mem-fraction-out-of-range", "run.sh", 3),
+            (RANGE, "run.sh", 4),
+        ]
+
+    def test_findings_in_another_file_come_last(self, workspace: Workspace) -> None:
+        workspace.file("llm.env", "SGLANG_ENABLE_SPEC_V2=1\n")
+        workspace.file(
+            "compose.yml",
+            "services:\n  a:\n    image: lmsysorg/sglang:v0.5.20\n    env_file: llm.env\n"
+            "    command: sglang serve --model-path m --mem-fraction-static 85\n",
+        )
+        assert findings(check(["compose.yml"])) == [
+            ("sglang/mem-fraction-out-of-range", "compose.yml", 5),
+            ("sglang/spec-v2-removed", "llm.env", 1),
+        ]
+
+    @pytest.mark.parametrize(("severity", "count"), [("info", 2), ("warning", 1), ("error", 1)])
+    def test_severity(self, severity: str, count: int, workspace: Workspace) -> None:
+        workspace.file("run.sh", "pip install vllm==0.28.0\n" + WRONG.rstrip() + " --kv-cache-dtype turboquant_k8v4\n")
+        report = check(["run.sh"], Settings(severity=severity))
+        assert len(report.findings) == count
+
+
+class TestOneFinding:
+    def test_of_a_command_that_runs_twice(self) -> None:
+        text = "serve() {\n  " + WRONG + "}\nserve a\nserve b\n"
+        source = Source("run.sh", text)
+        reading = read(source)
+        assert len(reading.launches) >= 1
+        assert len(check_launches(source, reading.launches, Settings())) == 1
+
+    def test_of_a_command_that_two_services_share(self, workspace: Workspace) -> None:
+        workspace.file(
+            "compose.yml",
+            "x-c: &c [--model, m, --gpu-memory-utilization, '1.5']\n"
+            "services:\n"
+            "  a: {image: 'vllm/vllm-openai:v0.20.0', command: *c}\n"
+            "  b: {image: 'vllm/vllm-openai:v0.20.0', command: *c}\n",
+        )
+        report = check(["compose.yml"])
+        assert (len(report.launches), len(report.findings)) == (2, 1)
+
+
+class TestBadFiles:
+    """Each of them is one error, or none of our business; the good file beside is linted."""
+
+    @pytest.mark.parametrize(
+        ("name", "content", "problem"),
+        [
+            ("bad.yml", b"services:\n  llm: [\n# vllm\n", "bad.yml:4:1: not valid YAML: did not find expected node content"),
+            (
+                "bad.yml",
+                b"services:\n  llm: vllm: m\n",
+                "bad.yml:2:12: not valid YAML: mapping values are not allowed in this context",
+            ),
+            ("bad.yml", b"services: {a: \t\x01 vllm}\n", "bad.yml:1:16: not valid YAML: control characters are not allowed"),
+            ("bad.yml", b"vllm: *nowhere\n", "bad.yml:1:7: not valid YAML: found undefined alias"),
+            ("bad.json", b'{"num_speculative_tokens": }', "bad.json:1:28: not valid JSON: not a JSON value"),
+            ("bad.sh", b"vllm serve \xff\n", "bad.sh:1:12: not valid UTF-8: byte 0xff"),
+        ],
+    )
+    def test_errors(self, name: str, content: bytes, problem: str, workspace: Workspace) -> None:
+        workspace.file(name, content)
+        workspace.file("good.sh", WRONG)
+        report = check(["."])
+        assert [shown(error) for error in report.errors] == [problem]
+        assert findings(report) == [(RANGE, "good.sh", 1)]
+        assert report.files == 2
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("empty.yml", b""),
+            ("blank.yml", b"\n \n"),
+            ("comment.yml", b"# vllm\n"),
+            ("list.yml", b"- vllm\n"),
+            ("binary.sh", b"#!/bin/sh\nvllm serve m\n\0\0\0"),
+            ("empty.sh", b""),
+            ("empty.json", b"{} vllm"),
+            ("text.json", b"vllm"),
+        ],
+    )
+    def test_nothing_to_say(self, name: str, content: bytes, workspace: Workspace) -> None:
+        workspace.file(name, content)
+        workspace.file("zgood.sh", WRONG)
+        report = check(["."])
+        assert report.errors == []
+        assert findings(report) == [(RANGE, "zgood.sh", 1)]
+
+    def test_launches_before_a_break_are_judged(self, workspace: Workspace) -> None:
+        service = (
+            "services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    command: --model m --gpu-memory-utilization 1.5\n"
+        )
+        workspace.file("compose.yml", service + "---\na: [\n")
+        report = check(["."])
+        assert findings(report) == [(RANGE, "compose.yml", 4)]
+        assert [(error.line, error.message.partition(":")[0]) for error in report.errors] == [(7, "not valid YAML")]
+
+    def test_missing_ones_and_pipes(self, workspace: Workspace) -> None:
+        workspace.file("good.sh", WRONG)
+        os.mkfifo("pipe.sh")
+        report = check(["missing.yml", "pipe.sh", "good.sh"])
+        assert [shown(error) for error in report.errors] == [
+            "missing.yml:1:1: cannot be read: No such file or directory",
+            "pipe.sh:1:1: not a regular file",
+        ]
+        assert findings(report) == [(RANGE, "good.sh", 1)]
+
+    def test_a_bug_of_our_own(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        workspace.file("a.sh", "vllm serve m\n")
+        workspace.file("b.sh", WRONG)
+
+        def broken(source: Source, neighbours: Neighbours) -> Reading:
+            if source.path == "a.sh":
+                raise RuntimeError("what now")
+            return read(source, neighbours)
+
+        monkeypatch.setattr(linter, "read", broken)
+        report = check(["."])
+        assert [shown(error) for error in report.errors] == [
+            "a.sh:1:1: servelint failed on this file, which is a bug: RuntimeError: what now"
+        ]
+        assert findings(report) == [(RANGE, "b.sh", 1)]
+
+
+def test_crlf_does_not_move_lines(workspace: Workspace) -> None:
+    lines = ["services:", "  llm:", "    image: vllm/vllm-openai:v0.20.0", "    command: >-", "      --model m"]
+    lines += ["      --gpu-memory-utilization 1.5", ""]
+    workspace.file("lf.yml", "\n".join(lines))
+    workspace.file("crlf.yml", "\r\n".join(lines))
+    assert findings(check(["."])) == [(RANGE, "crlf.yml", 6), (RANGE, "lf.yml", 6)]
+
+
+class TestNeighbours:
+    def test_stand_beside_the_file(self, workspace: Workspace) -> None:
+        workspace.file("deploy/.env", "UTIL=1.5\n")
+        workspace.file(".env", "UTIL=0.5\n")
+        workspace.file(
+            "deploy/compose.yml",
+            "services:\n  a:\n    image: vllm/vllm-openai:v0.20.0\n    command: --model m --gpu-memory-utilization ${UTIL}\n",
+        )
+        assert findings(check(["."])) == [(RANGE, "deploy/compose.yml", 4)]
+
+    @pytest.mark.parametrize(
+        ("path", "folder", "shown"), [("run.sh", ".", ""), ("a/run.sh", "a", "a"), ("/a/run.sh", "/a", "/a")]
+    )
+    def test_of_a_path(self, path: str, folder: str, shown: str) -> None:
+        neighbours = beside(path)
+        assert (neighbours.folder, neighbours.shown) == (folder, shown)
+
+
+def test_a_source_is_added_to_a_report() -> None:
+    report = Report()
+    add_source(report, Source("run.sh", WRONG), Settings(), Neighbours(None))
+    launches: list[Launch] = report.launches
+    assert [launch.engine for launch in launches] == ["vllm"]
+    assert findings(report) == [(RANGE, "run.sh", 1)]
+
+
+def test_launches_are_checked_without_a_file() -> None:
+    launch = launch_in(WRONG, "run.sh")
+    assert [finding.rule for finding in check_launches(launch.source, [launch], Settings())] == [RANGE]
+    assert check_launches(launch.source, [launch], Settings(ignore=(RANGE,))) == []

@@ -1,0 +1,177 @@
+"""Unknown is not wrong: what servelint says of a launch with unknown parts holds whatever those parts are.
+
+Each example of each rule is taken with one part unknown. What is then found must also be found with the part that the example
+has, which is one of the values that the unknown may have. The exception is a rule's `unless`: a way out of the problem counts
+only where it is written.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servelint.engines.config import Reading
+from servelint.judge import judge, possible_releases
+from servelint.launch import Launch
+from servelint.rules.compile import compile_rule, read_rule, rule_files
+from servelint.rules.condition import operands
+from servelint.settings import Settings
+from tests.launching import launch_in, launches_in
+from tests.wrapping import CLOSE, OPEN, verb_of
+
+FOLDER = str(Path(__file__).parent.parent / "rules")
+RULES = {rule["id"]: rule for rule in [read_rule(path, FOLDER) for path in rule_files(FOLDER)]}
+EXAMPLES = [
+    pytest.param(rule["engine"], example, id=f"{rule['id']}-{kind}{number}")
+    for rule in RULES.values()
+    for kind in ("bad", "good")
+    for number, example in enumerate(rule["examples"][kind], start=1)
+]
+NEVER_WRITTEN = [
+    "--no-enable-prefix-caching",
+    "--kv-cache-dtype fp8",
+    "--disable-radix-cache",
+    "--mamba-scheduler-strategy extra_buffer",
+    "--speculative-draft-model-path x/y",
+    "--speculative-eagle-topk 4",
+    "--speculative-algorithm NGRAM",
+    "--speculative-config.method ngram",
+    "--no-async-scheduling",
+    "--gpu-memory-utilization 0.9",
+    "--mem-fraction-static 0.8",
+]
+"""Options that turn some rule's condition from true to false."""
+
+
+def plain(text: str) -> str:
+    return text.replace(OPEN, "").replace(CLOSE, "")
+
+
+def script(engine: str, example: dict[str, Any], run: str | None = None) -> str:
+    """The example as a script; its release is given by the settings."""
+    exports = "".join([f'export {name}="{plain(value)}"\n' for name, value in example.get("env", {}).items()])
+    return exports + (plain(example["run"]) if run is None else run)
+
+
+def version(engine: str, example: dict[str, Any]) -> dict[str, str]:
+    return {engine: str(example["version"])} if "version" in example else {}
+
+
+def found(text: str, versions: dict[str, str]) -> set[str]:
+    return judged(launch_in(text, "run.sh"), versions)
+
+
+def judged(launch: Launch, versions: dict[str, str]) -> set[str]:
+    return {finding.rule for finding in judge(launch, Settings(engine_versions=versions))}
+
+
+@pytest.mark.parametrize(("engine", "example"), EXAMPLES)
+class TestEachExample:
+    def test_any_word_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
+        run = plain(example["run"])
+        verb = verb_of(run, engine)
+        words = shlex.split(run.removeprefix(verb))
+        known = found(script(engine, example), version(engine, example))
+        for index in range(len(words)):
+            for unknown in ('"$UNKNOWN"', "$UNKNOWN", "$(cat unknown)", "${UNKNOWN:?}"):
+                parts = [shlex.quote(word) if "$" not in word else f'"{word}"' for word in words]
+                parts[index] = unknown
+                text = script(engine, example, " ".join([verb, *parts]))
+                counted = {
+                    rule for rule in found(text, version(engine, example)) if words[index].lstrip("-") not in way_out(rule)
+                }
+                assert counted <= known, text
+
+    def test_words_may_be_added(self, engine: str, example: dict[str, Any]) -> None:
+        launch = launch_in(script(engine, example), "run.sh")
+        written = Reading(launch).arguments.settings
+        versions = version(engine, example)
+        for unknown in ("$EXTRA_ARGS", '"$@"', '"${ARGS[@]}"', "$(cat args)"):
+            open_to_more = found(f"{script(engine, example)} {unknown}", versions)
+            assert open_to_more <= judged(launch, versions)
+            for option in NEVER_WRITTEN:
+                name = option.removeprefix("--").removeprefix("no-").partition(" ")[0]
+                if name in written or name.partition(".")[0] in written:
+                    continue
+                counted = {rule for rule in open_to_more if name not in way_out(rule)}
+                assert counted <= found(f"{script(engine, example)} {option}", versions), (unknown, option)
+
+    def test_any_variable_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
+        known = found(script(engine, example), version(engine, example))
+        for name in example.get("env", {}):
+            unknown = {**example, "env": {**example["env"], name: "${UNKNOWN}"}}
+            assert found(script(engine, unknown), version(engine, example)) <= known
+
+    @pytest.mark.parametrize("start", [". ./env.sh", 'source "$CONFIG"'])
+    def test_variables_may_be_added(self, engine: str, example: dict[str, Any], start: str) -> None:
+        versions = version(engine, example)
+        open_to_more = found(f"{start}\n{script(engine, example)}", versions)
+        for line in ("", "export SGLANG_ENABLE_SPEC_V2=1", "export SGLANG_ENABLE_SPEC_V2=0"):
+            assert open_to_more <= found(f"{line}\n{script(engine, example)}", versions)
+
+    def test_the_release_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
+        launch = launch_in(script(engine, example), "run.sh")
+        unknown = judged(launch, {})
+        for release in possible_releases(launch, Reading(launch), Settings()).known if unknown else []:
+            assert unknown <= judged(launch, {engine: release}), release
+
+
+def way_out(rule: str) -> set[str]:
+    """The operands of a rule's `unless`."""
+    return set(operands(compile_rule(RULES[rule]).get("unless", ["and", []])))
+
+
+COMPOSE = """
+services:
+  llm:
+    image: lmsysorg/sglang:{tag}
+    {more}
+    command: >-
+      python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 8 --speculative-algorithm NEXTN {words}
+"""
+
+
+class TestCompose:
+    """sglang/spec-v2-not-set is true of this service on 0.5.9, unless the variable is set."""
+
+    def rules(
+        self, tag: str = "v0.5.9-cu126", more: str = "ipc: host", words: str = "", folder: Path | None = None
+    ) -> set[str]:
+        launches = launches_in(COMPOSE.format(tag=tag, more=more, words=words), folder=folder)
+        return {rule for launch in launches for rule in judged(launch, {})}
+
+    def test_all_is_known(self) -> None:
+        assert "sglang/spec-v2-not-set" in self.rules()
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            "environment: [SGLANG_ENABLE_SPEC_V2]",
+            "environment: {SGLANG_ENABLE_SPEC_V2: }",
+            "environment: ['SGLANG_ENABLE_SPEC_V2=${V2}']",
+            "env_file: missing.env",
+            "env_file: '${ENV_FILE}'",
+            "env_file: [{path: missing.env, required: false}]",
+            "extends: {file: common.yml, service: llm}",
+        ],
+    )
+    def test_a_variable_that_may_be_set(self, more: str, tmp_path: Path) -> None:
+        assert "sglang/spec-v2-not-set" not in self.rules(more=more, folder=tmp_path)
+
+    def test_a_variable_of_an_env_file(self, tmp_path: Path) -> None:
+        (tmp_path / "llm.env").write_text("SGLANG_ENABLE_SPEC_V2=1\n")
+        assert "sglang/spec-v2-not-set" not in self.rules(more="env_file: llm.env", folder=tmp_path)
+        (tmp_path / "llm.env").write_text("OTHER=1\n")
+        assert "sglang/spec-v2-not-set" in self.rules(more="env_file: llm.env", folder=tmp_path)
+
+    @pytest.mark.parametrize("tag", ["${TAG}", "v0.5.${PATCH}", "prod", "nightly-dev-20260101-0123456"])
+    def test_a_release_that_may_be_another(self, tag: str) -> None:
+        assert "sglang/spec-v2-not-set" not in self.rules(tag)
+
+    def test_an_option_that_may_be_added(self) -> None:
+        assert "sglang/spec-v2-not-set" not in self.rules(words="$EXTRA_ARGS")
+        assert "sglang/spec-v2-not-set" not in self.rules(words="${EXTRA_ARGS:+--speculative-eagle-topk 4}")
+        assert "sglang/spec-v2-not-set" in self.rules(words="${EXTRA_ARGS:-}")
