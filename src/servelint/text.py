@@ -146,7 +146,9 @@ class Text:
         if start <= 0 and end >= len(self.flat):
             return self
         if start >= end:
-            return Text(())
+            return EMPTY
+        if len(self.pieces) == 1:
+            return Text((self.pieces[0].cut(max(start, 0), min(end, len(self.flat))),))
         first = bisect_right(self.starts, start) - 1
         parts: list[Piece] = []
         for index in range(first, len(self.pieces)):

@@ -5,72 +5,128 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+Variable = Callable[[str], "str | None"]
+Assign = Callable[[str, str], None]
+
 _TOKEN = re.compile(
-    r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)|\$?\{?([A-Za-z_]\w*)\}?|(\*\*|<=|>=|==|!=|&&|\|\||[-+*/%()<>!?:]))", re.ASCII
+    r"\s*(?:(\d+#[0-9a-zA-Z@_]+|0[xX][0-9a-fA-F]+|\d+)|([A-Za-z_]\w*)"
+    r"|(<<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%()<>!?:=&|^~,]))",
+    re.ASCII,
 )
-_LEVELS = ("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%")
+_CHANGED = re.compile(
+    r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)", re.ASCII
+)
+_LEVELS = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
+)  # fmt: skip
+_ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+_INTEGER = re.compile(r"[ \t\n]*([-+]?[0-9]{1,18})[ \t\n]*")
+_DECIMAL = re.compile(r"[ \t\n]*([-+]?(?:0|[1-9][0-9]{0,17}))[ \t\n]*")
 _LARGEST = 1 << 63
+_NESTED_AT_MOST = 3
+_LENGTH_AT_MOST = 1_000
+_NESTED_LENGTH_AT_MOST = 40
 
 
 class NotKnown(Exception):
     """The value cannot be told: a variable is unknown, or the expression is more than this module reads."""
 
 
-def evaluate(expression: str, variable: Callable[[str], str | None]) -> int:
+def integer(text: str) -> int | None:
+    """A whole number written in decimal; None for anything else, and for more digits than a shell's number has."""
+    match = _INTEGER.fullmatch(text)
+    return int(match.group(1)) if match else None
+
+
+def decimal(text: str) -> int | None:
+    """Like integer, but None for a leading zero, which makes a number octal in an expression."""
+    match = _DECIMAL.fullmatch(text)
+    return int(match.group(1)) if match else None
+
+
+def changed(expression: str) -> list[str]:
+    """The names that an expression assigns to."""
+    return [first or second for first, second in _CHANGED.findall(expression)]
+
+
+def evaluate(expression: str, variable: Variable, assign: Assign | None = None, depth: int = 0) -> int:
     """The value of an arithmetic expression.
 
-    variable: the text of a variable, None if it is not known. Raises NotKnown.
+    variable: the text of a variable (itself an expression), None if it is not known. assign: stores what the expression
+    assigns; without it, and beside `&&`, `||` and `?`, an assignment is not read. Raises NotKnown.
     """
-    tokens: list[str | int] = []
+    if depth > _NESTED_AT_MOST or len(expression) > (_NESTED_LENGTH_AT_MOST if depth else _LENGTH_AT_MOST):
+        raise NotKnown
+    tokens: list[tuple[str, str]] = []
     at = 0
     expression = expression.strip()
     while at < len(expression):
         match = _TOKEN.match(expression, at)
         if match is None:
             raise NotKnown
-        number, name, operator = match.groups()
-        if number is not None:
-            tokens.append(_number(number))
-        elif name is not None:
-            known = variable(name)
-            if known is None or not re.fullmatch(r"\s*-?\d+\s*|", known):
-                raise NotKnown
-            tokens.append(int(known or "0"))
-        else:
-            tokens.append(operator)
+        tokens.append((("number", "name", "operator")[(match.lastindex or 1) - 1], match.group(match.lastindex or 1)))
         at = match.end()
-    parser = _Parser(tokens)
-    value = parser.ternary()
+    if any(text in ("&&", "||", "?") for _, text in tokens):
+        assign = None
+    parser = _Parser(tokens, variable, assign, depth)
+    value = parser.comma() if tokens else 0
     if parser.at < len(tokens):
         raise NotKnown
     return value
 
 
 def _number(text: str) -> int:
-    if text[:2].lower() == "0x":
-        return int(text, 16)
-    if len(text) > 1 and text[0] == "0":
-        if re.fullmatch("[0-7]+", text) is None:
-            raise NotKnown
-        return int(text, 8)
-    return int(text[:20])
+    base, sign, digits = text.partition("#")
+    try:
+        if sign:
+            if not 2 <= int(base[:3]) <= 36 or len(digits) > 63 or not digits.isalnum():
+                raise NotKnown
+            value = int(digits, int(base[:3]))
+        elif text[:2].lower() == "0x":
+            value = int(text[:40], 16)
+        else:
+            value = int(text[:40], 8 if text[0] == "0" else 10)
+    except ValueError:
+        raise NotKnown from None
+    return _bounded(value)
 
 
 class _Parser:
-    def __init__(self, tokens: list[str | int]) -> None:
+    def __init__(self, tokens: list[tuple[str, str]], variable: Variable, assign: Assign | None, depth: int) -> None:
         self.tokens = tokens
+        self.variable = variable
+        self.assign = assign
         self.at = 0
+        self.nesting = depth
         self.depth = 0
 
-    def peek(self) -> str | int | None:
-        return self.tokens[self.at] if self.at < len(self.tokens) else None
-
     def take(self, *operators: str) -> str | None:
-        token = self.peek()
-        if isinstance(token, str) and token in operators:
-            self.at += 1
-            return token
+        if self.at < len(self.tokens):
+            kind, text = self.tokens[self.at]
+            if kind == "operator" and text in operators:
+                self.at += 1
+                return text
         return None
+
+    def comma(self) -> int:
+        value = self.assignment()
+        while self.take(","):
+            value = self.assignment()
+        return value
+
+    def assignment(self) -> int:
+        start = self.at
+        if self.tokens[start : start + 1] and self.tokens[start][0] == "name":
+            name = self.tokens[start][1]
+            self.at += 1
+            operator = self.take(*_ASSIGNMENTS)
+            if operator is not None:
+                value = self.assignment()
+                if operator != "=":
+                    value = _apply(operator[:-1], self.value(name), value)
+                return self.store(name, value)
+            self.at = start
+        return self.ternary()
 
     def ternary(self) -> int:
         value = self.binary(0)
@@ -101,27 +157,51 @@ class _Parser:
 
     def unary(self) -> int:
         self.depth += 1
-        if self.depth > 100:
+        if self.depth > 50:
             raise NotKnown
         try:
-            if self.take("-"):
-                return -self.unary()
-            if self.take("+"):
-                return self.unary()
-            if self.take("!"):
-                return int(not self.unary())
-            if self.take("("):
-                value = self.ternary()
+            sign = self.take("-", "+", "!", "~", "++", "--", "(")
+            if sign == "(":
+                value = self.comma()
                 if not self.take(")"):
                     raise NotKnown
                 return value
-            token = self.peek()
-            if not isinstance(token, int):
-                raise NotKnown
-            self.at += 1
-            return token
+            if sign in ("++", "--"):
+                name = self.name()
+                return self.store(name, self.value(name) + (1 if sign == "++" else -1))
+            if sign is not None:
+                value = self.unary()
+                return _bounded({"-": -value, "+": value, "!": int(not value), "~": ~value}[sign])
+            if self.at < len(self.tokens) and self.tokens[self.at][0] == "number":
+                self.at += 1
+                return _number(self.tokens[self.at - 1][1])
+            name = self.name()
+            value = self.value(name)
+            step = self.take("++", "--")
+            if step is not None:
+                self.store(name, value + (1 if step == "++" else -1))
+            return value
         finally:
             self.depth -= 1
+
+    def name(self) -> str:
+        if self.at >= len(self.tokens) or self.tokens[self.at][0] != "name":
+            raise NotKnown
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def value(self, name: str) -> int:
+        known = self.variable(name)
+        if known is None:
+            raise NotKnown
+        plain = decimal(known)
+        return evaluate(known, self.variable, None, self.nesting + 1) if plain is None else plain
+
+    def store(self, name: str, value: int) -> int:
+        if self.assign is None:
+            raise NotKnown
+        self.assign(name, str(_bounded(value)))
+        return value
 
 
 def _apply(operator: str, left: int, right: int) -> int:
@@ -130,9 +210,16 @@ def _apply(operator: str, left: int, right: int) -> int:
             raise NotKnown
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         return quotient if operator == "/" else left - quotient * right
+    if operator in ("<<", ">>"):
+        if not 0 <= right < 64:
+            raise NotKnown
+        return _bounded(left << right if operator == "<<" else left >> right)
     results = {
         "||": int(bool(left or right)),
         "&&": int(bool(left and right)),
+        "|": left | right,
+        "^": left ^ right,
+        "&": left & right,
         "==": int(left == right),
         "!=": int(left != right),
         "<": int(left < right),

@@ -2,123 +2,185 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.launch import Word
-from servelint.shell import expand
-from servelint.shell.parameters import word_end
-from servelint.shell.state import SUCCESS, Status, Value
-from servelint.shell.syntax import Node, name_of
+from servelint.shell import expand, lexer
+from servelint.shell.arithmetic import integer
+from servelint.shell.state import SUCCESS, UNSET, Status, Value, unsure_items
+from servelint.shell.syntax import Node
 from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.evaluate import Evaluator
 
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
+_NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(.+)\])?", re.ASCII | re.DOTALL)
+_LOCAL = ("local", "declare", "typeset")
+
 
 def assignment(shell: Evaluator, node: Node) -> Status:
-    name, value = assigned(shell, node)
-    if name:
+    flat = shell.script.flat
+    target = ASSIGNMENT.match(flat, node.start_byte)
+    if target is not None:
+        end = lexer.word_end(flat, target.end())
+        if end == target.end() and flat.startswith("(", end):
+            end = min(lexer.matching(flat, end + 1, ")") + 1, len(flat))
+        name, value = assigned(shell, shell.script.text.cut(node.start_byte, end))
         shell.set(name, value)
     return SUCCESS
 
 
-def assigned(shell: Evaluator, node: Node) -> tuple[str, Value]:
-    """The name and the value of an assignment node; `name[k]=v` gives the whole changed array."""
-    target, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
-    append = any(child.type == "+=" for child in node.children)
+def assigned(shell: Evaluator, raw: Text) -> tuple[str, Value]:
+    """The name and the value of an assignment; `name[k]=v` gives the whole changed array."""
+    target = ASSIGNMENT.match(raw.flat)
     if target is None:
         return "", EMPTY
-    if target.type == "subscript":
-        return _item(shell, target, value_node)
-    name = name_of(target)
+    name, index, operator = shell.resolved(target.group(1)), target.group(2), target.group(3)
+    value = raw.cut(target.end())
     before = shell.state.variables.get(name)
-    if value_node is not None and value_node.type == "array":
-        return name, _array(shell, value_node, before if append else None, associative=isinstance(before, dict))
-    text = _value(shell, value_node)
-    if not append:
-        return name, text
+    if index is not None:
+        return name, _item(shell, name, raw.cut(target.start(2), target.end(2)), value, operator == "+=")
+    if value.flat[:1] == "(":
+        return name, _array(shell, name, value, before if operator == "+=" else None, isinstance(before, dict))
+    text = expand.value(value, shell)
+    if operator == "=":
+        before = EMPTY if isinstance(before, Text) or before is None else before
+    if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
+        return name, unsure_items(name)
     if isinstance(before, list):
-        return name, [Word(Text.join((before[0].text, text))), *before[1:]] if before else [Word(text)]
+        # without an index, an array's first item is meant
+        first = Text.join((before[0].text, text)) if before and operator == "+=" else text
+        return name, [Word(first), *before[1:]]
     if isinstance(before, Text):
         return name, Text.join((before, text))
     return name, Text.join((Text((unknown("${" + name + "}", text.span(), shown=""),)), text))
 
 
-def _value(shell: Evaluator, node: Node | None) -> Text:
-    if node is None:
-        return EMPTY
-    # the grammar ends some values too early (`A=$B/x:$C`): the word goes on to the next white space
-    text = shell.script.text
-    return expand.value(text.cut(node.start_byte, max(node.end_byte, word_end(text.flat, node.start_byte))), shell)
-
-
-def _item(shell: Evaluator, target: Node, value_node: Node | None) -> tuple[str, Value]:
-    name, index = name_of(target.child_by_field_name("name")), target.child_by_field_name("index")
-    text = _value(shell, value_node)
-    key = shell.expand(shell.script.cut(index), True).value if index is not None else None
+def _item(shell: Evaluator, name: str, index: Text, raw: Text, append: bool) -> Value:
+    """The array after `name[index]=raw`; unknown where it would have gaps."""
     before = shell.state.variables.get(name)
-    if key is None:
-        return name, {}
-    if isinstance(before, list) and key.isdigit() and int(key) <= len(before):
-        return name, [*before[: int(key)], Word(text), *before[int(key) + 1 :]]
-    table = dict(before) if isinstance(before, dict) else {}
-    table[key] = text
-    return name, table
+    old = (shell.item(name, index) or Text((unknown("${" + name + "}", None),))) if append else EMPTY
+    text = Text.join((old, expand.value(raw, shell)))
+    if isinstance(before, dict):
+        key = shell.expand(index, True).value
+        return unsure_items(name) if key is None else {**before, key: text}
+    at = shell.index(index)
+    items = before if isinstance(before, list) else [Word(before)] if isinstance(before, Text) and before is not UNSET else []
+    if at is None or not 0 <= at <= len(items) or any(word.many for word in items):
+        return unsure_items(name)
+    return [*items[:at], Word(text), *items[at + 1 :]]
 
 
-def _array(shell: Evaluator, node: Node, before: Value | None, associative: bool) -> Value:
+def _array(shell: Evaluator, name: str, raw: Text, before: Value | None, associative: bool) -> Value:
+    """The array that `(...)` makes; before: what `+=` adds to."""
     items: list[Word] = list(before) if isinstance(before, list) else []
-    if isinstance(before, Text):
+    if isinstance(before, Text) and before is not UNSET:
         items = [Word(before)]
     table: dict[str, Text] = dict(before) if isinstance(before, dict) else {}
-    keyed = False
-    for child in node.children:
-        if not child.is_named or child.type == "comment":
+    sure = True
+    for start, end in lexer.items(raw.flat, 1, len(raw.flat) - raw.flat.endswith(")")):
+        word = raw.cut(start, end)
+        index, sign, _ = word.flat.partition("]=")
+        if not (sign and index.startswith("[")):
+            items += expand.words(word, shell)
             continue
-        raw = shell.script.cut(child)
-        key, sign, _ = raw.flat.partition("]=")
-        if sign and key.startswith("["):
-            keyed = True
-            name = shell.expand(raw.cut(1, len(key)), True).value
-            if name is not None:
-                table[name] = expand.value(raw.cut(len(key) + 2), shell)
-        else:
-            items += expand.words(raw, shell)
-    return table if keyed or (associative and not items) else items
+        key, value = word.cut(1, len(index)), expand.value(word.cut(len(index) + 2), shell)
+        if associative:
+            known = shell.expand(key, True).value
+            sure = sure and known is not None
+            table[known or ""] = value
+            continue
+        at = shell.index(key)
+        sure = sure and at is not None and 0 <= at <= len(items) and not any(word.many for word in items)
+        if sure and at is not None:
+            items[at : at + 1] = [Word(value)]
+    if not sure or (associative and items):
+        return unsure_items(name)
+    return table if associative else items
 
 
 def declaration(shell: Evaluator, node: Node) -> Status:
     """`export`, `declare`, `typeset`, `local`, `readonly`."""
-    keyword = node.children[0].type
-    words = [name_of(child) for child in node.children[1:] if child.type == "word"]
-    flags = "".join([word for word in words if word.startswith("-")])
-    for child in node.children[1:]:
-        if child.type == "variable_assignment":
-            if "A" in flags:
-                shell.state.variables[name_of(child.child_by_field_name("name"))] = {}
-            name, value = assigned(shell, child)
-        elif child.type == "variable_name":
-            name = name_of(child)
-            if keyword == "export" and name not in shell.state.variables:
-                continue
-            before = shell.state.variables.get(name, EMPTY)
-            if "A" in flags and not isinstance(before, dict):
-                before = {}
-            elif "a" in flags and not isinstance(before, list):
-                before = []
-            value = before
-        else:
+    flat, text = shell.script.flat, shell.script.text
+    ranges = lexer.command(flat, node.start_byte).words
+    keyword = flat[slice(*ranges[0])] if ranges else ""
+    flags = ""
+    for start, end in ranges[1:]:
+        if ASSIGNMENT.match(flat, start, end):
+            _declare(shell, keyword, flags, text.cut(start, end))
             continue
-        if shell.local_names is not None and keyword in ("local", "declare", "typeset") and "g" not in flags:
-            shell.local_names.add(name)
-        shell.set(name, value)
-        if keyword == "export" or "x" in flags:
-            shell.state.exported |= {name}
+        for word in expand.words(text.cut(start, end), shell):
+            if word.shown[:1] in ("-", "+"):
+                flags += word.shown
+            elif _NAME.match(word.text.flat):
+                _declare(shell, keyword, flags, word.text, quoted=True)
     return SUCCESS
+
+
+def _declare(shell: Evaluator, keyword: str, flags: str, raw: Text, quoted: bool = False) -> None:
+    """One name of a declaration, with or without a value. quoted: the value is expanded already (`export "A=$B"`)."""
+    target = ASSIGNMENT.match(raw.flat)
+    name = target.group(1) if target is not None else raw.flat
+    if not name.isidentifier() or "f" in flags or "p" in flags:
+        return
+    state = shell.state
+    if shell.local_names is not None and keyword in _LOCAL and "g" not in flags:
+        if name not in shell.local_names and target is None:
+            state.variables[name] = UNSET
+        shell.local_names.add(name)
+        state.aliases = {alias: target for alias, target in state.aliases.items() if alias != name}
+    if "n" in flags and keyword != "export":
+        value = raw.cut(target.end()) if target is not None else EMPTY
+        known = (value if quoted else expand.value(value, shell)).value
+        state.aliases = {**state.aliases, name: known or ""}
+        return
+    if "A" in flags and not isinstance(state.variables.get(name), dict):
+        state.variables[name] = {}
+    elif "a" in flags and not isinstance(state.variables.get(name), list):
+        state.variables[name] = []
+    if any(flag in flags for flag in "ilu") and keyword != "export":
+        state.typed |= {name}
+    if target is not None:
+        if quoted:
+            shell.set(name, raw.cut(target.end()))
+        else:
+            shell.set(*assigned(shell, raw))
+    if keyword == "export" and "n" in flags:
+        state.exported -= {name}
+    elif keyword == "export" or "x" in flags:
+        state.exported |= {name}
+        state.doubtful -= {name}
 
 
 def unset(shell: Evaluator, node: Node) -> Status:
-    for child in node.children[1:]:
-        if child.type in ("variable_name", "word") and not name_of(child).startswith("-"):
-            shell.state.variables[name_of(child)] = EMPTY
-            shell.state.exported -= {name_of(child)}
+    found = lexer.command(shell.script.flat, node.start_byte).words
+    words = [word for start, end in found[1:] for word in expand.words(shell.script.text.cut(start, end), shell)]
+    if any(word.shown.startswith("-") and "f" in word.shown for word in words):
+        for word in words:
+            shell.state.functions.pop(word.shown, None)
+        return SUCCESS
+    for word in words:
+        match = _NAME.fullmatch(word.text.flat)
+        if match is None:
+            continue
+        name = shell.resolved(match.group(1))
+        if match.group(2) is None:
+            shell.state.variables[name] = UNSET
+            shell.state.exported -= {name}
+            shell.state.typed -= {name}
+        else:
+            shell.state.variables[name] = _without(shell, name, word.text.cut(match.start(2), match.end(2)))
     return SUCCESS
+
+
+def _without(shell: Evaluator, name: str, index: Text) -> Value:
+    """An array without one item; unknown where that leaves a gap."""
+    before = shell.state.variables.get(name)
+    if isinstance(before, dict):
+        return {key: text for key, text in before.items() if key != index.value}
+    at = integer(index.value or "")
+    if not isinstance(before, list) or at not in (-1, len(before) - 1) or any(word.many for word in before):
+        return unsure_items(name)
+    return before[:-1]

@@ -2,48 +2,150 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Callable
+import re
 
+from servelint.launch import Word
+from servelint.shell import arithmetic, patterns
+from servelint.shell.lexer import step, word_end
 from servelint.shell.state import Status
-from servelint.shell.syntax import Node
 from servelint.text import HOLE, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.parameters import Scope
+
 _NUMERIC = {"-eq": "==", "-ne": "!=", "-gt": ">", "-ge": ">=", "-lt": "<", "-le": "<="}
-_GLOB = frozenset("*?[")
+_BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef", *_NUMERIC))
+_UNARY = re.compile(r"-[a-zA-Z]")
+_TOKEN = re.compile(r"\s*(&&|\|\||[()<>]|!(?=[\s(])|$)")
+_UNSURE = Status(None, likely=False)
+# what extended regular expressions and Python's agree on; a repeated group may take a very long time
+_REGEX = re.compile(
+    r"(?:[^\\\[\](){}|*+?$^.]|\.|\\[^\w<>'`]|\^|\$|\[\^?[^\\\[\]]+\]|\((?!\?)|\||\)(?![*+{])|(?<!^)[*+?](?![*+?{])|\{\d+(?:,\d*)?\}(?![*+?{]))*"
+)
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "space": " \t\n\r\f\v", "upper": "A-Z",
+}  # fmt: skip
+_LENGTH_AT_MOST = 300
+_TRIES_AT_MOST = 10_000_000
 
-Operand = Callable[[Node], Text]
-IsSet = Callable[[str], bool]
+
+class _NotRead(Exception):
+    pass
 
 
-def condition(node: Node, operand: Operand, is_set: IsSet) -> Status:
-    """The status of a condition's syntax node. operand: the text that an operand's node expands to."""
-    kind = node.type
-    if kind in ("test_command", "parenthesized_expression"):
-        inner = [child for child in node.children if child.is_named]
-        return condition(inner[0], operand, is_set) if len(inner) == 1 else Status(None, likely=False)
-    if kind == "unary_expression":
-        operator = node.children[0].text
-        target = node.children[-1]
-        if operator == b"!":
-            return condition(target, operand, is_set).negated()
-        return unary((operator or b"").decode(), operand(target), is_set)
-    if kind == "binary_expression":
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
-        if left is None or right is None or sign is None:
-            return Status(None, likely=False)
-        operator_text = (sign.text or b"").decode()
-        if operator_text in ("&&", "-a"):
-            return both(condition(left, operand, is_set), condition(right, operand, is_set))
-        if operator_text in ("||", "-o"):
-            return either(condition(left, operand, is_set), condition(right, operand, is_set))
-        literal = right.type in ("string", "raw_string")
-        return binary(operator_text, operand(left), operand(right), pattern=not literal)
-    if kind == "negation_expression":
-        return condition(node.children[-1], operand, is_set).negated()
-    text = operand(node)
-    return unary("-n", text, is_set)
+def double(raw: Text, scope: Scope) -> Status:
+    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern."""
+    try:
+        parser = _Parser(raw, scope)
+        status = parser.either()
+        return status if parser.at_end() else _UNSURE
+    except _NotRead:
+        return _UNSURE
+
+
+class _Parser:
+    def __init__(self, raw: Text, scope: Scope) -> None:
+        self.raw = raw
+        self.flat = raw.flat
+        self.scope = scope
+        self.at = 0
+
+    def take(self, *tokens: str) -> bool:
+        match = _TOKEN.match(self.flat, self.at)
+        if match is not None and match.group(1) in tokens:
+            self.at = match.end()
+            return True
+        return False
+
+    def at_end(self) -> bool:
+        return self.take("")
+
+    def word(self, regex: bool = False) -> Text:
+        while self.at < len(self.flat) and self.flat[self.at] in " \t\n":
+            self.at += 1
+        start = self.at
+        self.at = _regex_end(self.flat, start) if regex else min(word_end(self.flat, start), len(self.flat))
+        if self.at == start:
+            raise _NotRead
+        return self.raw.cut(start, self.at)
+
+    def either(self) -> Status:
+        status = self.both()
+        while self.take("||"):
+            status = either(status, self.both())
+        return status
+
+    def both(self) -> Status:
+        status = self.one()
+        while self.take("&&"):
+            status = both(status, self.one())
+        return status
+
+    def one(self) -> Status:
+        if self.take("!"):
+            return self.one().negated()
+        if self.take("("):
+            status = self.either()
+            if not self.take(")"):
+                raise _NotRead
+            return status
+        word = self.word()
+        start = self.at
+        if self.take("<", ">"):
+            operator = self.flat[start : self.at].strip()
+        elif self.at_end() or self.take("&&", "||", ")"):
+            self.at = start
+            return unary("-n", self.scope.expand(word, False), self.scope)
+        elif _UNARY.fullmatch(word.flat):
+            return unary(word.flat, self.scope.expand(self.word(), False), self.scope)
+        else:
+            operator = self.word().flat
+        if operator not in _BINARY:
+            raise _NotRead
+        left, right = self.scope.expand(word, False), self.word(regex=operator == "=~")
+        if operator in _NUMERIC:
+            return numeric(operator, self._number(left), self._number(self.scope.expand(right, False)))
+        return compare(operator, left, self.scope.pattern(right))
+
+    def _number(self, text: Text) -> Text:
+        """An operand of -eq and the like is arithmetic inside of double brackets."""
+        return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else self.scope.arithmetic(text, text)
+
+
+def _regex_end(flat: str, at: int) -> int:
+    depth = 0
+    while at < len(flat) and (depth or flat[at] not in " \t\n"):
+        depth += (flat[at] == "(") - (flat[at] == ")")
+        if depth < 0:
+            break
+        at = step(flat, at)
+    return min(at, len(flat))
+
+
+def single(words: list[Word], scope: Scope) -> Status:
+    """`[ words ]` and `test words`, by the number of words as POSIX has it."""
+    return _single([word.text for word in words], scope)
+
+
+def _single(texts: list[Text], scope: Scope) -> Status:
+    values = [text.value for text in texts]
+    if len(texts) < 2:
+        return unary("-n", texts[0], scope) if texts else Status(False)
+    if len(texts) == 3 and values[1] in _BINARY:
+        if values[1] in _NUMERIC:
+            return numeric(values[1] or "", texts[0], texts[2])
+        return compare(values[1] or "", texts[0], [(texts[2], True)]) if values[1] != "=~" else _UNSURE
+    for operator, join in (("-o", either), ("-a", both)):
+        if operator in values[1:-1] and len(texts) > 2:
+            at = values.index(operator, 1)
+            return join(_single(texts[:at], scope), _single(texts[at + 1 :], scope))
+    if values[0] == "!":
+        return _single(texts[1:], scope).negated()
+    if values[0] == "(" and values[-1] == ")" and len(texts) > 2:
+        return _single(texts[1:-1], scope)
+    operator = values[0] or ""
+    return unary(operator, texts[1], scope) if len(texts) == 2 and _UNARY.fullmatch(operator) else _UNSURE
 
 
 def both(left: Status, right: Status) -> Status:
@@ -58,50 +160,66 @@ def either(left: Status, right: Status) -> Status:
     return both(left.negated(), right.negated()).negated()
 
 
-def unary(operator: str, text: Text, is_set: IsSet) -> Status:
-    empty = not text.flat
+def unary(operator: str, text: Text, scope: Scope) -> Status:
     if operator in ("-z", "-n"):
-        if HOLE in text.flat and text.flat.replace(HOLE, ""):
-            empty_known: bool | None = False
-        else:
-            empty_known = None if HOLE in text.flat else empty
-        status = Status(empty_known, likely=True, assumed=text.assumed)
+        rest = text.flat.replace(HOLE, "")
+        # part of it is unknown: what is known makes it long enough; a variable that nothing sets is empty
+        empty = (not rest) if rest or text.known else None
+        status = Status(empty, likely=True, assumed=text.assumed)
         return status if operator == "-z" else status.negated()
     if operator == "-v":
-        return Status(True) if text.value is not None and is_set(text.value) else Status(None, likely=False)
-    return Status(None, likely=False)
+        name = text.value
+        given = scope.is_set(name) if name is not None and name.isidentifier() else None
+        return _UNSURE if given is None else Status(given)
+    return _UNSURE
 
 
-def binary(operator: str, left: Text, right: Text, pattern: bool = False) -> Status:
-    assumed = left.assumed or right.assumed
-    known = left.known and right.known
+def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status:
+    """A comparison as text. right: the parts of the right side, each with whether it is quoted."""
+    assumed = left.assumed or any(text.assumed for text, _ in right)
+    known = left.known and all(text.known for text, _ in right)
     # a variable that nothing sets is empty in a run without it
-    one, two = left.flat.replace(HOLE, ""), right.flat.replace(HOLE, "")
+    one, parts = left.flat.replace(HOLE, ""), [(text.flat.replace(HOLE, ""), quoted) for text, quoted in right]
     if operator in ("=", "==", "!="):
-        equal = fnmatch.fnmatchcase(one, two) if pattern and _GLOB & set(two) else one == two
-        holds = equal if operator != "!=" else not equal
-    elif operator in _NUMERIC:
-        try:
-            holds = _compare(_NUMERIC[operator], int(one), int(two))
-        except ValueError:
-            return Status(None, likely=False)
+        pattern = patterns.read(parts)
+        if pattern is None or len(one) > _LENGTH_AT_MOST:
+            return _UNSURE
+        holds = patterns.matches(pattern, one) == (operator != "!=")
+    elif operator == "=~":
+        regex = _regex(parts)
+        if regex is None or "\n" in one or len(one) ** len(re.findall("[*+{]", regex.pattern)) > _TRIES_AT_MOST:
+            return _UNSURE
+        holds = regex.search(one) is not None
     elif operator in ("<", ">"):
-        holds = _compare(operator, one, two)
+        two = "".join([part for part, _ in parts])
+        holds = one < two if operator == "<" else one > two
     else:
-        return Status(None, likely=False)
+        return _UNSURE
     return Status(holds if known else None, holds, assumed)
 
 
-def _compare(operator: str, left: int | str, right: int | str) -> bool:
-    if isinstance(left, int) and isinstance(right, int):
-        order = (left > right) - (left < right)
-    else:
-        order = (str(left) > str(right)) - (str(left) < str(right))
-    return {
-        "==": order == 0,
-        "!=": order != 0,
-        ">": order > 0,
-        ">=": order >= 0,
-        "<": order < 0,
-        "<=": order <= 0,
-    }[operator]
+def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:
+    """An extended regular expression in Python's terms; None where the two differ."""
+    text = "".join([re.escape(part) if quoted else part for part, quoted in parts])
+    text = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match.group(1), "[]"), text)
+    if _REGEX.fullmatch(text) is None:
+        return None
+    try:
+        return re.compile(text)
+    except re.error:
+        return None
+
+
+def numeric(operator: str, left: Text, right: Text) -> Status:
+    one, two = arithmetic.integer(left.flat.replace(HOLE, "")), arithmetic.integer(right.flat.replace(HOLE, ""))
+    if one is None or two is None:
+        return _UNSURE
+    holds = {
+        "==": one == two,
+        "!=": one != two,
+        ">": one > two,
+        ">=": one >= two,
+        "<": one < two,
+        "<=": one <= two,
+    }[_NUMERIC[operator]]
+    return Status(holds if left.known and right.known else None, holds, left.assumed or right.assumed)

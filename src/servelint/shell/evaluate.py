@@ -10,15 +10,28 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.launch import ReleaseClaim, Word
-from servelint.shell import arithmetic, assignments, builtins, expand, flow
-from servelint.shell.state import EXIT, FAIL, RETURN, SUCCESS, UNSURE, State, Status, Value, join
-from servelint.shell.syntax import Node, Script, name_of, parts
+from servelint.shell import arithmetic, assignments, builtins, commands, expand, flow, outputs
+from servelint.shell.state import (
+    EXIT,
+    FAIL,
+    RETURN,
+    SUCCESS,
+    UNSET,
+    UNSURE,
+    State,
+    Status,
+    Value,
+    join,
+    unsure_items,
+)
+from servelint.shell.syntax import Node, Script, parts
 from servelint.source import Span
-from servelint.text import EMPTY, Piece, Text, unknown
+from servelint.text import Piece, Text, unknown
 
 _STEPS_AT_MOST = 20_000
 _CALLS_AT_MOST = 12
-_AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
+_LENGTH_AT_MOST = 20_000
+_ITEMS_AT_MOST = 1_000
 
 
 class Invocation:
@@ -81,6 +94,9 @@ class Evaluator:
         self.local_names: set[str] | None = None
         self.number_assumed = False
         self.on_path = True
+        self.loops = 0
+        self.last = SUCCESS
+        self.left_early = False
 
     def uncalled(self) -> None:
         """Functions that nothing here calls may be called by whoever sources the file."""
@@ -110,7 +126,14 @@ class Evaluator:
     def each(self, nodes: list[Node]) -> Status:
         status = SUCCESS
         for node in nodes:
-            status = self.visit(node)
+            after = node.next_sibling
+            if after is not None and after.type == "&":
+                # in the background: a shell of its own
+                status = flow.apart(self, lambda node=node: self.visit(node))  # type: ignore[misc]
+                status = SUCCESS
+            else:
+                status = self.visit(node)
+            self.last = status
             if self.state.control is not None:
                 break
         return status
@@ -139,8 +162,9 @@ class Evaluator:
             ends.append(self.state)
         self.on_path = on_path
         taken, other = ends if status.likely else ends[::-1]
-        if taken.ended and not other.ended:
+        if taken.control is not None and other.control is None:
             taken, other = other, taken
+        self.left_early = self.left_early or (other.control == RETURN and status.value is None)
         # what a branch sets before it leaves a loop or a function is seen after it
         gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
         decided = status.value is not None or gone
@@ -151,88 +175,51 @@ class Evaluator:
         self.called.add(name)
         if len(self.calls) >= _CALLS_AT_MOST or self.calls.count(name) > 1:
             return UNSURE
-        outer_script, outer_args, outer_locals = self.script, self.state.args, self.local_names
-        before = dict(self.state.variables)
+        outer = self.script, self.state.args, self.local_names, self.loops, self.left_early
+        before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
         self.script, body = self.state.functions[name]
         self.state.args = args
         names: set[str] = set()
-        self.local_names = names
+        self.local_names, self.loops, self.left_early = names, 0, False
         self.calls.append(name)
-        self.visit(body)
+        status = self.visit(body)
         self.calls.pop()
-        self.script, self.state.args, self.local_names = outer_script, outer_args, outer_locals
+        state = self.state
+        if state.control == RETURN:
+            state.control = None
+            status = state.status
+        if self.left_early:
+            status = Status(None, status.likely)
+        self.script, state.args, self.local_names, self.loops, self.left_early = outer
+        state.aliases = aliases
         for local in names:
+            if local not in exported:
+                state.exported -= {local}
             if local in before:
-                self.state.variables[local] = before[local]
+                state.variables[local] = before[local]
             else:
-                self.state.variables.pop(local, None)
-        if self.state.control == RETURN:
-            self.state.control = None
-        return UNSURE
+                state.variables.pop(local, None)
+        return status
 
     # -- commands
 
     def set(self, name: str, value: Value) -> None:
-        self.state.variables[name] = value
-        if self.state.all_exported:
-            self.state.exported |= {name}
+        state = self.state
+        if isinstance(value, list):
+            if len(value) > _ITEMS_AT_MOST or sum([len(word.text.flat) for word in value]) > _LENGTH_AT_MOST:
+                value = unsure_items(name)
+        elif isinstance(value, Text) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
+            value = Text((unknown("${" + name + "}", value.span()),))
+        state.variables[name] = value
+        if state.all_exported:
+            state.exported |= {name}
 
-    def redirected(self, node: Node) -> Status:
-        body = node.child_by_field_name("body")
-        extra: list[Node] = []
-        here: Text | None = None
-        after: list[Node] = []
-        for redirect in node.children_by_field_name("redirect"):
-            if redirect.type == "heredoc_redirect":
-                here = self.heredoc(redirect)
-                # what follows `<<EOF` on its line (`| vllm serve`, `&& ...`) hangs on the redirection
-                extra += redirect.children_by_field_name("argument")
-                after += [child for child in parts(redirect) if child.type in _AFTER_HEREDOC and child not in extra]
-            elif redirect.type == "file_redirect":
-                # the grammar hangs the words after a redirection on it; they belong to the command
-                extra += redirect.children_by_field_name("destination")[1:]
-        if body is None:
-            return UNSURE
-        status = self.command(body, extra, here) if body.type == "command" else self.visit(body)
-        self.branch(UNSURE, lambda: self.each(after), _nothing)
-        return status
-
-    def heredoc(self, redirect: Node) -> Text | None:
-        start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
-        body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
-        if start is None or body is None:
-            return None
-        raw = self.script.cut(body)
-        return raw if name_of(start)[:1] in ("'", '"', "\\") else expand.heredoc(raw, self)
-
-    def command(self, node: Node, extra: list[Node] | None = None, here: Text | None = None) -> Status:
-        inline: dict[str, Text] = {}
-        ranges: list[tuple[int, int]] = []
-        for child in parts(node):
-            if child.type == "variable_assignment":
-                name, value = assignments.assigned(self, child)
-                inline[name] = value if isinstance(value, Text) else EMPTY
-            elif child.type == "file_redirect":
-                ranges += [(part.start_byte, part.end_byte) for part in child.children_by_field_name("destination")[1:]]
-            elif child.type not in ("heredoc_redirect", "herestring_redirect"):
-                if ranges and ranges[-1][1] == child.start_byte:
-                    # the grammar cuts some words in two (`a:$B`); with nothing between them they are one
-                    ranges[-1] = (ranges[-1][0], child.end_byte)
-                else:
-                    ranges.append((child.start_byte, child.end_byte))
-        ranges += [(part.start_byte, part.end_byte) for part in extra or []]
-        words = [word for start, end in ranges for word in expand.words(self.script.text.cut(start, end), self)]
-        if not words:
-            for name, text in inline.items():
-                self.set(name, text)
-            return SUCCESS
-        site = self.script.text.extent(node.start_byte, max(node.end_byte, extra[-1].end_byte if extra else 0))
-        return self.invoke(words, inline, site, here)
-
-    def invoke(self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None) -> Status:
+    def invoke(
+        self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None, functions: bool = True
+    ) -> Status:
         name = words[0].value
         if name is not None:
-            if name in self.state.functions:
+            if functions and name in self.state.functions:
                 return self.call_with(name, words[1:], inline)
             done = builtins.run(self, name, words, inline, site, here)
             if done is not None:
@@ -246,7 +233,7 @@ class Evaluator:
         self.state.variables.update(inline)
         self.state.exported |= frozenset(inline)
         status = self.call(name, args)
-        self.state.exported = exported
+        self.state.exported -= frozenset(inline) - exported
         for key, value in before.items():
             if value is None:
                 self.state.variables.pop(key, None)
@@ -258,9 +245,13 @@ class Evaluator:
         if site is None:
             return
         env: dict[str, Text] = {}
-        for name in self.state.exported:
-            value = self.state.variables.get(name)
-            if isinstance(value, Text):
+        for name, value in self.state.variables.items():
+            if name not in self.state.exported:
+                continue
+            if name in self.state.doubtful:
+                shown = value.shown if isinstance(value, Text) else None
+                env[name] = Text((unknown("${" + name + "}", None, shown),))
+            elif isinstance(value, Text) and value is not UNSET:
                 env[name] = value
         env.update(inline)
         self.state.installed |= (
@@ -269,8 +260,17 @@ class Evaluator:
 
     # -- parameters.Scope
 
-    def is_set(self, name: str) -> bool:
-        return name in self.state.variables
+    def resolved(self, name: str) -> str:
+        """The variable that a name reference stands for; other names stand for themselves."""
+        return self.state.aliases.get(name, name) if self.state.aliases else name
+
+    def is_set(self, name: str) -> bool | None:
+        value = self.state.variables.get(self.resolved(name))
+        return None if value is None else value is not UNSET
+
+    def separators(self) -> str | None:
+        value = self.state.variables.get("IFS")
+        return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
 
     def variable(self, name: str) -> Text | None:
         if name == "0":
@@ -278,14 +278,14 @@ class Evaluator:
         if name == "#":
             return self.argument_count()
         if name.isdigit():
-            args = self.state.args
-            if args is None or any(word.many for word in args[: int(name)]):
+            args, number = self.state.args, int(name[:9])
+            if args is None:
                 return None
-            return args[int(name) - 1].text if int(name) <= len(args) else EMPTY
-        value = self.state.variables.get(name)
-        if isinstance(value, list):
-            return value[0].text if value else EMPTY
-        return value if isinstance(value, Text) else None
+            if any(word.many for word in args[:number]):
+                return Text((unknown("${" + name + "}", None),))
+            return args[number - 1].text if number <= len(args) else UNSET
+        value = self.state.variables.get(self.resolved(name))
+        return self.item(name, Text.of("0")) if isinstance(value, (list, dict)) else value
 
     def argument_count(self) -> Text | None:
         args = self.state.args
@@ -297,42 +297,71 @@ class Evaluator:
     def array(self, name: str) -> list[Word] | None:
         if name == "@":
             return self.state.args
-        value = self.state.variables.get(name)
+        value = self.state.variables.get(self.resolved(name))
         if isinstance(value, Text):
-            return [Word(value)]
+            return [] if value is UNSET else [Word(value)]
         if isinstance(value, dict):
-            return [Word(text) for text in value.values()]
+            # the order of an associative array is that of a hash table
+            return [Word(text) for text in value.values()] if len(value) < 2 else None
         return value
 
-    def item(self, name: str, index: str) -> Text | None:
-        value = self.state.variables.get(name)
-        key = self.expand(Text.of(index), True).value
-        if key is None:
-            return None
+    def keys(self, name: str) -> list[Word] | None:
+        value = self.state.variables.get(self.resolved(name))
         if isinstance(value, dict):
-            return value.get(key)
-        if isinstance(value, list) and key.lstrip("-").isdigit() and not any(word.many for word in value):
-            return value[int(key)].text if -len(value) <= int(key) < len(value) else EMPTY
-        return value if isinstance(value, Text) and key == "0" else None
+            return [Word(Text.of(key)) for key in value] if len(value) < 2 else None
+        if not isinstance(value, list) or any(word.many for word in value):
+            return None
+        return [Word(Text.of(str(index))) for index in range(len(value))]
 
-    def assign(self, name: str, value: Text) -> None:
+    def item(self, name: str, index: Text) -> Text | None:
+        value = self.state.variables.get(self.resolved(name))
+        if value is None:
+            return None
+        unsure = Text((unknown("${" + name + "[" + index.shown + "]}", None),))
+        if isinstance(value, dict):
+            key = self.expand(index, True).value
+            return unsure if key is None else value.get(key, UNSET)
+        at = self.index(index)
+        if at is None or (isinstance(value, list) and any(word.many for word in value)):
+            return unsure
+        if isinstance(value, list):
+            return value[at].text if -len(value) <= at < len(value) else UNSET
+        return value if at in (0, -1) else UNSET
+
+    def index(self, raw: Text) -> int | None:
+        """The index of an array's item, an arithmetic expression."""
+        value = self.arithmetic(raw, raw).value
+        return int(value) if value is not None else None
+
+    def assign(self, name: str, value: Text, index: str | None = None) -> None:
+        name = self.resolved(name)
         if name.isidentifier():
-            self.set(name, value)
+            self.set(name, value if index is None else unsure_items(name))
 
     def expand(self, raw: Text, quoted: bool) -> Text:
         return expand.inside_quotes(raw, self) if quoted else expand.value(raw, self)
 
+    def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+        return expand.pattern(raw, self)
+
     def substitute(self, command: Text, whole: Text) -> Text:
-        return builtins.output(self, command, whole)
+        return outputs.output(self, command, whole)
 
     def arithmetic(self, expression: Text, whole: Text) -> Text:
         self.number_assumed = False
         text = self.expand(expression, True)
         try:
-            value = arithmetic.evaluate(text.flat, self.number)
+            value = arithmetic.evaluate(text.flat, self.number, self.store)
         except (arithmetic.NotKnown, RecursionError):
+            for name in arithmetic.changed(text.flat):
+                self.assign(name, Text((unknown("${" + name + "}", None),)))
             return Text((unknown(whole.shown, whole.span()),))
         return Text((Piece(str(value), whole.span(), assumed=self.number_assumed or text.assumed),))
+
+    def arithmetic_status(self, expression: Text) -> Status:
+        """The status of `(( expression ))`."""
+        text = self.arithmetic(expression, expression)
+        return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
 
     def number(self, name: str) -> str | None:
         known = self.variable(name)
@@ -341,14 +370,15 @@ class Evaluator:
         self.number_assumed = self.number_assumed or known.assumed
         return known.value
 
-
-def _nothing() -> None:
-    return None
+    def store(self, name: str, value: str) -> None:
+        text = Text.of(value)
+        self.assign(name, text.softened() if self.number_assumed else text)
 
 
 _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
-    "command": Evaluator.command,
-    "redirected_statement": Evaluator.redirected,
+    "command": commands.command,
+    "redirected_statement": commands.redirected,
+    "compound_statement": flow.compound,
     "variable_assignment": assignments.assignment,
     "declaration_command": assignments.declaration,
     "unset_command": assignments.unset,
@@ -357,7 +387,7 @@ _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
     "case_statement": flow.case_statement,
     "for_statement": flow.for_statement,
     "while_statement": flow.loop,
-    "c_style_for_statement": flow.loop,
+    "c_style_for_statement": flow.counting_loop,
     "list": flow.both_or_either,
     "pipeline": flow.pipeline,
     "subshell": flow.subshell,

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from servelint.launch import Word
-from servelint.shell import builtins, expand
-from servelint.shell.conditions import condition
-from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, RETURN, SUCCESS, UNSURE, Status
+from servelint.shell import builtins, conditions, expand, lexer
+from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
 from servelint.shell.syntax import Node, name_of, parts
 from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.evaluate import Evaluator, Invocation
 
 _ITERATIONS_AT_MOST = 16
 
 
 def subshell(shell: Evaluator, node: Node) -> Status:
+    return apart(shell, lambda: shell.sequence(node))
+
+
+def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
+    """Run something in a shell of its own: what it sets is gone afterwards, what it installs stays."""
     outer = shell.state
     shell.state = outer.copy()
-    status = shell.sequence(node)
+    status = run()
+    if shell.state.control in (EXIT, FAIL):
+        status = shell.state.status
     outer.installed = shell.state.installed
     shell.state = outer
     return status
@@ -40,7 +48,21 @@ def negated(shell: Evaluator, node: Node) -> Status:
 
 
 def test(shell: Evaluator, node: Node) -> Status:
-    return condition(node, lambda part: shell.expand(shell.script.cut(part), False), shell.is_set)
+    """`[[ ... ]]`, `[ ... ]` and, as some trees have it, `(( ... ))`."""
+    opening = node.children[0].type
+    start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text or b"")
+    text = shell.script.text
+    if opening == "[[":
+        return conditions.double(text.cut(start, end), shell)
+    if opening == "((":
+        return shell.arithmetic_status(text.cut(start, end))
+    ranges = lexer.items(shell.script.flat, start, end)
+    return conditions.single([word for low, high in ranges for word in expand.words(text.cut(low, high), shell)], shell)
+
+
+def compound(shell: Evaluator, node: Node) -> Status:
+    """`{ ...; }`, and `(( ... ))` as a command."""
+    return test(shell, node) if node.children[0].type == "((" else shell.sequence(node)
 
 
 def both_or_either(shell: Evaluator, node: Node) -> Status:
@@ -84,55 +106,139 @@ def case_statement(shell: Evaluator, node: Node) -> Status:
     return UNSURE
 
 
-def case_items(shell: Evaluator, subject: Text, items: list[Node]) -> None:
+def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool = False) -> None:
+    """The items of a `case` from one of them on. falls: the one before it ended with `;&`."""
     if not items:
         return
-    patterns = items[0].children_by_field_name("value")
-    status = builtins.matches(subject, [shell.script.cut(part) for part in patterns], shell)
-    starts = {part.start_byte for part in patterns}
-    body = [child for child in parts(items[0]) if child.start_byte not in starts]
-    shell.branch(status, lambda: shell.each(body), lambda: case_items(shell, subject, items[1:]))
+    item, rest = items[0], items[1:]
+    values = item.children_by_field_name("value")
+    status = SUCCESS if falls else builtins.matches(subject, [shell.script.cut(part) for part in values], shell)
+    starts = {part.start_byte for part in values}
+    body = [child for child in parts(item) if child.start_byte not in starts]
+    end = item.children[-1].type
+
+    def chosen() -> None:
+        shell.each(body)
+        if end in (";&", ";;&") and shell.state.control is None:
+            case_items(shell, subject, rest, falls=end == ";&")
+
+    shell.branch(status, chosen, lambda: case_items(shell, subject, rest))
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
     name, body = name_of(node.child_by_field_name("variable")), node.child_by_field_name("body")
     values = node.children_by_field_name("value")
-    items: list[Word] | None = [word for part in values for word in expand.words(shell.script.cut(part), shell)]
-    if not values:
-        items = shell.state.args
-    if items is None or any(word.many for word in items) or len(items) > _ITERATIONS_AT_MOST:
-        items = [Word(Text((unknown("${" + name + "}", None),)))]
+    items: list[Word] | None = shell.state.args
+    if any(child.type == "in" for child in node.children):
+        ranges = lexer.items(shell.script.flat, values[0].start_byte, values[-1].end_byte) if values else []
+        items = [word for start, end in ranges for word in expand.words(shell.script.text.cut(start, end), shell)]
+    if body is None:
+        return UNSURE
+    if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):
+        items = None
+    if items is None or any(word.many for word in items):
+
+        def once() -> None:
+            shell.set(name, Text((unknown("${" + name + "}", None),)))
+            iteration(shell, body)
+
+        perhaps(shell, UNSURE, once)
+        return UNSURE
     for word in items:
-        shell.state.variables[name] = word.text
-        if body is not None:
-            shell.visit(body)
-        control, shell.state.control = shell.state.control, None
-        if control == BREAK:
-            break
-        if control in (EXIT, FAIL, RETURN):
-            shell.state.control = control
+        shell.set(name, word.text)
+        if not iteration(shell, body):
             break
     return UNSURE
+
+
+def iteration(shell: Evaluator, body: Node) -> bool:
+    """Run a loop's body once; whether the loop goes on after it."""
+    shell.loops += 1
+    shell.visit(body)
+    shell.loops -= 1
+    state = shell.state
+    if state.control not in (BREAK, CONTINUE):
+        return state.control is None
+    goes_on = state.control == CONTINUE and state.levels <= 1
+    state.levels -= 1
+    if state.levels <= 0:
+        state.control = None
+    return goes_on
 
 
 def loop(shell: Evaluator, node: Node) -> Status:
-    """`while`, `until` and `for ((...))`: the body is looked at once."""
+    """`while` and `until`: followed for as long as the condition is known to hold."""
     body = node.child_by_field_name("body")
-    if body is None:
-        return UNSURE
+    tests = [test for test in node.children_by_field_name("condition") if test.is_named]
+    until = node.children[0].type == "until"
 
-    def once() -> None:
-        shell.visit(body)
-        if shell.state.control in (BREAK, CONTINUE):
-            shell.state.control = None
+    def condition() -> Status:
+        status = shell.each(tests)
+        return status.negated() if until else status
 
-    status = UNSURE
-    if node.type == "while_statement":
-        status = shell.each([test for test in node.children_by_field_name("condition") if test.is_named])
-        if node.children[0].type == "until":
-            status = status.negated()
-    shell.branch(status, once, _nothing)
+    if body is not None:
+        repeat(shell, condition, body, _nothing)
     return UNSURE
+
+
+def counting_loop(shell: Evaluator, node: Node) -> Status:
+    """`for ((start; condition; step))`."""
+    body = node.child_by_field_name("body")
+    head = next((child for child in node.children if child.type == "(("), None)
+    end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
+    if body is None or head is None:
+        return UNSURE
+    text = shell.script.text.cut(head.end_byte, end)
+    first = text.flat.find(";")
+    second = text.flat.find(";", first + 1)
+    if first == -1 or second == -1:
+        return UNSURE
+    start, test, step = text.cut(0, first), text.cut(first + 1, second), text.cut(second + 1)
+    shell.arithmetic_status(start)
+
+    def condition() -> Status:
+        return shell.arithmetic_status(test) if test.strip().flat else SUCCESS
+
+    repeat(shell, condition, body, lambda: shell.arithmetic_status(step))
+    return UNSURE
+
+
+def repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object]) -> None:
+    """Follow a loop for as long as its condition is known to hold; what it changes after that is unknown."""
+    start = shell.state.copy()
+    for _ in range(_ITERATIONS_AT_MOST):
+        before = shell.state.copy()
+        status = condition()
+        if shell.state.control is not None or (status.certain and not status.value):
+            return
+        if not status.certain:
+            perhaps(shell, status, lambda: iteration(shell, body))
+            return
+        if not iteration(shell, body):
+            return
+        step()
+        if _unchanged(before, shell.state):
+            break
+    shell.state = join(shell.state, start)
+
+
+def perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> None:
+    """Look at a loop's body once where it may run any number of times."""
+    before = shell.state.copy()
+    shell.branch(status, once, _nothing)
+    if status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
+        # what a second round would change is unknown as well; its commands were seen in the first
+        found, shell.found = shell.found, _nothing_found
+        shell.branch(status, once, _nothing)
+        shell.found = found
+
+
+def _unchanged(before: State, after: State) -> bool:
+    return (
+        before.args is after.args
+        and before.variables.keys() == after.variables.keys()
+        and all(same(before.variables[name], value) for name, value in after.variables.items())
+    )
 
 
 def function_definition(shell: Evaluator, node: Node) -> Status:
@@ -140,6 +246,10 @@ def function_definition(shell: Evaluator, node: Node) -> Status:
     if body is not None:
         shell.state.functions[name] = (shell.script, body)
     return SUCCESS
+
+
+def _nothing_found(ran: Invocation) -> None:
+    del ran
 
 
 def _nothing() -> None:

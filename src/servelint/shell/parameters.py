@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 
 from servelint.launch import Word
+from servelint.shell import patterns
+from servelint.shell.lexer import step
+from servelint.shell.state import UNSET
 from servelint.text import EMPTY, HOLE, Piece, Text, unknown
 
 TYPE_CHECKING = False
@@ -16,18 +18,31 @@ if TYPE_CHECKING:
         """What an expansion may ask of the evaluator."""
 
         def variable(self, name: str) -> Text | None:
-            """The value of a variable; None if the script does not set it (the environment may)."""
+            """The value of a variable, UNSET if it surely has none; None if only the environment may set it."""
 
         def array(self, name: str) -> list[Word] | None:
             """The items of an array, or the positional parameters for `@`; None if not set by the script."""
 
-        def item(self, name: str, index: str) -> Text | None:
-            """One item of an array or of an associative array."""
+        def item(self, name: str, index: Text) -> Text | None:
+            """One item of an array or of an associative array; UNSET and None as with variable."""
 
-        def assign(self, name: str, value: Text) -> None: ...
+        def keys(self, name: str) -> list[Word] | None:
+            """The indices of an array; None if they are not known."""
+
+        def is_set(self, name: str) -> bool | None:
+            """Whether a variable is set; None if the environment decides."""
+
+        def separators(self) -> str | None:
+            """What splits words (IFS); None if it is not known."""
+
+        def assign(self, name: str, value: Text, index: str | None = None) -> None:
+            """Set a variable, or an item of an array."""
 
         def expand(self, raw: Text, quoted: bool) -> Text:
             """A nested word (a default), expanded without splitting."""
+
+        def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+            """A nested word that is a pattern: its parts, each with whether it is quoted."""
 
         def substitute(self, command: Text, whole: Text) -> Text:
             """The output of a command substitution; unknown unless it is plain."""
@@ -36,101 +51,42 @@ if TYPE_CHECKING:
 
 
 _PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?", re.ASCII)
+_SPECIAL = re.compile(r"()([#?$!@*-])()", re.ASCII)
+_REFERENCE = re.compile(r"(?:[A-Za-z_]\w*|[0-9]{1,9})(?:\[[^\[\]]+\])?", re.ASCII)
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@", re.ASCII)
+_EACH = ("#", "%", "/", "^", ",")
 _PATTERN_AT_MOST = 2_000
+_STAR_AT_MOST = 300
 
 
-def matching(flat: str, at: int, closing: str, quoted: bool = False) -> int:
-    """The offset of the closing bracket of a `${`, `$(` or `$((` whose content starts at an offset.
+class Operand:
+    """A default or an alternative that takes the place of its expansion, to be expanded there.
 
-    Quotes, nested substitutions and escapes are stepped over; the end of the text if it is never closed. quoted: the
-    expansion stands in double quotes, where a single quote is an ordinary character.
+    assumed: the environment may override it
     """
-    depth = 0
-    while at < len(flat):
-        char = flat[at]
-        if char == "\\":
-            at += 2
-            continue
-        if char == "'" and not (quoted and closing == "}"):
-            close = flat.find("'", at + 1)
-            at = len(flat) if close == -1 else close + 1
-            continue
-        if char == '"':
-            at = _after_quotes(flat, at + 1)
-            continue
-        if char == "$" and flat[at + 1 : at + 2] in ("{", "("):
-            inner = "}" if flat[at + 1] == "{" else ")"
-            at = matching(flat, at + 2, inner, quoted) + 1
-            continue
-        if char == "`":
-            close = flat.find("`", at + 1)
-            at = len(flat) if close == -1 else close + 1
-            continue
-        if closing == ")" and char == "(":
-            depth += 1
-        elif char == closing:
-            if depth == 0:
-                return at
-            depth -= 1
-        at += 1
-    return len(flat)
+
+    __slots__ = ("assumed", "raw")
+
+    def __init__(self, raw: Text, assumed: bool) -> None:
+        self.raw = raw
+        self.assumed = assumed
 
 
-def _after_quotes(flat: str, at: int) -> int:
-    while at < len(flat):
-        char = flat[at]
-        if char == "\\":
-            at += 2
-        elif char == '"':
-            return at + 1
-        elif char == "$" and flat[at + 1 : at + 2] in ("{", "("):
-            at = matching(flat, at + 2, "}" if flat[at + 1] == "{" else ")", quoted=True) + 1
-        else:
-            at += 1
-    return len(flat)
-
-
-def word_end(flat: str, at: int) -> int:
-    """The offset at which the word that starts at an offset ends: at unquoted white space or an operator."""
-    while at < len(flat):
-        char = flat[at]
-        if char in " \t\n;&|<>()":
-            return at
-        if char == "\\":
-            at += 2
-        elif char == "'":
-            close = flat.find("'", at + 1)
-            at = len(flat) if close == -1 else close + 1
-        elif char == '"':
-            at = _after_quotes(flat, at + 1)
-        elif char == "$" and flat[at + 1 : at + 2] in ("{", "("):
-            at = matching(flat, at + 2, "}" if flat[at + 1] == "{" else ")") + 1
-        elif char == "`":
-            close = flat.find("`", at + 1)
-            at = len(flat) if close == -1 else close + 1
-        else:
-            at += 1
-    return len(flat)
-
-
-def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool) -> Text | list[Word]:
+def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool) -> Text | list[Word] | Operand:
     """The value of `${inner}`; several words for `@` and arrays. `whole` is the expansion as written."""
     flat = inner.flat
     match = _PARAMETER.match(flat)
-    if match is None or (match.group(1) == "#" and match.end() < len(flat) and match.group(3) is None):
-        match = re.compile(r"()([#?$!@*-])", re.ASCII).match(flat)
+    if match is None or (match.group(1) == "#" and match.end() < len(flat) and not match.group(3)):
+        match = _SPECIAL.match(flat)
         if match is None:
             return _unknown(whole)
-        prefix, name, index = "", match.group(2), None
-    else:
-        prefix, name, index = match.group(1), match.group(2), match.group(3)
-    if prefix == "!":
-        return _indirect(name, index, whole, scope)
+    prefix, name, index = match.groups()
     rest = inner.cut(match.end())
+    if prefix == "!":
+        return _indirect(name, index, rest, whole, scope, quoted)
     if name in ("@", "*") or index in ("@", "*"):
         return _list(name, prefix, rest, whole, scope)
-    known = _scalar(name, index, scope)
+    known = scope.item(name, inner.cut(match.start(3), match.end(3))) if index else scope.variable(name)
     if prefix == "#":
         if known is None or known.value is None:
             return _unknown(whole)
@@ -140,43 +96,54 @@ def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool) -> Text | lis
     operator = _OPERATOR.match(rest.flat)
     if operator is None:
         return _unknown(whole)
-    operand = rest.cut(operator.end())
-    return _operate(operator.group(), operand, known, name, whole, scope, quoted)
+    return _operate(operator.group(), rest.cut(operator.end()), known, (name, index), whole, scope, quoted)
 
 
-def _operate(operator: str, operand: Text, known: Text | None, name: str, whole: Text, scope: Scope, quoted: bool) -> Text:
-    kind = operator[-1]
-    if operator in (":-", "-", ":=", "="):
-        if known is not None and not (operator[0] == ":" and known.value == ""):
+def _operate(
+    operator: str,
+    operand: Text,
+    known: Text | None,
+    target: tuple[str, str | None],
+    whole: Text,
+    scope: Scope,
+    quoted: bool,
+) -> Text | Operand:
+    given = known is not None and known is not UNSET and not (operator[0] == ":" and known.value == "")
+    if operator in (":-", "-"):
+        return known if known is not None and given else Operand(operand, True)
+    if operator in (":=", "="):
+        if known is not None and given:
             return known
         default = scope.expand(operand, quoted).softened()
         if not default.pieces:
             default = Text((Piece("", whole.span(), assumed=True),))
-        if kind == "=":
-            scope.assign(name, default)
+        scope.assign(target[0], default, target[1])
         return default
-    if operator in (":?", "?"):
-        return _unknown(whole, name) if known is None else known
     if operator in (":+", "+"):
-        if operator[0] == ":" and known is not None and known.value == "":
-            return EMPTY
-        other = scope.expand(operand, quoted)
-        return other if known is not None else Text((unknown(whole.shown, whole.span(), shown="", perhaps=other),))
+        if known is None:
+            return Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
+        return Operand(operand, False) if given else EMPTY
     if known is None:
-        return _unknown(whole)
+        return _unknown(whole, target[0] if operator in (":?", "?") else None)
+    return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
+
+
+def _changed(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+    """A known value with an operator that changes it."""
     if operator in ("#", "##", "%", "%%"):
-        pattern = scope.expand(operand, quoted).value
-        return _unknown(whole) if pattern is None else _trim(operator, pattern, known, whole)
+        return _trim(operator, operand, known, whole, scope)
     if known.value is None:
         return _unknown(whole)
     if operator in ("/", "//"):
-        return _replace(operator, operand, known, whole, scope, quoted)
+        return _replace(operator, operand, known, whole, scope)
     if operator == ":":
         return _substring(operand, known, whole, scope)
-    if kind in "^,":
-        change = str.upper if kind == "^" else str.lower
+    if operator[0] in "^," and not operand.flat:
+        change = str.upper if operator[0] == "^" else str.lower
         flat = known.flat
-        changed = change(flat) if len(operator) == 2 else change(flat[:1]) + flat[1:]
+        # bash maps each character to one character; `ß` stays
+        size = len(flat) if len(operator) == 2 else 1
+        changed = "".join([change(char) if len(change(char)) == 1 else char for char in flat[:size]]) + flat[size:]
         return known if changed == flat else _of(changed, known)
     return _unknown(whole)
 
@@ -185,51 +152,91 @@ def _of(text: str, known: Text) -> Text:
     return Text((Piece(text, known.span(), assumed=known.assumed),))
 
 
-def _scalar(name: str, index: str | None, scope: Scope) -> Text | None:
-    if index is not None:
-        return scope.item(name, index)
-    return scope.variable(name)
-
-
-def _list(name: str, prefix: str, rest: Text, whole: Text, scope: Scope) -> Text | list[Word]:
+def _list(name: str, prefix: str, rest: Text, whole: Text, scope: Scope) -> Text | list[Word] | Operand:
+    nothing = [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     found = scope.array("@" if name in ("@", "*") else name)
+    unsure = found is None or any(word.many for word in found)
     if prefix == "#":
-        if found is None or any(word.many for word in found):
-            return _unknown(whole)
-        return Text.of(str(len(found)), whole.span())
+        return _unknown(whole) if found is None or unsure else Text.of(str(len(found)), whole.span())
     if found is None:
-        found = [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
-    if not rest.flat:
+        found = nothing
+    flat = rest.flat
+    if not flat:
         return found
-    if rest.flat[0] == ":" and rest.flat[1:2] not in ("-", "+", "=", "?"):
-        numbers = scope.expand(rest.cut(1), True).value
-        bounds = re.fullmatch(r"\s*(\d+)\s*(?::\s*(\d+)\s*)?", numbers or "")
-        if bounds is None or any(word.many for word in found):
-            return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
-        start = int(bounds.group(1)) - (1 if name in ("@", "*") else 0)
-        stop = None if bounds.group(2) is None else max(start, 0) + int(bounds.group(2))
-        return found[max(start, 0) : stop]
-    if rest.flat.startswith((":+", "+")):
-        operand = rest.cut(2 if rest.flat[0] == ":" else 1)
-        if not found:
-            return EMPTY
-        if any(word.many for word in found):
-            return found
-        # `${A[@]+"${A[@]}"}`: the safe spelling of "${A[@]}" under set -u
-        return found if re.search(r"\[[@*]\]", operand.flat) else scope.expand(operand, False)
-    if rest.flat.startswith((":-", "-")) and not found:
-        return scope.expand(rest.cut(2 if rest.flat[0] == ":" else 1), False).softened()
-    if rest.flat.startswith((":-", "-")):
-        return found
-    return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+    operator = _OPERATOR.match(flat)
+    if operator is None:
+        return nothing
+    operand = rest.cut(operator.end())
+    if operator.group() == ":":
+        if name not in ("@", "*") and scope.keys(name) is None:
+            return nothing  # of a variable that is no array, characters are taken
+        return nothing if unsure else _slice(found, operand, name in ("@", "*"), whole, scope)
+    kind = operator.group()[-1]
+    given = _given(found, flat[0] == ":")
+    if kind == "+":
+        if given is None:
+            return _perhaps(found, operand, whole, scope)
+        return Operand(operand, False) if given else EMPTY if found else []
+    if kind == "-":
+        return Operand(operand, True) if given is False else found if given or all(word.many for word in found) else nothing
+    if kind in _EACH and not unsure:
+        return [Word(_changed(operator.group(), operand, word.text, whole, scope)) for word in found]
+    return nothing
 
 
-def _indirect(name: str, index: str | None, whole: Text, scope: Scope) -> Text:
+def _given(found: list[Word], colon: bool) -> bool | None:
+    """Whether a list is there (colon: and not just one empty word); None if that cannot be told."""
+    if not found or (colon and len(found) == 1 and found[0].value == ""):
+        return False
+    sure = [word for word in found if not word.many and not (colon and not word.text.flat.replace(HOLE, ""))]
+    return True if sure else None
+
+
+def _perhaps(found: list[Word], operand: Text, whole: Text, scope: Scope) -> list[Word]:
+    """`${A[@]+...}` where A may be empty: A itself in the safe spelling of "${A[@]}" under set -u, else what may be there."""
+    if re.search(r"\[[@*]\]", operand.flat):
+        return found
+    text = Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
+    return [Word(text, whole.span(), many=True)]
+
+
+def _slice(found: list[Word], operand: Text, positional: bool, whole: Text, scope: Scope) -> list[Word]:
+    bounds = _bounds(operand, whole, scope)
+    if bounds is None:
+        return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+    start, length = bounds
+    start = start - 1 if positional and start > 0 else start
+    if (positional and bounds[0] == 0) or (length is not None and length < 0):
+        # from `$0` on, or a length that bash refuses
+        return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+    if start < 0:
+        start += len(found)
+        if start < 0:
+            return []
+    return found[start : None if length is None else start + length]
+
+
+def _bounds(operand: Text, whole: Text, scope: Scope) -> tuple[int, int | None] | None:
+    """The offset and the length of `:offset:length`; None if they are not known."""
+    text = scope.expand(operand, True)
+    first, colon, second = text.flat.partition(":")
+    if "?" in text.flat:
+        return None
+    numbers = [scope.arithmetic(Text.of(part or "0"), whole).value for part in ([first, second] if colon else [first])]
+    if any(number is None for number in numbers):
+        return None
+    start, *length = [int(number or "0") for number in numbers]
+    return start, length[0] if length else None
+
+
+def _indirect(name: str, index: str | None, rest: Text, whole: Text, scope: Scope, quoted: bool) -> Text | list[Word] | Operand:
+    if index in ("@", "*") and not rest.flat:
+        keys = scope.keys(name)
+        return keys if keys is not None else [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), None, many=True)]
     target = scope.variable(name)
-    if index is not None or target is None or target.value is None:
+    if index is not None or target is None or _REFERENCE.fullmatch(target.flat) is None or rest.flat in ("@", "*"):
         return _unknown(whole)
-    found = scope.variable(target.value)
-    return _unknown(whole) if found is None else found
+    return evaluate(Text.join((Text.of(target.flat), rest)), whole, scope, quoted)
 
 
 def _unknown(whole: Text, name: str | None = None) -> Text:
@@ -237,66 +244,73 @@ def _unknown(whole: Text, name: str | None = None) -> Text:
     return Text((unknown(expression, whole.span()),))
 
 
-def _trim(operator: str, pattern: str, known: Text, whole: Text) -> Text:
+def _read(raw: Text, flat: str, scope: Scope) -> patterns.Pattern | None:
+    """A pattern that may be held against a text; None if it is not known, or would take too long."""
+    parts = scope.pattern(raw)
+    if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
+        return None
+    pattern = patterns.read([(text.flat, quoted) for text, quoted in parts])
+    if pattern is None or (None in pattern and len(flat) > _STAR_AT_MOST and pattern.count(None) > 1):
+        return None
+    return pattern
+
+
+def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
     flat = known.flat
-    if len(flat) > _PATTERN_AT_MOST:
+    pattern = _read(operand, flat, scope)
+    if pattern is None:
         return _unknown(whole)
-    matches = re.compile(fnmatch.translate(pattern)).match
-    size = len(flat)
-    if operator[0] == "#":
-        lengths = range(size + 1) if operator == "#" else range(size, -1, -1)
-        cut = next((length for length in lengths if matches(flat[:length])), None)
-        rest = known if cut is None else known.cut(cut)
-    else:
-        lengths = range(size, -1, -1) if operator == "%" else range(size + 1)
-        cut = next((length for length in lengths if matches(flat[length:])), None)
-        rest = known if cut is None else known.cut(0, cut)
+    lengths = patterns.prefixes(pattern, flat) if operator[0] == "#" else patterns.suffixes(pattern, flat)
+    cut = next(lengths, None) if len(operator) == 1 else max(lengths, default=None)
+    rest = known if cut is None else known.cut(cut) if operator[0] == "#" else known.cut(0, len(flat) - cut)
     # an unknown part may hold what the pattern looks for: only `##*/` with a known rest is certain
-    if HOLE in flat and not (operator == "##" and pattern == "*/" and HOLE not in rest.flat and cut is not None):
+    if HOLE in flat and not (operator == "##" and pattern == [None, "/"] and HOLE not in rest.flat and cut is not None):
         return _unknown(whole)
     return rest
 
 
-def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scope, quoted: bool) -> Text:
-    anchored = operand.flat[:1] if operator == "/" and operand.flat[:1] in ("#", "%") else ""
-    body = operand.cut(1 if anchored else 0)
+def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+    anchor = operand.flat[:1] if operator == "/" and operand.flat[:1] in ("#", "%") else ""
+    body = operand.cut(len(anchor))
     slash = _slash(body.flat)
-    pattern = scope.expand(body.cut(0, slash), quoted).value
-    new = scope.expand(body.cut(slash + 1), quoted) if slash < len(body.flat) else EMPTY
-    if not pattern or new.value is None or len(known.flat) > _PATTERN_AT_MOST:
-        return known if pattern == "" else _unknown(whole)
-    expression = fnmatch.translate(pattern)
-    expression = re.sub(r"\\[zZ]$", "", expression)
-    if anchored == "#":
-        expression = r"\A" + expression
-    elif anchored == "%":
-        expression += r"\Z"
-    replaced = re.sub(expression, lambda _: new.flat, known.flat, count=0 if operator == "//" else 1)
-    return known if replaced == known.flat else _of(replaced, known)
+    flat = known.flat
+    pattern = _read(body.cut(0, slash), flat, scope)
+    parts = scope.pattern(body.cut(slash + 1)) if slash < len(body.flat) else []
+    # an unquoted `&` is what was matched from bash 5.2 on, and itself before
+    if pattern is None or any(not text.known or ("&" in text.flat and not quoted) for text, quoted in parts):
+        return _unknown(whole)
+    new = "".join([text.flat for text, _ in parts])
+    if anchor == "#":
+        cut = max(patterns.prefixes(pattern, flat), default=None)
+        replaced = flat if cut is None else new + flat[cut:]
+    elif anchor == "%":
+        cut = max(patterns.suffixes(pattern, flat), default=None)
+        replaced = flat if cut is None else flat[: len(flat) - cut] + new
+    elif None in pattern and len(flat) > _STAR_AT_MOST:
+        return _unknown(whole)
+    else:
+        replaced = patterns.replace(pattern, flat, new, operator == "//")
+    return known if replaced == flat else _of(replaced, known)
 
 
 def _slash(flat: str) -> int:
+    """The offset of the first slash that no quotes or braces hide, else the end."""
     at = 0
     while at < len(flat):
-        if flat[at] == "\\":
-            at += 2
-            continue
         if flat[at] == "/":
             return at
-        at += 1
+        at = step(flat, at)
     return len(flat)
 
 
 def _substring(operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
-    numbers = scope.expand(operand, True).value
-    bounds = re.fullmatch(r"\s*(?:\(\s*)?(-?\d+)(?:\s*\))?\s*(?::\s*(-?\d+)\s*)?", numbers or "")
+    bounds = _bounds(operand, whole, scope)
     if bounds is None:
         return _unknown(whole)
     size = len(known.flat)
-    start = int(bounds.group(1))
-    start = max(size + start, 0) if start < 0 else min(start, size)
-    if bounds.group(2) is None:
-        return known.cut(start)
-    length = int(bounds.group(2))
-    stop = start + length if length >= 0 else size + length
-    return known.cut(start, min(max(stop, start), size))
+    start, length = bounds
+    start = size + start if start < 0 else start
+    if not 0 <= start <= size:
+        return EMPTY
+    stop = size if length is None else start + length if length >= 0 else size + length
+    return known.cut(start, min(stop, size)) if stop > start else EMPTY

@@ -9,6 +9,9 @@ from servelint.text import EMPTY, Text, unknown
 Value = Text | list[Word] | dict[str, Text]
 """A scalar, an array, or an associative array."""
 
+UNSET = Text(())
+"""The value of a variable that surely has none: it reads as empty, and `${V-d}` takes the default."""
+
 EXIT, FAIL, RETURN, BREAK, CONTINUE = "exit", "fail", "return", "break", "continue"
 """What keeps the rest of a script from running; FAIL is an exit with a status that is not 0."""
 
@@ -40,17 +43,43 @@ SUCCESS, FAILURE, UNSURE = Status(True), Status(False), Status(None)
 
 
 class State:
-    """Everything an assignment, a branch or a call may change. Values are replaced, never changed in place."""
+    """Everything an assignment, a branch or a call may change. Values are replaced, never changed in place.
 
-    __slots__ = ("all_exported", "args", "control", "exported", "functions", "installed", "sourced", "variables")
+    control: what keeps the rest from running; levels: how many loops a BREAK or CONTINUE leaves; status: with which a RETURN
+             or EXIT leaves
+    aliases: name references (`declare -n`) and the variables that they stand for
+    doubtful: exported in one branch only
+    typed:   variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`)
+    """
+
+    __slots__ = (
+        "aliases",
+        "all_exported",
+        "args",
+        "control",
+        "doubtful",
+        "exported",
+        "functions",
+        "installed",
+        "levels",
+        "sourced",
+        "status",
+        "typed",
+        "variables",
+    )
 
     def __init__(self) -> None:
         self.variables: dict[str, Value] = {}
         self.exported: frozenset[str] = frozenset()
+        self.doubtful: frozenset[str] = frozenset()
         self.args: list[Word] | None = None
         self.functions: dict[str, tuple[Script, Node]] = {}
         self.installed: dict[str, ReleaseClaim] = {}
         self.control: str | None = None
+        self.levels = 0
+        self.status = SUCCESS
+        self.aliases: dict[str, str] = {}
+        self.typed: frozenset[str] = frozenset()
         self.all_exported = False
         self.sourced = False
 
@@ -58,10 +87,15 @@ class State:
         new = State()
         new.variables = dict(self.variables)
         new.exported = self.exported
+        new.doubtful = self.doubtful
         new.args = self.args
         new.functions = dict(self.functions)
         new.installed = dict(self.installed)
         new.control = self.control
+        new.levels = self.levels
+        new.status = self.status
+        new.aliases = self.aliases
+        new.typed = self.typed
         new.all_exported = self.all_exported
         new.sourced = self.sourced
         return new
@@ -73,11 +107,14 @@ class State:
 
 def join(main: State, other: State) -> State:
     """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it."""
-    for name in main.variables.keys() | other.variables.keys():
+    for name in {**main.variables, **other.variables}:
         ours, theirs = main.variables.get(name), other.variables.get(name)
-        if ours is not theirs and _shown(ours) != _shown(theirs):
+        if not same(ours, theirs):
             main.variables[name] = _unsure(name, ours, theirs)
+    main.doubtful |= other.doubtful | (main.exported ^ other.exported)
     main.exported |= other.exported
+    main.typed |= other.typed
+    main.aliases = {**other.aliases, **main.aliases}
     main.sourced = main.sourced or other.sourced
     for engine in main.installed.keys() | other.installed.keys():
         ours_claim, theirs_claim = main.installed.get(engine), other.installed.get(engine)
@@ -90,13 +127,18 @@ def join(main: State, other: State) -> State:
     return main
 
 
-def _shown(value: Value | None) -> object:
+def same(ours: Value | None, theirs: Value | None) -> bool:
+    """Whether two values are known to be equal, or are the same unknown."""
+    return ours is theirs or (_content(ours) == _content(theirs) and ours is not UNSET and theirs is not UNSET)
+
+
+def _content(value: Value | None) -> object:
     if isinstance(value, Text):
-        return value.shown
+        return value.flat, value.shown
     if isinstance(value, list):
-        return tuple(word.shown for word in value)
+        return tuple((word.text.flat, word.shown) for word in value)
     if isinstance(value, dict):
-        return tuple((key, text.shown) for key, text in value.items())
+        return tuple((key, text.flat, text.shown) for key, text in value.items())
     return None
 
 
@@ -105,7 +147,7 @@ def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
     if isinstance(ours, list) or (ours is None and isinstance(theirs, list)):
         expression = "${" + name + "[@]}"
         if not isinstance(ours, list) or not ours:
-            return [Word(Text((unknown(expression, None, shown="", perhaps=perhaps),)), None, many=True)]
+            return unsure_items(name, perhaps)
         # the first word stands for all that the array may hold, the others add nothing to that
         options = [perhaps] + [EMPTY] * (len(ours) - 1)
         return [
@@ -113,12 +155,17 @@ def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
             for word, option in zip(ours, options, strict=True)
         ]
     if isinstance(ours, dict) or isinstance(theirs, dict):
-        return {}
+        return unsure_items(name)
     text = ours if isinstance(ours, Text) else None
     shown = text.shown if text is not None else ("${" + name + "}" if ours is None else "")
     if ours is None or theirs is None:
         perhaps = None  # the environment may have set it before
     return Text((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
+
+
+def unsure_items(name: str, perhaps: Text | None = None) -> list[Word]:
+    """An array of which nothing is known, not even its size."""
+    return [Word(Text((unknown("${" + name + "[@]}", None, shown="", perhaps=perhaps),)), None, many=True)]
 
 
 def _either(ours: Value | None, theirs: Value | None) -> Text | None:

@@ -7,27 +7,36 @@ import re
 import tree_sitter
 import tree_sitter_bash
 
+from servelint.shell.lexer import neutral
 from servelint.text import Text
 
 Node = tree_sitter.Node
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# what may trip the grammar: an escape, a lone `$`, an expansion that is more than a name with a plain default
+_STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
 class Script:
-    """A shell text and its tree. A node's offsets are offsets of `text.flat`."""
+    """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
-    __slots__ = ("root", "text")
+    flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
+    """
+
+    __slots__ = ("flat", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
         flat = text.flat
+        if "\r" in flat:
+            flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
+        self.flat = flat
+        if _STUMBLE.search(flat):
+            flat = neutral(flat)
         if not flat.isascii():
             # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
             flat = _NOT_ASCII.sub("X", flat)
-        if "\r" in flat:
-            flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.root = _PARSER.parse(flat.encode("ascii")).root_node
 
     def cut(self, node: Node) -> Text:

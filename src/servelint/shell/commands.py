@@ -1,0 +1,86 @@
+"""Simple commands: their words, inline environment and redirections; what a function call and a heredoc make of them."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.shell import expand, lexer
+from servelint.shell.assignments import ASSIGNMENT, assigned
+from servelint.shell.state import SUCCESS, UNSURE, Status, Value
+from servelint.shell.syntax import Node, name_of, parts
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.evaluate import Evaluator
+
+_AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
+_TABS = re.compile(r"^\t+", re.MULTILINE)
+
+
+def redirected(shell: Evaluator, node: Node) -> Status:
+    body = node.child_by_field_name("body")
+    here: Text | None = None
+    after: list[Node] = []
+    likely = True
+    for redirect in node.children_by_field_name("redirect"):
+        if redirect.type == "heredoc_redirect":
+            here = heredoc(shell, redirect)
+            # what follows `<<EOF` on its line (`| vllm serve`, `&& ...`) hangs on the redirection
+            after += [child for child in parts(redirect) if child.type in _AFTER_HEREDOC]
+            likely = likely and all(child.type != "||" for child in redirect.children)
+    status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
+    if after:
+        shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
+    return status
+
+
+def heredoc(shell: Evaluator, redirect: Node) -> Text | None:
+    start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
+    body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
+    if start is None or body is None:
+        return None
+    raw = shell.script.cut(body)
+    if redirect.children[0].type == "<<-":
+        raw = _without_tabs(raw)
+    return raw if name_of(start)[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
+
+
+def _without_tabs(raw: Text) -> Text:
+    kept: list[Text] = []
+    done = 0
+    for match in _TABS.finditer(raw.flat):
+        kept.append(raw.cut(done, match.start()))
+        done = match.end()
+    return Text.join([*kept, raw.cut(done)])
+
+
+def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
+    status, end = _simple(shell, node.start_byte, here)
+    while end is not None and node.type == "command":
+        # the grammar takes the line after several assignments (`A=1 B=2`) for their command
+        following = next((child.start_byte for child in parts(node) if child.start_byte > end), None)
+        if following is None:
+            break
+        status, end = _simple(shell, following, here)
+    return status
+
+
+def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
+    """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
+    text, flat = shell.script.text, shell.script.flat
+    found = lexer.command(flat, start)
+    ranges = list(found.words)
+    values: dict[str, Value] = {}
+    while ranges and ASSIGNMENT.match(flat, *ranges[0]):
+        name, value = assigned(shell, text.cut(*ranges.pop(0)))
+        values[name] = value
+    for low, high in found.strings:
+        here = Text.join((expand.value(text.cut(low, high), shell), Text.of("\n")))
+    words = [word for low, high in ranges for word in expand.words(text.cut(low, high), shell)]
+    if words:
+        inline = {name: value for name, value in values.items() if isinstance(value, Text)}
+        return shell.invoke(words, inline, text.extent(start, found.words[-1][1]), here), None
+    for name, value in values.items():
+        shell.set(name, value)
+    return (UNSURE, None) if ranges else (SUCCESS, found.end)

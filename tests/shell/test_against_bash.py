@@ -1,0 +1,419 @@
+"""The evaluator against bash: whatever bash passes to a command, servelint says the same or says that it cannot know.
+
+Each script is run by bash with stubs named vllm, python3 and docker that record what they are given, and is evaluated
+without running anything. Scripts in KNOWN must come out without any unknown; those in PARTLY may hold unknowns, but
+never another value.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from servelint.launch import Word
+from servelint.shell.evaluate import Invocation, evaluate
+from servelint.source import Source
+from servelint.text import HOLE, Text
+
+BASH = shutil.which("bash") or ""
+STUBS = ("vllm", "python3", "docker")
+WATCHED = ("A", "B", "VLLM_USE_V1", "CUDA_VISIBLE_DEVICES")
+UNSET = "(unset)"
+
+pytestmark = pytest.mark.skipif(not BASH, reason="bash is not installed")
+
+Ran = tuple[list[str], dict[str, str]]
+"""The argv of a command, and those of the watched variables that are set in its environment."""
+Bash = Callable[[str], list[Ran]]
+
+QUOTES = {
+    "single quotes": r"""vllm serve 'a b' '' 'x"y' '$HOME' 'back\slash'""",
+    "double quotes": r"""vllm serve "a b" "" "x'y" "\$HOME \"q\" \\ \n \`"   """,
+    "adjacent parts are one word": r"""vllm 'a'"b"c\ d"" e''f """,
+    "a backslash before any character": r"""vllm a\ b \"c\" \$d \\ \' \; \n""",
+    "ANSI-C quotes": r"""vllm $'a\tb\n' $'it\'s' $'\x41\u00e9\101\e' $'a\\b' $'\q'""",
+    "locale quotes": """vllm $"a b" "$"x""",
+    "a line in quotes": 'vllm \'one\ntwo\' "three\nfour" "five\\\nsix"',
+    "non-ASCII words": "vllm 'é' ü '模型 名' \"😀 $(echo ñ)\" ${V:-ø}",
+    "JSON": """vllm serve m --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}'""",
+    "JSON in double quotes": r"""K=3; vllm --speculative-config "{\"num_speculative_tokens\": $K}" """,
+    "JSON with the quotes closed around a variable": """K=3; vllm --c '{"n": '$K', "m": "'"$K"'"}'""",
+    "a dollar that starts nothing": """vllm $ a$ "$" "a$ b" $% '$'""",
+    "a tilde that is quoted": """vllm '~' "~/x" a~b""",
+    "a hash inside a word": """vllm a#b '#' "#c" \\#d""",
+    "an equals sign in an argument": """vllm --a=b c=d --e="f g"='h'""",
+}
+LINES = {
+    "continuation": "vllm serve \\\n  model \\\n  --port 8000",
+    "continuation inside a word": "vllm --max-model\\\n-len 1",
+    "comments": "# vllm a\nvllm b # c\n  # vllm d\nvllm e#f",
+    "a comment between continued lines ends the command": "vllm serve m \\\n  --a 1 \\\n# --b 2 \\\n\nvllm c",
+    "a comment after a continued line": "vllm serve m \\\n  --a 1 # and no more \\\nvllm c",
+    "a continuation before a comment": "vllm serve m \\\n  # --a 1",
+    "several commands on a line": "vllm a; vllm b;vllm c",
+    "a command in the background": "vllm a & wait; vllm b",
+    "&& and || after known status": "true && vllm a; false && vllm b; false || vllm c; true || vllm d",
+    "a chain of && and ||": "true && false || vllm a; true && true && vllm b; false || false || vllm c; ! true || vllm d",
+    "a group": "{ vllm a; vllm b; }",
+    "a subshell keeps its variables": "V=1; (V=2; vllm $V); vllm $V",
+    "a negated command": "! vllm a",
+    "exec replaces the shell": "exec vllm a\nvllm b",
+    "exec with redirections only goes on": "exec >log 2>&1\nvllm a",
+    "exit ends the script": "vllm a\nexit 0\nvllm b",
+    "a pipe": "vllm a 2>&1 | tee log",
+    "a pipe from echo": "echo x | vllm a",
+    "time": "time vllm a",
+    "command and builtin": "command vllm a; builtin true; vllm b",
+}
+ENVIRONMENT = {
+    "inline": "A=1 B='2 3' vllm a; vllm b",
+    "inline is not seen by the expansion of its own command": "A=1; A=2 vllm $A",
+    "inline uses what is set before": "X=1; A=$X B=${X}2 vllm",
+    "export": "export A=1 B=2\nvllm a",
+    "export of a variable that is set already": "A=1; vllm a; export A; vllm b",
+    "export before the assignment": "export A; A=2; vllm",
+    "an exported variable that is assigned anew": "export A=1; A=2; vllm",
+    "an assignment alone is not exported": "A=1\nvllm",
+    "declare -x": "declare -x A=1; typeset -x B=2; vllm",
+    "export -n": "export A=1; export -n A; vllm",
+    "set -a": "set -a; A=1; set +a; B=2; vllm",
+    "set -o allexport": "set -o allexport; A=1; set +o allexport; B=2; vllm",
+    "unset": "export A=1 B=2; unset A; vllm a${A:-none}",
+    "an export in a subshell": "(export A=1; vllm a); vllm b",
+    "an export in a function": "f() { export A=1; }; f; vllm",
+    "inline before a function": "f() { vllm $A; }; A=1 f; vllm ${A:-none}",
+    "an empty value": "A= vllm; export B=; vllm",
+    "append to an exported variable": "export A=1; A+=2; vllm; A+=3 vllm",
+    "inline append": "A=1; A+=2 vllm $A",
+    "exec with an inline variable": "A=1 exec vllm a",
+    "a name that is assigned twice": "A=1 A=2 vllm",
+    "readonly": "readonly A=1; export A; vllm $A",
+}
+EXPANSIONS = {
+    "plain": 'V=a; vllm $V ${V} "$V" "${V}" x$V.y "x${V}y" $V-b',
+    "split into words": 'V="--a 1  --b"; vllm $V "$V" x$V y${V}z',
+    "split at tabs and newlines": "V=$'a\\tb\\nc'; vllm $V",
+    "an empty value vanishes unquoted": 'V=; vllm a $V b "$V" $V"" c',
+    "only spaces": 'V="  "; vllm a${V}b $V c',
+    "leading and trailing spaces": 'V=" a "; vllm x${V}y $V z',
+    "a value that holds quotes": """V="'a b' \\"c"; vllm $V "$V" """,
+    "default of an unset variable": 'vllm ${V:-d} ${V-d} "${V:-a b}" ${V:-a b} ${V:-"c d"}',
+    "default of an empty variable": 'V=; vllm a "${V:-d}" "${V-d}" ${V:-}',
+    "default of a set variable": "V=1; vllm ${V:-d} ${V-d}",
+    "nested defaults": 'W=2; vllm ${V:-${W:-d}} "${V:-${U:-x y}}" ${V:-a${W}b} ${V:-"${U:-q r}"}',
+    "a default with quotes": """vllm "${V:-'a'}" ${V:-'a b'} "${V:-"a b"}" ${V:-\\}} "${V:-\\}}" """,
+    "a default with JSON": """vllm "${V:-{\\"a\\": 1\\}}" """,
+    "alternative of a set variable": 'V=1; E=; vllm ${V:+--x $V} "${V:+a b}" ${E:+e} ${E+f} ${V+"g h"}',
+    "assign a default": 'vllm ${V:=d} $V; : "${W:=a b}"; vllm "$W" $W; E=; : ${E:=x}; : ${F=y}; vllm $E $F',
+    "error if unset": "V=1; vllm ${V:?no} ${V?no}",
+    "length": 'V="a bc"; vllm ${#V} ${#E}x; E=; vllm ${#E}',
+    "length of non-ASCII": "V=é模😀; vllm ${#V} ${V:1:1}",
+    "substring": "V=abcdef; vllm ${V:2} ${V:1:3} ${V: -2} ${V: -3:2} ${V:0:-1} ${V:(-2)} ${V:9}x ${V:2:0}y ${V:0:99}",
+    "substring by arithmetic": "V=abcdef; N=2; vllm ${V:N} ${V:$N:N} ${V:N+1} ${V:$((N-1)):1}",
+    "prefix and suffix": 'V=a/b.c.d; vllm ${V#*/} ${V##*.} ${V%.*} ${V%%.*} ${V#x} "${V%/*}" ${V#a/}',
+    "suffix with quotes": "V='a*b'; W='*'; vllm ${V#a'*'} ${V%\"$W\"b} ${V%$W}. ${V%%$W}. ${V%'*'b}",
+    "prefix by a class": "V=v1.2; vllm ${V#[vV]} ${V#[!v]} ${V%%[0-9]*} ${V#?} ${V##[a-z]}",
+    "prefix by a variable": 'V=/models/q; P=/models; vllm "${V#"$P"/}" ${V#$P/} ${V#${P}}',
+    "replace": 'V=a-b-c; vllm ${V/-/_} ${V//-/_} ${V/#a/x} ${V/%c/y} ${V//-} ${V/-} ${V/q/r} "${V//-/ }"',
+    "replace with quotes and escapes": """V=a/b/c; W='x y'; vllm ${V//\\//_} "${V/a/$W}" ${V//'/'/.} ${V/b/"$W"} ${V//[abc]/z}""",
+    "replace by a pattern": "V=aXbXc; vllm ${V/X*/_} ${V//X?/_} ${V/#*X/_} ${V/%X*/_}",
+    "replace an ampersand": "V=abc; vllm ${V/b/x\\&y}",
+    "case": "V=aBc; vllm ${V^} ${V^^} ${V,} ${V,,}",
+    "indirect": "V=W; W=1; vllm ${!V} ${!V:-d}; N=U; vllm ${!N:-d}x",
+    "indirect with an operator": "V=W; W=a.b; vllm ${!V%.*} ${!V^^} ${!V/a/x}",
+    "special names": 'set -- a b; vllm $# ${#} "$*" $1$2 ${1}0 ${#1}',
+    "positional beyond nine": "set -- 1 2 3 4 5 6 7 8 9 ten; vllm $10 ${10} ${11}x",
+    "arithmetic": "N=3; vllm $((N*2+1)) $(( $N ** 2 )) $((7/2)) $((-7/2)) $((-7%3)) $((N>2 ? 10 : 20)) $((1<<4)) $((5&3|8))",
+    "arithmetic of other bases": "vllm $((0x1F)) $((010)) $((2#101)) $((16#ff))",
+    "arithmetic with unset names": "vllm $((U+1)) $(( ${U:-4} * 2 ))",
+    "arithmetic of names that hold expressions": "N=1+2; vllm $((N*2)) $(($N*2))",
+    "arithmetic precedence": "vllm $((2+3*4)) $(((2+3)*4)) $((2**3**2)) $((-2**2)) $((!0)) $((~5)) $((1,2)) $((10-2-3))",
+    "arithmetic assignment": "N=1; vllm $((N+=2)) $N; ((N++)); vllm $N; let N=N*5; vllm $N; : $((N=7)); vllm $N",
+    "arithmetic comparison": "vllm $((1<2)) $((2<=1)) $((1==1 && 0)) $((1!=1 || 1))",
+    "braces": "vllm {a,b} x{1..3}y {3..1} {a,b}{c,d} --{x,y}=1 {a,} '{q,r}' {} {a} \"{a,b}\" {01..03} {a..c} {1..5..2}",
+    "braces with quotes": "vllm {a,'b c'} {\"x y\",z}w",
+    "braces with variables": "V=1; vllm {a,$V} x{$V,b} ${V}{a,b}",
+    "backquotes": 'vllm `echo a b` "`echo a b`" `basename /x/y`',
+    "a nested backquote": "vllm `echo \\`echo a\\``",
+    "a variable in an assignment is not split": 'V="a  b"; W=$V; X=${V}c; vllm "$W" "$X"',
+    "a star in a quoted word": """vllm '*' "*.py" \\*""",
+    "several assignments on a line": "V=1 W=2; vllm $V $W",
+    "an assignment with a nested quote": 'V="$(echo "a b")"; vllm "$V"',
+    "an assignment of several parts": """V=a'b c'"$HOME0"d; vllm "$V" """,
+    "append": "V=a; V+=b; V+=' c'; vllm \"$V\"",
+    "a name next to a bracket": 'V=a; vllm $V[0] ${V}[1] "$V[2]"',
+}
+ARRAYS = {
+    "all items": 'A=(a "b c" d); vllm "${A[@]}" x "${A[*]}" ${A[@]} ${A[*]}',
+    "over several lines with comments": "A=(\n  --a 1   # one\n  # --b 2\n  --c 'x y'\n)\nvllm \"${A[@]}\"",
+    "append": "A=(a); A+=(b 'c d'); A+=(e); vllm \"${A[@]}\" ${#A[@]} ${#A[*]}",
+    "append a scalar": 'A=(a b); A+=c; vllm "${A[@]}"',
+    "items by number": 'A=(a b c); vllm ${A[0]} $A ${A[2]} ${A[-1]} ${A[1+1]} "${A[9]}" ${#A[1]}; N=1; vllm ${A[N]} ${A[$N]}',
+    "items with operators": 'A=(a.b c.d); vllm "${A[@]%.*}" "${A[0]%.*}" "${A[@]/a/x}" "${A[@]^^}" "${A[1]^^}" "${A[9]:-d}"',
+    "slices": 'A=(a b c d); vllm "${A[@]:1}" / "${A[@]:1:2}" / "${A[@]:2:9}" / "${A[@]: -2}" / "${A[@]:0:0}"',
+    "an empty array": 'A=(); vllm x "${A[@]}" y "${A[*]}" ${A[@]} z "p${A[@]}q"',
+    "an array inside a word": 'A=(a b c); vllm "x${A[@]}y" x${A[@]}y',
+    "an array of arrays": 'A=(a b); B=("${A[@]}" c "${A[@]}"); vllm "${B[@]}"',
+    "the safe spelling": 'A=(a b); E=(); vllm ${A[@]+"${A[@]}"} "${A[@]:-d}" ${E[@]+"${E[@]}"} "${E[@]:-d}" ${A[@]:+x}',
+    "set an item": "A=(a b); A[1]=c; A[2]='d e'; vllm \"${A[@]}\"",
+    "set an item far off": 'A=(a); A[5]=b; vllm "${A[@]}" ${#A[@]}',
+    "append to an item": 'A=(a b); A[1]+=c; vllm "${A[@]}"',
+    "items with numbers": 'A=([1]=b [0]=a); vllm "${A[@]}"',
+    "an item that is removed": "A=(a b c); unset 'A[1]'; vllm \"${A[@]}\"",
+    "a scalar used as an array": 'V="a b"; vllm "${V[@]}" ${V[0]} ${#V[@]}',
+    "an array used as a scalar": 'A=(a b); vllm $A "${A}" ${#A}',
+    "a copy": 'A=(a "b c"); B=("${A[@]}"); A=(x); vllm "${B[@]}"',
+    "split into an array": 'V="a b  c"; A=($V); B=("$V"); vllm "${A[@]}" "${B[@]}" ${#A[@]}',
+    "associative": 'declare -A M=([a]=1 [b]=\'2 3\'); vllm ${M[a]} "${M[b]}"; K=b; vllm "${M[$K]}" ${M[c]:-none} ${#M[@]}',
+    "associative, set one by one": 'declare -A M; M[a]=1; M["b c"]=2; vllm ${M[a]} "${M[b c]}"',
+    "keys of an associative array": 'declare -A M=([only]=1); vllm "${!M[@]}"',
+    "keys of an array": 'A=(a b c); vllm "${!A[@]}"',
+    "declare -a": 'declare -a A=(a b); declare -a E; E+=(x); vllm "${A[@]}" "${E[@]}"',
+    "join by a comma": 'A=(a b c); IFS=,; vllm "${A[*]}"',
+    "nameref": 'A=(a b); declare -n R=A; vllm "${R[@]}"; R+=(c); vllm "${A[@]}"',
+    "mapfile": 'mapfile -t A < <(printf "%s\\n" a "b c"); vllm "${A[@]}"',
+    "mapfile from a here-string": "mapfile -t A <<<$'a\\nb c'; vllm \"${A[@]}\"",
+}
+ARGUMENTS = {
+    "set --": 'set -- a "b c"; vllm "$@" $@ "$*" $# "$1" "$2" "$3"',
+    "set -- with what is there": 'set -- a b; set -- "$@" c; set -- x "$@"; vllm "$@"',
+    "set -- without words": 'set -- a b; set --; vllm x "$@" $#',
+    "shift": 'set -- a b c d; shift; vllm "$@"; shift 2; vllm "$@"; shift 5; vllm "$@" $#',
+    "slices": 'set -- a b c; vllm "${@:2}" / "${@:1:1}" / "${@:2:1}" / "${@: -1}"',
+    "operators on each": 'set -- a.x b.y; vllm "${@%.*}" "${@/x/z}"',
+    "inside a word": 'set -- a b; vllm "x$@y" "$@$@" x"$*"y',
+    "none": 'vllm x "$@" y "$*" z $@',
+    "none inside a word": 'vllm "a$@b" "$@"c',
+    "the last one": 'set -- a b c; vllm "${!#}" "${@:$#}"',
+    "for over the arguments": 'set -- a "b c"; for X; do vllm "$X"; done; for X in "$@"; do vllm "$X"; done',
+    "a loop that eats the arguments": 'set -- --a 1; while [ $# -gt 0 ]; do vllm "$1"; shift 2; done',
+    "set -- after options": 'set -euo pipefail; set -- a b; vllm $#; set -e -- c; vllm "$@"',
+    "set with words only": "set a b; vllm $# $2",
+}
+FUNCTIONS = {
+    "arguments": 'f() { vllm "$1" "$2" "$@" $#; }; f a "b c"',
+    "the arguments of the script are kept": 'set -- x; f() { vllm "$@"; shift; vllm "$@"; }; f a b; vllm "$@"',
+    "local": 'V=1; f() { local V=2 W=3; vllm $V $W; }; f; vllm $V "${W:-none}"',
+    "local without a value": 'V=1; f() { local V; vllm "[$V]"; V=2; }; f; vllm $V',
+    "local array": 'A=(x); f() { local A=(a b); A+=(c); vllm "${A[@]}"; }; f; vllm "${A[@]}"',
+    "a global that a function sets": "f() { V=2; }; V=1; f; vllm $V",
+    "dynamic scope": "f() { local V=2; g; }; g() { vllm $V; }; V=1; f; g",
+    "a local that an inner function sets": "g() { V=3; }; f() { local V=2; g; vllm $V; }; V=1; f; vllm $V",
+    "function keyword": "function f { vllm $1; }; function g() { vllm $1; }; f a; g b",
+    "return": "f() { vllm a; return; vllm b; }; f; vllm c",
+    "return with a status": "f() { return 1; }; g() { return 0; }; f && vllm a; f || vllm b; g && vllm c; g || vllm d",
+    "the status of the last command": "f() { true; }; g() { false; }; if f; then vllm a; fi; if g; then vllm b; else vllm c; fi",
+    "a function with the name of a command": 'vllm() { command vllm serve "$@"; }; vllm a',
+    "a function that is defined anew": "f() { vllm a; }; f; f() { vllm b; }; f",
+    "a function called before its helper is defined": "f() { g; }; g() { vllm a; }; f",
+    "output of a function": 'f() { echo "a b"; }; vllm "$(f)" $(f)',
+    "nested functions": "f() { g() { vllm $1; }; g x; }; f; g y",
+    "a function in a subshell": "f() ( V=2; vllm $V ); V=1; f; vllm $V",
+    "exit in a function": "f() { vllm a; exit 0; }; f; vllm b",
+    "declare -g": "f() { declare -g V=2; declare W=3; }; f; vllm $V ${W:-none}",
+}
+CONTROL = {
+    "if on a known value": 'V=a; if [ "$V" = a ]; then vllm yes; else vllm no; fi',
+    "elif": "V=b; if [[ $V == a ]]; then vllm 1; elif [[ $V == b ]]; then vllm 2; else vllm 3; fi",
+    "else": "V=c; if [[ $V == a ]]; then vllm 1; elif [[ $V == b ]]; then vllm 2; else vllm 3; fi",
+    "emptiness": 'V=; [ -z "$V" ] && vllm a; [ -n "$V" ] || vllm b; [ "$V" ] || vllm c; W=1; [[ $W ]] && vllm d; [[ -z $W ]] || vllm e',
+    "numbers": "N=5; [ $N -gt 3 ] && vllm a; [ $N -le 3 ] || vllm b; [[ $N -eq 5 && $N -ne 6 ]] && vllm c; ((N > 4)) && vllm d",
+    "patterns": 'V=qwen-7b; [[ $V == qwen* ]] && vllm a; [[ $V == "qwen*" ]] || vllm b; [[ $V != *70b* ]] && vllm c; [[ $V == ?wen-[0-9]b ]] && vllm d',
+    "a pattern in single brackets is text": "V='a*'; [ ab = $V ] || vllm a; [ 'a*' = \"$V\" ] && vllm b",
+    "a pattern in a variable": "V=ab; P='a*'; [[ $V == $P ]] && vllm a; [[ $V == \"$P\" ]] || vllm b",
+    "regular expressions": "V=v1.2; [[ $V =~ ^v[0-9] ]] && vllm a; [[ $V =~ ^x ]] || vllm b; [[ $V =~ v([0-9]+) ]] && vllm ${BASH_REMATCH[1]}",
+    "not": 'V=a; [ ! "$V" = b ] && vllm a; ! [ "$V" = b ] && vllm b; [[ ! $V == b ]] && vllm c; [[ ! ( $V == b ) ]] && vllm d; [ ! -z "$V" ] && vllm e',
+    "both and either in single brackets": 'V=a; [ "$V" = a -a -n "$V" ] && vllm a; [ "$V" = b -o "$V" = a ] && vllm b; [ "$V" = b -o "$V" = c ] || vllm c',
+    "both and either in double brackets": "[[ a == a && b == b ]] && vllm a; [[ a == b || b == b ]] && vllm b; [[ a == b || ( a == a && b == c ) ]] || vllm c",
+    "order": "[[ a < b ]] && vllm a; [[ b > c ]] || vllm b; [ a \\< b ] && vllm c",
+    "test": 'V=a; test "$V" = a && vllm a; test -z "$V" || vllm b; if test $V != b; then vllm c; fi',
+    "is a variable set": 'V=; [[ -v V ]] && vllm a; [ -v V ] && vllm b; [[ -n ${V+x} ]] && vllm c; [ -z "${V+x}" ] || vllm d',
+    "an assignment in a branch": "V=a; if [ $V = a ]; then W=1; else W=2; fi; vllm $W",
+    "an array built by conditions": 'A=(m); V=1; [ -n "$V" ] && A+=(--v $V); [ -z "$V" ] && A+=(--none); if [[ $V == 1 ]]; then A+=(--one); fi; vllm "${A[@]}"',
+    "true as a variable": "V=true; if [ $V = true ]; then vllm a; fi; if $V; then vllm b; fi; $V && vllm c",
+    "case": "V=b; case $V in a) vllm 1;; b) vllm 2;; *) vllm 3;; esac",
+    "case with patterns": 'V=qwen-7b; case "$V" in llama*|mistral*) vllm 1;; qwen-*b) vllm 2;; *) vllm 3;; esac',
+    "case with quotes": "V='a*'; case $V in 'a b') vllm 1;; 'a*') vllm 2;; esac; case ab in 'a*') vllm 3;; \"a\"b) vllm 4;; esac",
+    "case that falls through": "case a in a) vllm 1;& b) vllm 2;; c) vllm 3;; esac; case a in a) vllm 4;;& [ab]) vllm 5;; *) vllm 6;; esac",
+    "case without a match": "case x in a) vllm 1;; esac; vllm 2",
+    "case with parentheses": "case a in (a) vllm 1;; (*) vllm 2;; esac",
+    "for over a list": 'for X in a "b c" d; do vllm "$X"; done; vllm $X',
+    "for over numbers": "for N in 1 2; do vllm --n $N --m $((N*2)); done; for N in {1..3}; do vllm $N; done",
+    "for over a value": 'L="a b"; for X in $L; do vllm $X; done',
+    "for over an array": 'A=(a "b c"); for X in "${A[@]}"; do vllm "$X"; done',
+    "break and continue": "for X in a b c d; do [ $X = b ] && continue; [ $X = d ] && break; vllm $X; done; vllm end",
+    "break out of two loops": "for X in a b; do for Y in 1 2; do [ $Y = 2 ] && break 2; vllm $X$Y; done; done",
+    "continue the outer loop": "for X in a b; do for Y in 1 2; do [ $Y = 2 ] && continue 2; vllm $X$Y; done; vllm no; done",
+    "nested for": "for X in a b; do for Y in 1 2; do vllm $X$Y; done; done",
+    "while true with break": "while true; do vllm a; break; done; vllm b",
+    "while that is false": "while false; do vllm a; done; vllm b",
+    "until": "until true; do vllm a; done; vllm b",
+    "a loop builds an array": 'A=(); for X in a b; do A+=(--x "$X"); done; vllm "${A[@]}"',
+    "eval": "V='vllm a \"b c\"'; eval \"$V\"; eval vllm '$W' x; W='p q'; eval 'vllm $W \"$W\"'",
+    "eval of an assignment": 'N=V; eval "$N=1"; vllm $V; eval "A=(a b)"; vllm "${A[@]}"',
+    "a command in a variable": 'C="vllm serve"; $C m; D=vllm; "$D" n',
+    "a command in an array": 'C=(vllm serve "a b"); "${C[@]}" --x; C+=(--y); "${C[@]}"',
+    "if with a command list": "if true; false; then vllm a; else vllm b; fi",
+    "if with a negation": "if ! false; then vllm a; fi; if ! true; then vllm b; fi",
+    "trap and set -e": "set -e; trap 'echo bye' EXIT; vllm a",
+    "[[ with a default": '[[ ${V:-a} == a ]] && vllm a; if [ "${V:-0}" = 1 ]; then vllm b; else vllm c; fi',
+}
+INPUT = {
+    "a heredoc": "vllm a <<EOF\ntext $V\nEOF\nvllm b",
+    "a heredoc in a variable": 'V=1; W=$(cat <<EOF\n{"a": $V, "b": "\\$x"}\nEOF\n)\nvllm "$W"',
+    "a quoted heredoc in a variable": 'W=$(cat <<\'EOF\'\n{"a": $V, "b": "\\n"}\nEOF\n)\nvllm "$W"',
+    "a heredoc as an argument": 'vllm --c "$(cat <<EOF\na\nb\n\nEOF\n)" d',
+    "an indented heredoc": 'W=$(cat <<-EOF\n\ta\n\t\tb\n\tEOF\n)\nvllm "$W"',
+    "read from a heredoc": 'read -r V <<EOF\n  a b  \nEOF\nvllm "$V"',
+    "read several names": 'read -r V W <<<\'a b c\'; vllm "$V" "$W"',
+    "read the whole heredoc": "read -r -d '' V <<'EOF'\na\nb\nEOF\nvllm \"$V\"",
+    "a here-string": 'vllm a <<<"x y" b',
+    "a pipe after a heredoc": "cat <<EOF | vllm a\nx\nEOF\nvllm b",
+    "&& after a heredoc": "cat >f <<EOF && vllm a\nx\nEOF\nvllm b",
+    "two heredocs": "cat <<A >x; cat <<B >y\na\nA\nb\nB\nvllm c",
+    "a heredoc before a redirection": "vllm a <<EOF >log 2>&1\nx\nEOF\nvllm b",
+    "arguments after a heredoc": "vllm a <<EOF b c\nx\nEOF",
+    "a heredoc that holds a command": "cat >f.sh <<'EOF'\nvllm a\nEOF\nvllm b",
+    "redirections in odd places": "vllm >log a 2>&1 b; >log vllm c; 2>/dev/null vllm d >>log e; vllm f &>log; vllm g >&2; vllm h 2>&1 >log --i",
+    "a redirection without a space": "vllm a>log b2>log c; vllm d </dev/null e",
+    "a redirection of an inline environment": "A=1 >log vllm a",
+    "a redirected group": "{ vllm a; vllm b; } >log 2>&1; (vllm c) 2>log; for X in 1; do vllm $X; done >log",
+    "process substitution": "vllm a 2> >(cat >log) b; vllm c > >(tee log) 2>&1",
+    "a redirection to a variable": 'L=log; vllm a >$L b; vllm c >"$L.txt" 2>&1',
+    "a numbered argument before a redirection": "vllm --n 2 >log; vllm --n 2>log x",
+}
+SUBSTITUTIONS = {
+    "echo": 'vllm $(echo a) "$(echo a b)" $(echo \'c  d\') x$(echo e)y "$(echo -n f)" $(echo)',
+    "echo of a variable": 'V="a b"; vllm "$(echo $V)" "$(echo "$V")" $(echo ${V% *})',
+    "echo without interpretation": """vllm "$(echo 'a\\nb')" "$(echo -E x)" "$(echo a -n)" """,
+    "printf": "vllm \"$(printf '%s' 'a b')\" \"$(printf '%s\\n' a)\" \"$(printf a)\" $(printf '%d' 3) \"$(printf '%s,%s' a b)\"",
+    "printf of several": "vllm \"$(printf '%s ' a b)\" \"$(printf '%02d' 7)\"",
+    "printf -v": "printf -v V '%s-%s' a b; vllm \"$V\"; V=1; printf -v V %s x; vllm $V",
+    "basename": "vllm $(basename /a/b.c) $(basename a/b/) $(basename /a/b.c .c) $(basename a) \"$(basename 'a/b c')\"",
+    "dirname": "vllm $(dirname /a/b) $(dirname a/b/) $(dirname a) $(dirname /a) $(dirname /)",
+    "nested": 'vllm "$(basename "$(dirname /a/b/c)")" "$(echo "$(echo "a b")")"',
+    "trailing newlines are removed": "vllm \"$(printf 'a\\n\\n')x\" \"$(echo 'a\n')y\"",
+    "split": "vllm $(echo a b) x$(echo c d)y",
+    "an empty one": 'vllm a $(true) "$(true)" b',
+    "tr, cut and sed": 'V=A-B; vllm "$(echo "$V" | tr A-Z a-z)" "$(echo $V | cut -d- -f1)" "$(echo $V | sed s/A/x/)"',
+    "in an assignment": 'V=$(echo a b); W="x $(echo c)"; vllm "$V" "$W"',
+    "several commands": 'vllm "$(echo a; echo b)" "$(cd / && pwd)"',
+    "a variable set inside is gone": 'V=1; W=$(V=2; echo $V); vllm $V "$W"',
+    "in a heredoc": 'W=$(cat <<EOF\n$(echo a) `echo b` $((1+2)) ${V:-d} "q" \\\\ \\$x\nEOF\n); vllm "$W"',
+    "of a function's argument": 'f() { vllm "$(basename "$1")"; }; f /a/b',
+    "read a file": 'echo x >f; vllm "$(cat f)" "$(<f)"',
+}
+CASES = {
+    f"{group}: {name}": script
+    for group, scripts in {
+        "quotes": QUOTES, "lines": LINES, "environment": ENVIRONMENT, "expansions": EXPANSIONS, "arrays": ARRAYS,
+        "arguments": ARGUMENTS, "functions": FUNCTIONS, "control": CONTROL, "input": INPUT, "substitutions": SUBSTITUTIONS,
+    }.items()
+    for name, script in scripts.items()
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bash(tmp_path_factory: pytest.TempPathFactory) -> Bash:
+    """Runs a script in bash; gives what its stubs were passed, in order."""
+    folder = tmp_path_factory.mktemp("bash")
+    return runner(folder)
+
+
+def runner(folder: Path) -> Bash:
+    record = folder / "record"
+    watched = " ".join([f'"${{{name}-{UNSET}}}"' for name in WATCHED])
+    for name in STUBS:
+        stub = folder / name
+        stub.write_text(f"#!/bin/sh\nprintf '%s\\0' $# {name} \"$@\" {watched} >>{record}\n")
+        stub.chmod(0o755)
+
+    def run(script: str) -> list[Ran]:
+        record.write_bytes(b"")
+        work = folder / "work"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        (folder / "run.sh").write_bytes(script.encode())
+        subprocess.run(
+            [BASH, "--noprofile", "--norc", str(folder / "run.sh")],
+            cwd=work,
+            env={"PATH": f"{folder}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+        return recorded(record.read_bytes().decode())
+
+    return run
+
+
+def recorded(text: str) -> list[Ran]:
+    fields = text.split("\0")[:-1]
+    ran: list[Ran] = []
+    at = 0
+    while at < len(fields):
+        end = at + 2 + int(fields[at])
+        values = dict(zip(WATCHED, fields[end : end + len(WATCHED)], strict=True))
+        ran.append((fields[at + 1 : end], {name: value for name, value in values.items() if value != UNSET}))
+        at = end + len(WATCHED)
+    return ran
+
+
+def evaluated(script: str, *, likely: bool = True) -> list[Invocation]:
+    """The stubs that the evaluator sees a plain run call, in order."""
+    source = Source("run.sh", script)
+    found: list[Invocation] = []
+    evaluate(Text.at(source, 0, len(script)), lambda ran: found.append(ran))
+    return [ran for ran in found if ran.words[0].value in STUBS and (ran.likely or not likely)]
+
+
+def agrees(words: list[Word], argv: list[str]) -> bool:
+    """Whether the words may be the argv: known text is equal, an unknown part may be anything."""
+    if not words:
+        return not argv
+    word, rest = words[0], words[1:]
+    if word.many:
+        return any(agrees(rest, argv[count:]) for count in range(len(argv) + 1))
+    pattern = ".*".join([re.escape(part) for part in word.text.flat.split(HOLE)])
+    for count in range(1, len(argv) + 1 if HOLE in word.text.flat else 2):
+        if argv and re.fullmatch(pattern, " ".join(argv[:count]), re.DOTALL) is not None and agrees(rest, argv[count:]):
+            return True
+    return False
+
+
+def difference(expected: list[Ran], found: list[Invocation]) -> str | None:
+    """How the two differ, None if all that is known is equal."""
+    shown = [(ran.words, {name: text.shown for name, text in ran.env.items() if name in WATCHED}) for ran in found]
+    if len(expected) != len(found):
+        return f"bash ran {expected}, found {shown}"
+    for (argv, env), ran in zip(expected, found, strict=True):
+        if not agrees(ran.words, argv):
+            return f"bash passed {argv}, found {ran.words}"
+        for name in WATCHED:
+            text = ran.env.get(name)
+            if text is not None and text.value is None:
+                continue
+            if (None if text is None else text.value) != env.get(name):
+                return f"bash passed {name}={env.get(name)!r} to {argv}, found {text!r}"
+    return None
+
+
+def unknowns(found: list[Invocation]) -> list[str]:
+    texts = [word.text for ran in found for word in ran.words] + [
+        text for ran in found for name, text in ran.env.items() if name in WATCHED
+    ]
+    return [text.shown for text in texts if text.value is None]
+
+
+@pytest.mark.parametrize("script", CASES.values(), ids=CASES.keys())
+def test_words_are_those_of_bash(script: str, bash: Bash) -> None:
+    expected = bash(script)
+    assert expected, "a case runs something"
+    found = evaluated(script)
+    assert difference(expected, found) is None
