@@ -57,6 +57,23 @@ class TestSafety:
         assert (ran.status, ran.err) == (0, "servelint: fixed 1 finding\n")
         assert ran.out.startswith("nothing found in 1 launch (1 file")
 
+    @pytest.mark.parametrize(
+        ("content", "options", "status"),
+        [
+            (ALIAS, ("--fix",), 0),
+            (ALIAS, ("--fix", "--exit-non-zero-on-fix"), 1),
+            (ALIAS, ("--diff", "--exit-non-zero-on-fix"), 0),
+            (ALIAS, ("--exit-non-zero-on-fix",), 0),
+            (FIXED, ("--fix", "--exit-non-zero-on-fix"), 0),
+            ("vllm serve \xff".encode("latin-1"), ("--fix", "--exit-non-zero-on-fix"), 2),
+        ],
+    )
+    def test_a_hook_can_tell_that_files_changed(
+        self, content: str | bytes, options: tuple[str, ...], status: int, workspace: Workspace
+    ) -> None:
+        workspace.file("run.sh", content)
+        assert workspace.run("check", "run.sh", "--fail-on", "never", *options).status == status
+
     def test_what_is_left_is_reported(self, workspace: Workspace) -> None:
         workspace.file("run.sh", ALIAS + "vllm serve m --gpu-memory-utilization 1.5\n")
         ran = workspace.run("check", "run.sh", "--fix")

@@ -31,10 +31,12 @@ def run(args: list[str]) -> int:
     usage.add_argument("--output", metavar="FILE", help="write the report there instead of standard output")
     usage.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
     usage.add_argument("--unsafe-fixes", action="store_true", help="apply the others too: they change what the launch does")
+    usage.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
     usage.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     arguments = usage.parse_args(args)
     asked = options.settings(arguments, usage)
     report = options.run(arguments, asked, usage)
+    fixed = 0
     if arguments.fix or arguments.unsafe_fixes or arguments.diff:
         from servelint.cli import fixing
 
@@ -42,7 +44,7 @@ def run(args: list[str]) -> int:
             usage.error("fixes are for files")
         if arguments.diff and arguments.format != "text" and arguments.output is None:
             usage.error(f"--diff and the {arguments.format} report would both go to standard output; give one --output")
-        report = fixing.fix(report, asked, unsafe=arguments.unsafe_fixes, diff=arguments.diff)
+        report, fixed = fixing.fix(report, asked, unsafe=arguments.unsafe_fixes, diff=arguments.diff)
     text = _render(report, arguments.format, (time.perf_counter() - started) * 1000, arguments.output)
     if arguments.output is None:
         sys.stdout.write(text)
@@ -50,7 +52,8 @@ def run(args: list[str]) -> int:
         return 2
     if not report.launches and not report.errors:
         print(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}", file=sys.stderr)
-    return _status(report, arguments.fail_on)
+    status = _status(report, arguments.fail_on)
+    return 1 if fixed and arguments.exit_non_zero_on_fix and status == 0 else status
 
 
 def _render(report: Report, kind: str, milliseconds: float, output: str | None) -> str:

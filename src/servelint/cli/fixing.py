@@ -22,8 +22,11 @@ _ROUNDS_AT_MOST = 10
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-def fix(report: Report, settings: Settings, *, unsafe: bool, diff: bool) -> Report:
-    """Fix the files of a report; gives the report of what is left. With diff, prints the changes and leaves the files alone."""
+def fix(report: Report, settings: Settings, *, unsafe: bool, diff: bool) -> tuple[Report, int]:
+    """Fix the files of a report; gives the report of what is left, and how many findings were fixed.
+
+    With diff, prints the changes and leaves the files alone.
+    """
     left = Report()
     left.files = report.files
     left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
@@ -42,7 +45,7 @@ def fix(report: Report, settings: Settings, *, unsafe: bool, diff: bool) -> Repo
         add_source(left, new, settings, beside(source.path))
     if fixed:
         print(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}", file=sys.stderr)
-    return left
+    return left, fixed
 
 
 def _fixed(source: Source, settings: Settings, unsafe: bool) -> tuple[Source, int]:
