@@ -214,8 +214,12 @@ class _Parser:
         if letter == "u":
             code = self.code_unit(start)
             if 0xD800 <= code < 0xDC00 and self.flat.startswith("\\u", self.at):
-                low = self.code_unit(self.at)
-                code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) if 0xDC00 <= low < 0xE000 else 0xFFFD
+                end = self.at
+                low = self.code_unit(end)
+                if 0xDC00 <= low < 0xE000:
+                    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                else:
+                    self.at = end
             char = chr(0xFFFD if 0xD800 <= code < 0xE000 else code)
         elif letter in _ESCAPES:
             self.at = start + 2

@@ -125,8 +125,10 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         if place is not None and place not in seen and not _inside(place, span):
             seen.add(place)
             related.append(Related(place, rule.labels.get(other, "with this")))
+    # a place inside another says it more exactly
+    related = [place for place in related if not any(one is not place and _inside(one.span, place.span) for one in related)]
     site = config.operand(name).site if name else None
-    if site is not None and not _inside(span, site) and (site.source is not span.source or site.line != span.line):
+    if site is not None and not _inside(span, launch.site) and (site.source is not span.source or site.line != span.line):
         related.append(Related(site, "used here"))
     claim = launch.release.span
     if claim is not None and launch.release.release is not None:

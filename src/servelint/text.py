@@ -141,14 +141,14 @@ class Text:
 
     def cut(self, start: int, end: int | None = None) -> Text:
         """The part between two offsets of `flat`."""
-        if end is None:
-            end = len(self.flat)
-        if start <= 0 and end >= len(self.flat):
+        length = len(self.flat)
+        start, end = max(start, 0), length if end is None or end > length else end
+        if start == 0 and end == length:
             return self
         if start >= end:
             return EMPTY
         if len(self.pieces) == 1:
-            return Text((self.pieces[0].cut(max(start, 0), min(end, len(self.flat))),))
+            return Text((self.pieces[0].cut(start, end),))
         first = bisect_right(self.starts, start) - 1
         parts: list[Piece] = []
         for index in range(first, len(self.pieces)):

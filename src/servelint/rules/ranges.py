@@ -29,8 +29,8 @@ def compile_range(text: str) -> list[list[Any]]:
         if match is None or key is None:
             raise ValueError(f"{part!r} is not a release bound such as >=0.19")
         operator = match.group(1)
-        if operator == "<" and key[1] == 3 and key[3] == -1 and key[4] == 1:
-            key = (key[0], -1, 0, -1, 0, 0)
+        if operator == "<" and key[1] == 3 and key[4] == 1:
+            key = (key[0], -1, 0, -1, 0, 0) if key[3] == -1 else (key[0], 3, 0, key[3], 0, 0)
         elif operator == ">" and key[3] == -1:
             key = (key[0], key[1], key[2], _AFTER_ANY_POST, key[4], key[5])
         bounds.append([operator, key])

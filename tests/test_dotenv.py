@@ -1,0 +1,79 @@
+"""`.env` files in the dialect that docker compose reads (https://docs.docker.com/compose/how-tos/environment-variables/variable-interpolation/)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.dotenv import parse
+from servelint.source import Source
+from servelint.text import Text
+
+
+def values(content: str) -> dict[str, str]:
+    return {name: text.shown for name, text in parse(Source(".env", content)).items()}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", {}),
+        ("# A=1\n\n", {}),
+        ("A=1", {"A": "1"}),
+        ("A=1\nB=2\r\nC=3\r\n", {"A": "1", "B": "2", "C": "3"}),
+        ("export A=1\n", {"A": "1"}),
+        ("A: 1\n", {"A": "1"}),
+        ("A = 1 \n", {"A": "1"}),
+        ("A=\n", {"A": ""}),
+        ("A=one two\n", {"A": "one two"}),
+        ("A=1 # why\n", {"A": "1"}),
+        ("A=1#2\n", {"A": "1#2"}),
+        ("A= # why\n", {"A": ""}),
+        ("A='x # y' # why\n", {"A": "x # y"}),
+        ("A='$B'\n", {"A": "$B"}),
+        ('B=1\nA="$B"\n', {"B": "1", "A": "1"}),
+        ("B=1\nA=${B}2\n", {"B": "1", "A": "12"}),
+        ("A=${B:-d}\n", {"A": "d"}),
+        ("A=${B}\n", {"A": "${B}"}),
+        ('A="a\\nb"\n', {"A": "a\nb"}),
+        ('A="say \\"x\\""\n', {"A": 'say "x"'}),
+        ('A="one\ntwo"\nB=3\n', {"A": "one\ntwo", "B": "3"}),
+        ("A='one\ntwo'\nB=3\n", {"A": "one\ntwo", "B": "3"}),
+        ("A=1\nA=2\n", {"A": "2"}),
+        ("not an assignment\nA=1\n", {"A": "1"}),
+        ("A='unclosed\nB=2\n", {"A": "'unclosed", "B": "2"}),
+    ],
+)
+def test_values(content: str, expected: dict[str, str]) -> None:
+    assert values(content) == expected
+
+
+def test_places() -> None:
+    source = Source(".env", "A=1 # x\nB='two'\n")
+    spans = {name: text.span() for name, text in parse(source).items()}
+    assert {name: (span.start, span.text) for name, span in spans.items() if span is not None} == {
+        "A": (2, "1"),
+        "B": (11, "two"),
+    }
+
+
+def test_the_environment_before_the_file() -> None:
+    parsed = parse(Source(".env", "A=$HOME/x\n"), lambda name: Text.of("/root") if name == "HOME" else None)
+    assert parsed["A"].value == "/root/x"
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[A-Z][A-Z0-9_]{0,6}", fullmatch=True), st.text(alphabet='ab 1#=:$"\\\n', max_size=12), max_size=5
+    )
+)
+def test_single_quotes_keep_everything(variables: dict[str, str]) -> None:
+    assert values("".join([f"{name}='{value}'\n" for name, value in variables.items()])) == variables
+
+
+@given(st.text(alphabet="AB=\"'$\\{}:-# \n\r", max_size=40))
+def test_any_text_ends(content: str) -> None:
+    for text in parse(Source(".env", content)).values():
+        for piece in text.pieces:
+            assert not piece.verbatim or (piece.span is not None and piece.span.text == piece.text)

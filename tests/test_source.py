@@ -1,0 +1,60 @@
+"""Sources and spans: offsets to lines and columns, as editors count them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.source import Source, Span
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "position"),
+    [
+        ("", 0, (1, 1)),
+        ("ab\ncd", 0, (1, 1)),
+        ("ab\ncd", 2, (1, 3)),
+        ("ab\ncd", 3, (2, 1)),
+        ("ab\ncd", 5, (2, 3)),
+        ("ab\r\ncd", 4, (2, 1)),
+        ("ab\rcd", 3, (2, 1)),
+        ("a\n\nb", 3, (3, 1)),
+        ("a\u2028b\x85c", 4, (1, 5)),  # libyaml counts these as line breaks, editors do not
+        ("😀b", 1, (1, 2)),
+    ],
+)
+def test_position(text: str, offset: int, position: tuple[int, int]) -> None:
+    assert Source("x", text).position(offset) == position
+
+
+LINES = st.text(alphabet="ab\n\r\u2028\x85\té😀", max_size=40)
+
+
+@given(LINES)
+def test_lines_and_positions_agree(text: str) -> None:
+    source = Source("x", text)
+    lines = re.split(r"\r\n|\n|\r", text)
+    assert [source.line_text(line + 1) for line in range(len(lines))] == lines
+    for offset, char in enumerate(text):
+        line, column = source.position(offset)
+        if char not in "\r\n":
+            assert source.line_text(line)[column - 1] == char
+
+
+def test_a_line_that_is_not_there() -> None:
+    source = Source("x", "a\n")
+    assert (source.line_text(0), source.line_text(2), source.line_text(3)) == ("", "", "")
+
+
+def test_span() -> None:
+    source = Source("x", "one\ntwo three")
+    span = Span(source, 4, 13)
+    assert (span.text, span.line, span.end_line) == ("two three", 2, 2)
+    assert span.sub(4, 9).text == "three"
+    assert span == Span(source, 4, 13)
+    assert span != Span(Source("x", "one\ntwo three"), 4, 13)
+    assert Span(source, 0, 4).end_line == 1
+    assert repr(span) == "Span(x:2:1 'two three')"

@@ -1,0 +1,125 @@
+"""Traced text: whatever is cut and joined, each character keeps the place at which it was written."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.source import Source, Span
+from servelint.text import EMPTY, HOLE, Piece, Text, unknown
+
+SOURCE = Source("x", "".join([chr(0x100 + index) for index in range(120)]))
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> Text:
+    """Runs of SOURCE in any order, made-up pieces, unknowns."""
+    pieces: list[Piece] = []
+    for _ in range(draw(st.integers(0, 6))):
+        start = draw(st.integers(0, 110))
+        end = draw(st.integers(start, 115))
+        kind = draw(st.sampled_from(["written", "made", "unknown", "nowhere"]))
+        span = Span(SOURCE, start, end)
+        if kind == "written":
+            pieces.append(Piece(span.text, span, verbatim=True))
+        elif kind == "made":
+            pieces.append(Piece("made", span, assumed=draw(st.booleans())))
+        elif kind == "unknown":
+            pieces.append(unknown("${V}", span))
+        else:
+            pieces.append(Piece("nowhere", None))
+    return Text(pieces)
+
+
+def places(text: Text) -> list[tuple[str, int | None]]:
+    """Each character with the offset at which it is written, where it is written just so."""
+    found: list[tuple[str, int | None]] = []
+    for piece in text.pieces:
+        start = piece.span.start if piece.verbatim and piece.span is not None else None
+        found += [(char, None if start is None else start + index) for index, char in enumerate(piece.text)]
+    return found
+
+
+@given(texts(), st.integers(-3, 60), st.integers(-3, 60))
+def test_a_cut_is_a_slice(text: Text, start: int, end: int) -> None:
+    part = text.cut(start, end)
+    low, high = max(start, 0), max(end, 0)
+    assert part.flat == text.flat[low:high]
+    assert places(part) == places(text)[low:high]
+
+
+@given(texts(), st.integers(0, 60))
+def test_a_cut_to_the_end(text: Text, start: int) -> None:
+    assert places(text.cut(start)) == places(text)[start:]
+
+
+@given(st.lists(texts(), max_size=4))
+def test_join_is_concatenation(parts: list[Text]) -> None:
+    joined = Text.join(parts)
+    assert joined.flat == "".join([part.flat for part in parts])
+    assert places(joined) == [place for part in parts for place in places(part)]
+
+
+@given(texts())
+def test_known_is_without_a_hole(text: Text) -> None:
+    has_unknown = any(piece.expression is not None for piece in text.pieces)
+    assert text.known is not has_unknown
+    assert (text.value is None) is has_unknown
+    assert text.value in (None, text.flat)
+    assert HOLE not in text.shown
+
+
+@given(texts())
+def test_written_is_what_stands_there(text: Text) -> None:
+    span = text.written
+    if span is not None:
+        assert span.text == text.flat
+        assert span.source is SOURCE
+
+
+@given(texts())
+def test_placing_changes_only_the_place(text: Text) -> None:
+    here = Span(SOURCE, 3, 5)
+    placed = text.placed(here, assumed=True)
+    assert placed.flat == text.flat
+    assert {piece.span for piece in placed.pieces} <= {here}
+    assert placed.written is None or placed.flat == here.text
+    assert placed.assumed == bool(placed.pieces)
+
+
+@given(texts())
+def test_softened_keeps_places(text: Text) -> None:
+    soft = text.softened()
+    assert places(soft) == places(text)
+    assert soft.shown == text.shown
+    assert all(piece.assumed for piece in soft.pieces)
+
+
+def test_span_covers_what_stands_in_one_file_in_order() -> None:
+    source = Source("x", "abcdef")
+    ab, cd, ef = (Text.at(source, at, at + 2) for at in (0, 2, 4))
+    assert Text.join([ab, ef]).span() == Span(source, 0, 6)
+    assert Text.join([ef, ab]).span() is None
+    assert Text.join([ab, Text.of("x"), cd]).span() == Span(source, 0, 4)
+    assert Text.join([ab, Text.at(Source("y", "zz"), 0, 2)]).span() is None
+    assert Text.join([ef, ab]).extent() == Span(source, 4, 6)
+    assert EMPTY.span() is None
+    assert EMPTY.extent() is None
+
+
+def test_strip() -> None:
+    source = Source("x", "  ab \n")
+    assert Text.at(source, 0, 6).strip().span() == Span(source, 2, 4)
+
+
+def test_an_unknown_is_shown_as_it_is_written() -> None:
+    text = Text((Piece("a=", None), unknown("${V}", None), unknown('"$@"', None, shown="")))
+    assert text.shown == "a=${V}"
+    assert text.flat == f"a={HOLE}{HOLE}"
+    assert repr(text) == "Text('a=${V}')"
+    assert len(text) == 4
+
+
+def test_the_empty_default_is_kept() -> None:
+    assert Text((Piece("", None, assumed=True),)).assumed
+    assert Text((Piece("", None),)).pieces == ()

@@ -1,0 +1,193 @@
+"""YAML as positioned nodes: libyaml's values, each character at its place."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint import yaml_nodes
+from servelint.source import Source
+from servelint.text import Text
+
+
+def only(content: str) -> tuple[Source, yaml_nodes.Node]:
+    source = Source("x.yml", content)
+    nodes, problem = yaml_nodes.documents(source)
+    assert problem is None
+    assert len(nodes) == 1
+    return source, nodes[0]
+
+
+def consistent(text: Text) -> bool:
+    """Whether what is said to be written at a place is what stands there, in the order of the file."""
+    last = 0
+    for piece in text.pieces:
+        if piece.span is None or piece.span.start < last or (piece.verbatim and piece.span.text != piece.text):
+            return False
+        last = piece.span.end
+    return True
+
+
+SCALARS = st.text(alphabet="ab -#:'\"\\\n\t{}é😀$%|>&*!,[]", max_size=60)
+
+
+@given(SCALARS, st.sampled_from([None, "'", '"', "|", ">"]), st.integers(2, 6), st.booleans(), st.sampled_from([20, 200]))
+def test_a_dumped_scalar_is_traced(value: str, style: str | None, indent: int, in_list: bool, width: int) -> None:
+    nested = [{"key": value}] if in_list else {"a": {"key": value}}
+    content = yaml.dump(nested, default_style=style, indent=indent, width=width, allow_unicode=True)
+    source, root = only(content)
+    outer = (yaml_nodes.items(root) or [])[0] if in_list else yaml_nodes.entries(root)["a"][1]
+    node = yaml_nodes.entries(outer)["key"][1]
+    assert isinstance(node, yaml.ScalarNode)
+    text = yaml_nodes.text(source, node)
+    assert text.flat == value
+    assert consistent(text)
+    escaped = node.style == '"'  # PyYAML escapes more than it must
+    assert escaped or all(piece.verbatim or not set(piece.text) & set("ab😀é") for piece in text.pieces)
+
+
+STYLES = {
+    "plain": ("k: one two\n", "one two", ["one two"]),
+    "plain over lines": ("k: one\n  two\n\n  three\n", "one two\nthree", ["one", "two", "three"]),
+    "single": ("k: 'it''s'\n", "it's", ["it", "s"]),
+    "single over lines": ("k: 'one\n  two'\n", "one two", ["one", "two"]),
+    "double": ('k: "a\\tb\\u00e9"\n', "a\tbé", ["a", "b"]),
+    "double with a continuation": ('k: "one\\\n   two"\n', "onetwo", ["one", "two"]),
+    "literal": ("k: |\n  one\n    two\n", "one\n  two\n", ["one", "two"]),
+    "literal, stripped": ("k: |-\n  one\n\n  two\n\n", "one\n\ntwo", ["one", "two"]),
+    "literal, kept": ("k: |+\n  one\n\n", "one\n\n", ["one"]),
+    "literal with an indent": ("k: |2\n    one\n", "  one\n", ["one"]),
+    "folded": ("k: >\n  one\n  two\n\n  three\n", "one two\nthree\n", ["one", "two", "three"]),
+    "folded with a deeper line": ("k: >-\n  one\n    two\n  three\n", "one\n  two\nthree", ["one", "two", "three"]),
+    "anchored and tagged": ("k: &a !!str one\n", "one", ["one"]),
+    "anchored block": ("k: &a |\n  one\n", "one\n", ["one"]),
+    "carriage returns": ("k: |\r\n  one\r\n  two\r\n", "one\ntwo\n", ["one", "two"]),
+    "line separators": ("k: 'a\u2028b'\nl: 1\n", "a\u2028b", ["a\u2028b"]),
+}
+
+
+@pytest.mark.parametrize(("content", "value", "written"), STYLES.values(), ids=STYLES.keys())
+def test_styles(content: str, value: str, written: list[str]) -> None:
+    source, root = only(content)
+    text = yaml_nodes.text(source, yaml_nodes.entries(root)["k"][1])
+    assert text.flat == value
+    assert consistent(text)
+    assert [piece.span.text for piece in text.pieces if piece.span and piece.text.strip() and piece.verbatim] == written
+
+
+@pytest.mark.parametrize(
+    ("content", "written"),
+    [
+        ("k: one\n", "one"),
+        ("k: 'one'\n", "'one'"),
+        ("k: &a !t one\n", "one"),
+        ("k:\n  a: 1\n\nl: 2\n", "a: 1"),
+        ("k: [a, b]\n", "[a, b]"),
+    ],
+)
+def test_span(content: str, written: str) -> None:
+    source, root = only(content)
+    assert yaml_nodes.span(source, yaml_nodes.entries(root)["k"][1]).text == written
+
+
+class TestMerge:
+    def values(self, content: str) -> dict[str, str | None]:
+        _, root = only(content)
+        node = yaml_nodes.entries(root)["k"][1]
+        return {key: yaml_nodes.scalar(value) for key, (_, value) in yaml_nodes.entries(node).items()}
+
+    def test_what_is_written_wins(self) -> None:
+        assert self.values("a: &a {x: 1, y: 2}\nk: {<<: *a, y: 3}\n") == {"y": "3", "x": "1"}
+
+    def test_the_first_of_several_wins(self) -> None:
+        assert self.values("a: &a {x: 1}\nb: &b {x: 2, y: 2}\nk: {<<: [*a, *b]}\n") == {"x": "1", "y": "2"}
+
+    def test_over_levels(self) -> None:
+        assert self.values("a: &a {x: 1, z: 1}\nb: &b {<<: *a, x: 2}\nk:\n  <<: *b\n") == {"x": "2", "z": "1"}
+
+    @given(
+        st.dictionaries(st.sampled_from("xyz"), st.integers(0, 9)), st.dictionaries(st.sampled_from("xyz"), st.integers(0, 9))
+    )
+    def test_as_yaml_loads_it(self, base: dict[str, int], own: dict[str, int]) -> None:
+        content = (
+            f"a: &a {yaml.dump(base, default_flow_style=True)}k: {{<<: *a{''.join([f', {key}: {own[key]}' for key in own])}}}\n"
+        )
+        loaded = yaml.safe_load(content)["k"]
+        assert self.values(content) == {key: str(value) for key, value in loaded.items()}
+
+    def test_a_quoted_key_does_not_merge(self) -> None:
+        assert self.values('a: &a {x: 1}\nk: {"<<": *a}\n') == {"<<": None}
+
+    def test_a_bomb_is_not_unrolled(self) -> None:
+        lines = ["a0: &a0 {x: 1}"]
+        lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 40)]
+        assert self.values("\n".join([*lines, "k: {<<: *a39}", ""])) == {"x": "1"}
+
+
+class TestProblems:
+    @pytest.mark.parametrize(
+        ("content", "place"),
+        [
+            ("a: [1, 2\nb: 3\n", (2, 2)),
+            ("a: 'x\n", (2, 1)),
+            ("a: *b\n", (1, 4)),
+            ("\tb: 1\n", (1, 1)),
+            ("a: \x07\n", (1, 4)),
+            ("a: b: c\n", (1, 5)),
+            ("a: 'x\u2028y'\nc: *d\n", (2, 4)),
+        ],
+    )
+    def test_a_text_that_is_not_yaml(self, content: str, place: tuple[int, int]) -> None:
+        nodes, problem = yaml_nodes.documents(Source("x.yml", content))
+        assert nodes == []
+        assert problem is not None
+        assert problem.message.startswith("not valid YAML: ")
+        assert (problem.line, problem.column) == place
+
+    def test_what_comes_before_is_kept(self) -> None:
+        nodes, problem = yaml_nodes.documents(Source("x.yml", "a: 1\n---\nb: 'x\n"))
+        assert len(nodes) == 1
+        assert problem is not None
+
+    @pytest.mark.parametrize("content", ["[" * 5000, "{a: " * 5000, "- " * 5000, "? " * 5000])
+    def test_nested_without_end(self, content: str) -> None:
+        nodes, problem = yaml_nodes.documents(Source("x.yml", content))
+        assert nodes == []
+        assert problem is not None
+        assert problem.message == "not read: the YAML is nested too deeply"
+
+    def test_a_lone_surrogate(self) -> None:
+        _, problem = yaml_nodes.documents(Source("x.yml", "a: \ud800\n"))
+        assert problem is not None
+
+    def test_nothing(self) -> None:
+        assert yaml_nodes.documents(Source("x.yml", "")) == ([], None)
+        assert yaml_nodes.documents(Source("x.yml", "# only a comment\n")) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        ("k:\n", None),
+        ("k: ~\n", None),
+        ("k: null\n", None),
+        ("k: ''\n", ""),
+        ("k: 'null'\n", "null"),
+        ("k: 1\n", "1"),
+        ("k: [1]\n", None),
+    ],
+)
+def test_scalar(content: str, value: str | None) -> None:
+    _, root = only(content)
+    assert yaml_nodes.scalar(yaml_nodes.entries(root)["k"][1]) == value
+
+
+def test_what_is_asked_of_the_wrong_kind() -> None:
+    _, root = only("[a]\n")
+    assert yaml_nodes.entries(root) == {}
+    assert yaml_nodes.items(yaml_nodes.documents(Source("x", "a: 1\n"))[0][0]) is None
+    assert yaml_nodes.entries(None) == {}
+    assert yaml_nodes.items(None) is None
+    assert not yaml_nodes.is_mapping(root)
