@@ -249,6 +249,10 @@ class TestLargeFiles:
             file.write(SCRIPT)
         assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files up to 4 MiB"
 
+    def test_data_is_passed_over(self) -> None:
+        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * SIZE_AT_MOST)
+        assert read_file("results.json") is None
+
     def test_a_binary_one_is_passed_over(self, large: Path) -> None:
         with large.open("r+b") as file:
             file.write(b"\0vllm")

@@ -94,4 +94,6 @@ def test_a_file_that_launches_nothing_is_not_parsed(tmp_path: Path) -> None:
 def test_a_shell_script_is_what_brings_tree_sitter(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("vllm serve m\n")
     modules = needless(imported(tmp_path, "check", "run.sh")[1])
-    assert {name.partition(".")[0] for name in modules} == {"tree_sitter", "tree_sitter_bash"}
+    roots = {name.partition(".")[0] for name in modules}
+    # its binding may import inspect, by Python's release
+    assert roots - {"inspect"} == {"tree_sitter", "tree_sitter_bash"}
