@@ -36,9 +36,12 @@ def rules_of(engine: str) -> list[Rule]:
 
 def _data() -> dict[str, Any]:
     if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
-        from servelint.rules.compile import compile_book
+        from servelint.rules.compile import compile_book, write_book
 
-        return compile_book(_CHECKOUT)
+        try:
+            write_book(_CHECKOUT, _BOOK)
+        except OSError:
+            return compile_book(_CHECKOUT)  # a checkout that may only be read
     with open(_BOOK, encoding="utf-8") as file:
         data: dict[str, Any] = json.load(file)
     return data
