@@ -1,4 +1,4 @@
-"""Build hook: compiles rules/*.yaml into the book that a check loads, for wheels and for editable installs alike."""
+"""Build hook: compiles rules/*.yaml and the catalogs into what a check loads, for wheels and for editable installs alike."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ class RuleBook(BuildHookInterface[Any]):
         source = os.path.join(self.root, "src")
         sys.path.insert(0, source)
         try:
+            from servelint.engines import ENGINE_NAMES
+            from servelint.engines.catalog_file import SUFFIX, compile_all
             from servelint.rules.compile import write_book
         finally:
             sys.path.remove(source)
         book = os.path.join(source, "servelint", "rules", "book.json")
         write_book(os.path.join(self.root, "rules"), book)
+        compile_all(os.path.join(source, "servelint", "engines", "data"), list(ENGINE_NAMES))
         if version == "editable":
             build_data["force_include_editable"] = {}
         else:
-            build_data["artifacts"].append("src/servelint/rules/book.json")
+            build_data["artifacts"] += ["src/servelint/rules/book.json", f"src/servelint/engines/data/*{SUFFIX}"]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from servelint.engines import ENGINE_NAMES
 from servelint.rules import load
-from servelint.rules.compile import RuleError, compile_book, compile_rule, read_rule, rule_files, write_book
+from servelint.rules.compile import RuleError, compile_book, compile_rule, find_rule, rule_files, write_book
 from servelint.rules.rule import Rule
 
 TEXT = """\
@@ -123,10 +124,10 @@ class TestCheckout:
 def test_rules_of_an_engine() -> None:
     assert {rule.engine for rule in load.rules_of("sglang")} == {"sglang"}
     assert load.rules_of("tgi") == []
-    assert sum(len(load.rules_of(engine)) for engine in ("vllm", "sglang", "llama.cpp")) == len(load.rules())
+    assert sum(len(load.rules_of(engine)) for engine in ENGINE_NAMES) == len(load.rules())
 
 
 def test_a_rule_s_own_file_is_what_explain_reads() -> None:
     folder = load.rule_folder()
     for rule in load.rules():
-        assert compile_rule(read_rule(os.path.join(folder, rule.id + ".yaml"), folder))["title"] == rule.title
+        assert compile_rule(find_rule(rule.id, folder))["title"] == rule.title

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from servelint.engines.config import Config, Reading
+from servelint.engines.config import Config, configs
 from servelint.rules.condition import OPERATORS, Truth, compile_condition, evaluate, needs, operands, same
 from tests.launching import launch_in
 
@@ -15,7 +15,7 @@ WRITTEN = "vllm serve m --port 8000 --seed $SEED --enforce-eager --kv-cache-dtyp
 
 
 def config(text: str = WRITTEN) -> Config:
-    return Config(Reading(launch_in(text, "run.sh")), "0.20.0")
+    return configs(launch_in(text, "run.sh"), ["0.20.0"])[0]
 
 
 def truth(condition: dict[str, Any], text: str = WRITTEN, closed: bool = False) -> Truth:

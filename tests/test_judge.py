@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from servelint.engines.config import Reading
 from servelint.engines.releases import known_releases, newest
 from servelint.finding import Finding
 from servelint.judge import Releases, judge, possible_releases, release_name
@@ -19,8 +18,7 @@ NEWEST = {engine: newest(engine) or "" for engine in ("vllm", "sglang")}
 
 
 def releases(text: str, filename: str = "run.sh", **versions: str) -> Releases:
-    launch = launch_in(text, filename)
-    return possible_releases(launch, Reading(launch), Settings(engine_versions=versions))
+    return possible_releases(launch_in(text, filename), Settings(engine_versions=versions))[0]
 
 
 def span_of(text: str, filename: str = "run.sh", **versions: str) -> tuple[str, str]:
@@ -116,9 +114,9 @@ class TestReleaseThatIsNotNamed:
             ("m --kv-cache-dtype turboquant_k8v4", "0.20.0"),
             ("m --kv-cache-dtype fp8", "0.6.0"),
             ("m --kv-cache-dtype $DTYPE", "0.6.0"),
-            ('m -sc \'{"method": "eagle3"}\'', "0.9.1"),
-            ('m -sc \'{"method": "mtp"}\'', "0.11.0"),
-            ('m -sc \'{"method": "method_of_tomorrow"}\'', "0.8.2"),
+            ('m --speculative-config \'{"method": "eagle3"}\'', "0.9.1"),
+            ('m --speculative-config \'{"method": "mtp"}\'', "0.11.0"),
+            ('m --speculative-config \'{"method": "method_of_tomorrow"}\'', "0.8.2"),
             ("Qwen/Qwen3-8B", "0.8.4"),
             ("Qwen/Qwen3.6-27B", "0.17.0"),
             ("Qwen/Qwen3.6-27B --kv-cache-dtype turboquant_k8v4", "0.20.0"),
@@ -202,7 +200,7 @@ class TestCondition:
     def test_it_must_hold_on_every_possible_release(self, book: list[Rule]) -> None:
         # mtp replaced qwen3_next_mtp in 0.11.0
         book.append(rule({"effective.speculative-alias": "mtp"}))
-        words = 'vllm serve {} -sc \'{{"method": "qwen3_next_mtp"}}\''
+        words = 'vllm serve {} --speculative-config \'{{"method": "qwen3_next_mtp"}}\''
         assert found(words.format("m")) == []
         assert found(words.format("m"), vllm="0.10.2") == []
         assert len(found(words.format("m"), vllm="0.11.0")) == 1
@@ -265,7 +263,7 @@ class TestPlaces:
         "text",
         [
             # a word that goes over several lines, and one that follows a continued line
-            'vllm serve m -sc \'{\n  "method": "⟦mtp⟧"\n}\'',
+            'vllm serve m --speculative-config \'{\n  "method": "⟦mtp⟧"\n}\'',
             "services:\n  llm:\n    image: house/vllm:1\n    command: |\n      --model m \\\n      -sc.method=⟦mtp⟧\n",
         ],
     )
@@ -317,7 +315,7 @@ class TestPlaces:
 
     def test_a_place_inside_the_primary_one_is_not_shown_twice(self, book: list[Rule]) -> None:
         book.append(rule({"speculative-config": {"set": True}, "speculative-config.method": "mtp"}))
-        (finding,) = found('vllm serve m -sc \'{"method": "mtp"}\'')
+        (finding,) = found('vllm serve m --speculative-config \'{"method": "mtp"}\'')
         assert finding.related == []
 
 

@@ -11,11 +11,12 @@ import jsonschema
 import pytest
 from packaging.version import Version
 
+from servelint.acceptance.complaint import REFUSED
 from servelint.engines import ENGINE_NAMES
-from servelint.engines.config import Config, Reading
+from servelint.engines.config import configs
 from servelint.linter import check_launches
 from servelint.readers import read
-from servelint.rules.compile import compile_rule, read_rule, rule_files
+from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.settings import Settings
@@ -23,14 +24,17 @@ from tests.wrapping import CLOSE, OPEN, WRAPPERS, unmarked
 
 ROOT = Path(__file__).parent.parent
 FOLDER = str(ROOT / "rules")
-DATA = [read_rule(path, FOLDER) for path in rule_files(FOLDER)]
+FILES = [read_rule(path, FOLDER) for path in rule_files(FOLDER)]
+ALL = [rule for data in FILES for rule in expand(data)]
+DATA = [rule for rule in FILES if "engines" not in rule]
+SHARED = [rule for rule in FILES if "engines" in rule]
 IDS = [rule["id"] for rule in DATA]
 
 
 def _examples(kind: str) -> list[Any]:
     return [
         pytest.param(rule, example, wrapper, id=f"{rule['id']}-{kind}{number}-{wrapper}")
-        for rule in DATA
+        for rule in ALL
         for number, example in enumerate(rule["examples"][kind], start=1)
         for wrapper in WRAPPERS
     ]
@@ -40,12 +44,12 @@ def _examples(kind: str) -> list[Any]:
 def test_bad_example_is_found_at_its_marks(rule: dict[str, Any], example: dict[str, Any], wrapper: str) -> None:
     filename, wrap = WRAPPERS[wrapper]
     source, expected = unmarked(filename, wrap(rule["engine"], example))
-    assert expected is not None, "a bad example marks its span"
+    assert expected is not None or rule.get("complaint") == "missing-argument", "a bad example marks its span"
     reading = read(source)
     assert len(reading.launches) == 1, source.text
     found = [finding for finding in check_launches(source, reading.launches, Settings()) if finding.rule == rule["id"]]
     assert len(found) == 1, source.text
-    assert found[0].span == expected, f"{found[0].span} instead of {expected} in\n{source.text}"
+    assert expected is None or found[0].span == expected, f"{found[0].span} instead of {expected} in\n{source.text}"
     assert "{" not in found[0].message.replace("${", ""), found[0].message
 
 
@@ -96,13 +100,14 @@ class TestEachRule:
     def test_names_operands_that_exist(self, rule: dict[str, Any]) -> None:
         compiled = compile_rule(rule)
         source, _ = unmarked("run.sh", rule["examples"]["bad"][0]["run"])
-        config = Config(Reading(read(source).launches[0]), None)
-        known = config.reading.options.options
+        version = rule["examples"]["bad"][0].get("version")
+        config = configs(read(source).launches[0], [str(version)] if version is not None else [])[0]
+        assert config.catalog is not None
         names = [*operands(compiled["when"]), *operands(compiled.get("unless", ["and", []])), *compiled["at"]]
         for name in names:
             head = name.partition(".")[0]
             if head not in ("env", "model", "effective", "container"):
-                assert head in known, f"{head} is not in the option table"
+                assert head == "model" or config.catalog.spelled("--" + head), f"{head} is not in the catalog"
             if head == "effective":
                 from servelint.engines import config as config_module
 
@@ -118,13 +123,29 @@ class TestEachRule:
             assert rule["severity"] == "error"
 
 
+@pytest.mark.parametrize("rule", SHARED, ids=[rule["id"] for rule in SHARED])
+class TestEachRuleOfTheCatalog:
+    def test_is_valid(self, rule: dict[str, Any]) -> None:
+        schema = json.loads((ROOT / "schemas" / "catalog-rule.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(rule)
+
+    def test_says_whether_the_engine_starts(self, rule: dict[str, Any]) -> None:
+        assert (rule["impact"] == "crash-at-start") is (rule["complaint"] in REFUSED)
+        assert (rule["severity"] == "error") is (rule["complaint"] in REFUSED)
+
+    def test_has_examples_of_its_engines(self, rule: dict[str, Any]) -> None:
+        for kind in ("bad", "good"):
+            assert rule["examples"][kind]
+            assert {example["engine"] for example in rule["examples"][kind]} <= set(rule["engines"])
+
+
 def test_the_book_holds_every_rule() -> None:
-    assert [rule.id for rule in rules()] == IDS
+    assert [rule.id for rule in rules()] == sorted([rule["id"] for rule in ALL])
     assert {rule.engine for rule in rules()} <= set(ENGINE_NAMES)
 
 
 def test_marks_are_only_in_bad_examples() -> None:
-    for rule in DATA:
+    for rule in FILES:
         for example in rule["examples"]["good"]:
             assert OPEN not in json.dumps(example, ensure_ascii=False)
             assert CLOSE not in json.dumps(example, ensure_ascii=False)

@@ -10,14 +10,16 @@ from servelint.source import Source, Span
 
 OPEN, CLOSE = "\u27e6", "\u27e7"
 VERBS = {
-    "vllm": ("vllm serve",),
+    "vllm": ("vllm serve", "python3 -m vllm.entrypoints.openai.api_server"),
     "sglang": ("python -m sglang.launch_server", "python3 -m sglang.launch_server", "sglang serve"),
     "llama.cpp": ("llama-server",),
+    "lmdeploy": ("lmdeploy serve api_server",),
 }
 IMAGES = {
     "vllm": "vllm/vllm-openai:v{}",
     "sglang": "lmsysorg/sglang:v{}-cu126",
     "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}",
+    "lmdeploy": "openmmlab/lmdeploy:v{}",
 }
 
 
@@ -32,9 +34,14 @@ def verb_of(command: str, engine: str) -> str:
 
 def _image(engine: str, example: dict[str, Any]) -> tuple[str, bool]:
     """An image for the example's release, and whether the image starts the engine by itself."""
+    if "image" in example:
+        return str(example["image"]), engine not in ("sglang", "lmdeploy")
     if "version" not in example:
         return "registry.example/house/server:prod", False
-    return IMAGES[engine].format(example["version"]), engine != "sglang"
+    if engine == "vllm" and example["run"].startswith("python3 -m"):
+        return f"registry.example/vllm-openai:v{example['version']}", False  # whose entrypoint nobody knows
+    starts = engine not in ("sglang", "lmdeploy")
+    return IMAGES[engine].format(example["version"]), starts
 
 
 def _single_quoted(text: str) -> str:
@@ -82,11 +89,12 @@ def shell_script(engine: str, example: dict[str, Any]) -> str:
     head, dashes, options = rest.partition(" -") if not rest.startswith("-") else ("", "-", rest[1:])
     array = f"ARGS=(\n  {dashes.strip()}{options.replace(' --', chr(10) + '  --')}\n)\n" if dashes else "ARGS=()\n"
     start = f'{verb} {head} "${{ARGS[@]}}"'.replace("  ", " ")
-    if "version" in example and engine == "llama.cpp":
-        image, _ = _image(engine, example)
+    if "image" in example or ("version" in example and engine == "llama.cpp"):
+        image, starts = _image(engine, example)
+        head = head if starts else f"{verb} {head}"
         environment = "".join([f' -e {name}="{value}"' for name, value in example.get("env", {}).items()])
         return f'#!/bin/bash\n{array}docker run --rm --gpus all{environment} \\\n  {image} {head} "${{ARGS[@]}}"\n'
-    package = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}"}.get(engine, "")
+    package = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}.get(engine, "")
     install = f'pip install -q "{package.format(example["version"])}"\n' if "version" in example else ""
     return f"#!/usr/bin/env bash\nset -euo pipefail\n{install}{exports}{array}exec {start}\n"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
 
+from servelint.acceptance import Complaint, complaints
+from servelint.acceptance.complaint import OF_FORKS
 from servelint.checks import run_check
 from servelint.engines import ENGINE_NAMES, entry
-from servelint.engines.config import Config, Operand, Reading
+from servelint.engines.config import Config, Operand
+from servelint.engines.config import configs as configs_of
 from servelint.engines.releases import known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
 from servelint.fixes import fix_for
@@ -19,6 +21,7 @@ from servelint.rules.rule import Rule
 from servelint.settings import Settings
 from servelint.source import Span
 
+_METHOD_KNOWN = "effective.speculative-method-known"
 _PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
 
 
@@ -44,58 +47,117 @@ def judge(launch: Launch, settings: Settings) -> list[Finding]:
     rules = [rule for rule in rules_of(launch.engine) if settings.wants(rule.id)]
     if not rules:
         return []
-    reading = Reading(launch)
-    releases = possible_releases(launch, reading, settings)
-    configs = [Config(reading, release) for release in releases.known] or [Config(reading, None)]
-    written = {name.partition(".")[0] for name in reading.arguments.settings}
+    releases, configs = possible_releases(launch, settings)
+    written = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
     findings: list[Finding] = []
     for rule in rules:
-        if not written.issuperset(rule.needs) and "model" not in rule.needs:
+        if rule.complaint is not None or (not written.issuperset(rule.needs) and "model" not in rule.needs):
             continue
         if not all(ranges.contains(rule.bounds, config.key) for config in configs):
             continue
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
-    return findings
+    return [*findings, *_complaints(rules, launch, configs, releases, findings)]
 
 
-def possible_releases(launch: Launch, reading: Reading, settings: Settings) -> Releases:
-    """The named release, or the newest for a rolling image, or all that know what the launch asks for."""
+def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
+    """The named release, or the newest for a rolling image, or all that would start the launch, and the launch under each.
+
+    Where no release would start it, it is all of them.
+    """
     claim = launch.release
     if claim.release is not None and release_key(claim.release) is not None:
-        return Releases([claim.release], exact=True, rolling=False, how=claim.how)
+        releases = Releases([claim.release], exact=True, rolling=False, how=claim.how)
+        return releases, configs_of(launch, releases.known)
     given = settings.engine_versions.get(launch.engine)
     if given is not None:
-        return Releases([given], exact=True, rolling=False, how="settings")
+        return Releases([given], exact=True, rolling=False, how="settings"), configs_of(launch, [given])
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
-        return Releases([latest], exact=False, rolling=True, how=claim.how)
-    floor = release_key(_floor(reading, launch))
-    known = [release for release in known_releases(launch.engine) if floor is None or (release_key(release) or floor) >= floor]
-    return Releases(known, exact=False, rolling=False, how=None)
+        return Releases([latest], exact=False, rolling=True, how=claim.how), configs_of(launch, [latest])
+    since = release_key(_floor(launch))
+    known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
+    configs = configs_of(launch, known)
+    taking = [config for config in configs if not any(complaint.refused for complaint in complaints(config))]
+    starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or configs
+    names = [config.release for config in starting if config.release is not None]
+    return Releases(names, exact=False, rolling=False, how=None), starting
 
 
-def _floor(reading: Reading, launch: Launch) -> str:
-    """The first release that knows everything that the launch certainly asks for: what is older does not start at all."""
-    config = Config(reading, None)
+def _floor(launch: Launch) -> str:
+    """The first release that knows the launch's verb and model: what is older does not start it at all."""
     bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
-    for setting in reading.arguments.settings.values():
-        option = reading.options.get(setting.name)
-        if option is None:
-            continue
-        if option.since is not None:
-            bounds.append(option.since)
-        value = setting.value.value if setting.value is not None else None
-        bounds += [since for pattern, since in option.values_since.items() if value is not None and fnmatchcase(value, pattern)]
-    method = config.operand("speculative-config.method").value if launch.engine == "vllm" else None
-    known = reading.options.speculative_methods.get(method) if isinstance(method, str) else None
-    if known is not None:
-        bounds.append(known["since"])
-    family = config.family
+    family = configs_of(launch, [])[0].family
     if family is not None and launch.engine in family.since:
         bounds.append(family.since[launch.engine])
     return max(bounds, key=lambda release: release_key(release) or ((0,), 0, 0, 0, 0, 0))
+
+
+def _complaints(
+    rules: list[Rule], launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]
+) -> list[Finding]:
+    """What the parser of every release that the launch may run on complains of, as findings of the rules in rules/catalog/.
+
+    said: what other rules found, which is more than that a parser refuses or ignores something
+    """
+    by_name = {rule.complaint: rule for rule in rules if rule.complaint is not None}
+    each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
+    shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
+    if _may_be_a_fork(launch):
+        shared = [one for one in shared if one.rule not in OF_FORKS and not one.new]
+    if not releases.exact:
+        shared = [one for one in shared if not one.new]
+    if not releases.rolling:
+        shared = [one for one in shared if one.rule != "option-came-and-went"]
+    by_id = {rule.id: rule for rule in rules}
+    variables = {name for finding in said for name in operands(by_id[finding.rule].when) if name.startswith("env.")}
+    wanted = [
+        one
+        for one in shared
+        if one.rule in by_name
+        and "env." + one.variable not in variables
+        and not any(_says_it(finding, one) for finding in said)
+    ]
+    return [_complained(by_name[one.rule], one, launch, releases) for one in wanted]
+
+
+def _may_be_a_fork(launch: Launch) -> bool:
+    """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
+    return launch.image is not None and launch.release.release is None and not launch.release.rolling
+
+
+def _says_it(finding: Finding, complaint: Complaint) -> bool:
+    """Whether a finding at the same place says as much: that the engine does not start only by one that says so."""
+    if complaint.span is None or not _inside(finding.span, complaint.span):
+        return False
+    return not complaint.refused or finding.impact == "crash-at-start"
+
+
+def _complained(rule: Rule, complaint: Complaint, launch: Launch, releases: Releases) -> Finding:
+    span = complaint.span if complaint.span is not None else _verb(launch)
+    related = list(complaint.related)
+    claim = launch.release.span
+    if claim is not None and launch.release.release is not None:
+        related.append(Related(claim, release_name(launch, releases)))
+    fix = Fix(complaint.title, complaint.safe, complaint.edits) if complaint.edits else None
+    return Finding(
+        rule=rule.id,
+        severity=rule.severity,
+        confidence=rule.confidence,
+        impact=rule.impact,
+        message=complaint.message,
+        advice=complaint.advice,
+        span=span,
+        label=complaint.label,
+        related=[place for place in related if place.span != span],
+        fix=fix if fix is not None and all(edit.span.source is launch.source for edit in fix.edits) else None,
+        evidence=rule.evidence,
+        launch=launch,
+        release=releases.known[-1] if releases.exact or releases.rolling else None,
+        release_from=releases.how,
+        affected=rule.versions,
+    )
 
 
 def _holds(rule: Rule, configs: list[Config]) -> dict[str, str] | None:
@@ -116,11 +178,12 @@ def _holds(rule: Rule, configs: list[Config]) -> dict[str, str] | None:
 
 def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fields: dict[str, str]) -> Finding:
     places: list[tuple[str, Operand]] = [(name, config.operand(name)) for name in (*rule.at, *operands(rule.when))]
-    primary = next(((name, span) for name, operand in places if (span := operand.span) is not None), None)
+    standing = [(name, operand) for name, operand in places if operand.present is not False] or places
+    primary = next(((name, span) for name, operand in standing if (span := operand.span) is not None), None)
     name, span = primary if primary is not None else ("", _verb(launch))
     related: list[Related] = []
     seen = {span}
-    for other, operand in places:
+    for other, operand in standing:
         place = operand.span
         if place is not None and place not in seen and not _inside(place, span):
             seen.add(place)

@@ -14,7 +14,8 @@ class Word:
 
     text:  its value, quotes removed, with the place of each character
     site:  the word as it stands in the command, quotes included
-    many:  an unquoted expansion of unknown value, which may yield no word, one, or several
+    many:  an unquoted expansion of unknown value, which may yield no word, one, or several; one without text is a default that
+           is empty, which yields none unless the environment gives it
     """
 
     __slots__ = ("many", "site", "text")

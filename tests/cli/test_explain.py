@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from servelint.cli.explain import page
-from servelint.rules.load import rules
+from servelint.rules.compile import find_rule
+from servelint.rules.load import rule_folder, rules
 from tests.running import Workspace
 
 RULE = {
@@ -70,7 +71,8 @@ def test_every_rule_has_one(rule: str, workspace: Workspace) -> None:
     assert ran.status == 0
     assert ran.out.startswith(f"{rule}: ")
     assert "\u27e6" not in ran.out
-    assert "\nReported:\n" in ran.out
+    # a rule that several engines share has examples of some of them
+    assert ("\nReported:\n" in ran.out) is bool(find_rule(rule, rule_folder())["examples"]["bad"])
 
 
 @pytest.mark.parametrize(

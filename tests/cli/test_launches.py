@@ -131,7 +131,7 @@ class TestConfig:
             ("vllm serve m -sc.method mtp", {"model": "m", "speculative-config.method": "mtp"}),
             ("vllm serve m --speculative-config '{broken'", {"model": "m", "speculative-config": None}),
             ("sglang serve --model-path m --disable-radix-cache", {"model-path": "m", "disable-radix-cache": True}),
-            ("llama-server -m a.gguf -ngl 99", {"model": "a.gguf", "n-gpu-layers": "99"}),
+            ("llama-server -m a.gguf -ngl 99", {"model": "a.gguf", "gpu-layers": "99"}),
             ("text-generation-launcher --model-id m --port 80", {"model-id": "m", "port": "80"}),
         ],
     )

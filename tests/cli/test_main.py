@@ -19,7 +19,9 @@ usage: servelint COMMAND [options]
   check      lint files, folders, standard input or one command line
   launches   list the launches that servelint sees, normalised
   rules      list the rules
-  explain    print a rule's page
+  explain    print a rule's page, or the life of an option or a variable
+  engines    list, show and harvest what the engines accept
+  upgrade    tell what an engine upgrade would change for the launches
 
 servelint COMMAND --help tells more. servelint --version prints the version.
 """
@@ -43,7 +45,7 @@ def test_a_command_that_is_none(workspace: Workspace) -> None:
     assert workspace.run("lint") == (
         2,
         "",
-        "servelint: 'lint' is not a command; use one of check, launches, rules, explain\n",
+        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade\n",
     )
 
 

@@ -31,7 +31,7 @@ def test_json(workspace: Workspace) -> None:
     ("options", "wanted"),
     [
         (["--select", "sglang/*"], lambda rule: rule.engine == "sglang"),
-        (["--ignore", "vllm/*,sglang/*"], lambda rule: rule.engine == "llama.cpp"),
+        (["--ignore", "vllm/*,sglang/*"], lambda rule: rule.engine not in ("vllm", "sglang")),
         (["--severity", "error"], lambda rule: rule.severity == "error"),
         (["--severity", "warning"], lambda rule: rule.severity != "info"),
         (["--select", "vllm", "--severity", "error"], lambda rule: rule.engine == "vllm" and rule.severity == "error"),

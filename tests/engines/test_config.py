@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Reading, Scalar
+from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Scalar, configs
 from servelint.source import Span
 from tests.launching import launch_in, marked_launch
 
 
 def config(text: str, release: str | None = None, filename: str = "run.sh") -> Config:
-    return Config(Reading(launch_in(text, filename)), release)
+    return configs(launch_in(text, filename), [release] if release is not None else [])[0]
 
 
 def told(text: str, operand: str) -> tuple[bool | None, Scalar | None]:
@@ -21,7 +21,7 @@ def told(text: str, operand: str) -> tuple[bool | None, Scalar | None]:
 
 def operand_and_marks(text: str, name: str, filename: str = "run.sh") -> tuple[Operand, list[Span]]:
     launch, marks = marked_launch(text, filename)
-    return Config(Reading(launch), None).operand(name), marks
+    return configs(launch, [])[0].operand(name), marks
 
 
 class TestOptions:
@@ -31,8 +31,8 @@ class TestOptions:
             ("vllm serve m --port 8000", "port", (True, 8000)),
             ("vllm serve m --gpu-memory-utilization 0.9", "gpu-memory-utilization", (True, 0.9)),
             ("vllm serve m --gpu-memory-utilization 1", "gpu-memory-utilization", (True, 1.0)),
-            ("vllm serve m --port 8e3", "port", (True, 8000.0)),
-            ("vllm serve m --max-model-len 32k", "max-model-len", (True, "32k")),
+            ("vllm serve m --port 8e3", "port", (True, "8e3")),
+            ("vllm serve m --max-model-len 32k", "max-model-len", (True, 32000)),
             ("vllm serve m --kv-cache-dtype fp8", "kv-cache-dtype", (True, "fp8")),
             ("vllm serve m --port $PORT", "port", (True, None)),
             ("vllm serve m --port", "port", (True, None)),
@@ -45,7 +45,7 @@ class TestOptions:
             ("vllm serve m ${EAGER:+--enforce-eager}", "port", (False, None)),
             ("vllm serve m --config server.yaml --port 1", "port", (True, 1)),
             ("vllm serve m --config server.yaml", "enforce-eager", (None, None)),
-            ("vllm serve m --enforce", "enforce-eager", (None, None)),
+            ("vllm serve m --enforce", "enforce-eager", (True, True)),
         ],
     )
     def test_present_and_value(self, text: str, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
@@ -173,7 +173,7 @@ class TestJson:
         [
             ("attention-config", (True, None)),
             ("attention-config.a", (True, None)),
-            ("attention-config.a.b", (True, "3")),
+            ("attention-config.a.b", (True, 3)),
             ("attention-config.a.c", (False, None)),
             ("attention-config.a.b.c", (None, None)),
             ("attention-config.x", (False, None)),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 
+from servelint.engines import images
 from servelint.engines.images import Image, identify
 from servelint.engines.releases import known_releases
 from servelint.interpolate import interpolate, nothing
@@ -12,6 +16,7 @@ from servelint.text import Text
 from tests.launching import marked
 
 DIGEST = "@sha256:" + "0123456789abcdef" * 4
+OLDER = ("python3", "-m", "vllm.entrypoints.openai.api_server")
 
 
 def image(name: str) -> Image:
@@ -32,17 +37,26 @@ def image(name: str) -> Image:
         ("vllm/vllm-openai:v0.20.0" + DIGEST, "vllm", "0.20.0"),
         ("vllm/vllm-openai-rocm:v0.20.0", "vllm", "0.20.0"),
         ("vllm/vllm-openai-cpu:v0.20.0", "vllm", "0.20.0"),
+        ("vllm/vllm-openai-xpu:v0.20.0", "vllm", "0.20.0"),
         ("docker.io/vllm/vllm-openai:v0.20.0", "vllm", "0.20.0"),
+        ("docker.io/vllm/vllm-openai-cpu:v0.20.0-x86_64", "vllm", "0.20.0"),
+        ("vllm/vllm-openai:v0.20.0-aarch64-cu129-ubuntu2404", "vllm", "0.20.0"),
+        ("public.ecr.aws/q9t5s3a7/vllm-cpu-release-repo:v0.20.0", "vllm", "0.20.0"),
         ("registry.example:5000/mirror/vllm/vllm-openai:v0.20.0", "vllm", "0.20.0"),
         ("lmsysorg/sglang:v0.5.9-cu126", "sglang", "0.5.9"),
         ("lmsysorg/sglang:v0.4.9.post6-cu126", "sglang", "0.4.9.post6"),
         ("lmsysorg/sglang:v0.5.10rc0", "sglang", "0.5.10rc0"),
+        ("lmsysorg/sglang:v0.5.9-rocm700-mi35x", "sglang", "0.5.9"),
+        ("lmsysorg/sglang:v0.5.5.post3-cu129-arm64", "sglang", "0.5.5.post3"),
+        ("lmsysorg/sglang:v0.5.9-runtime", "sglang", "0.5.9"),
         ("ghcr.io/ggml-org/llama.cpp:server-b9180", "llama.cpp", "b9180"),
         ("ghcr.io/ggml-org/llama.cpp:server-cuda-b9180", "llama.cpp", "b9180"),
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda13-b9180", "llama.cpp", "b9180"),
         ("ghcr.io/ggerganov/llama.cpp:server-cuda-b4719", "llama.cpp", "b4719"),
         ("ghcr.io/huggingface/text-generation-inference:3.3.4", "tgi", "3.3.4"),
         ("openmmlab/lmdeploy:v0.10.0-cu12", "lmdeploy", "0.10.0"),
         ("nvcr.io/nvidia/tensorrt-llm/release:1.1.0rc2", "trtllm", "1.1.0rc2"),
+        ("nvcr.io/nvidia/tensorrt-llm/release:1.2.0rc6.post1", "trtllm", "1.2.0rc6.post1"),
         # an image of somebody's own, named like the engine's and tagged with a release that the engine has
         ("registry.example/house/vllm-openai:v0.20.0", "vllm", "0.20.0"),
         ("registry.example/house/vllm-openai-gb10:v0.20.0-house", "vllm", "0.20.0"),
@@ -69,7 +83,11 @@ def test_a_tag_names_the_release(name: str, engine: str, release: str) -> None:
         ("lmsysorg/sglang:dev", "sglang"),
         ("lmsysorg/sglang:latest-cu129", "sglang"),
         ("ghcr.io/ggml-org/llama.cpp:server", "llama.cpp"),
+        ("lmsysorg/sglang:nightly-dev", "sglang"),
+        ("lmsysorg/sglang:dev-cu13", "sglang"),
+        ("openmmlab/lmdeploy:latest-cu12", "lmdeploy"),
         ("ghcr.io/ggml-org/llama.cpp:server-cuda", "llama.cpp"),
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda13", "llama.cpp"),
     ],
 )
 def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
@@ -90,7 +108,28 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("vllm/vllm-openai:0123456789abcdef", "vllm"),
         ("vllm/vllm-openai" + DIGEST, "vllm"),
         ("vllm/vllm-openai:latest" + DIGEST, "vllm"),
+        # one made for a model, a machine or a day
+        ("vllm/vllm-openai:gptoss", "vllm"),
+        ("vllm/vllm-openai:v0.20.0-nightly", "vllm"),
+        ("vllm/vllm-tpu:nightly-20260504-e2a6582-67058ca", "vllm"),
+        ("lmsysorg/sglang:blackwell", "sglang"),
+        ("lmsysorg/sglang:b200-cu129", "sglang"),
+        ("lmsysorg/sglang:spark", "sglang"),
+        ("lmsysorg/sglang:nightly-dev-20251208-5e2cda61", "sglang"),
+        ("lmsysorg/sglang:v0.5.9-rocm700-mi35x-20260220", "sglang"),
+        ("nvcr.io/nvidia/tensorrt-llm/release:spark-single-gpu-dev", "trtllm"),
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda-bXXXX", "llama.cpp"),
         # releases of the image, not of the engine
+        ("nvcr.io/nvidia/vllm:26.01-py3", "vllm"),
+        ("nvcr.io/nvidia/vllm:${TAG}", "vllm"),
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1", "vllm"),
+        ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.8.1", "sglang"),
+        ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.8.1", "trtllm"),
+        ("public.ecr.aws/q9t5s3a7/vllm-release-repo:0123456789abcdef-x86_64", "vllm"),
+        ("intel/llm-scaler-vllm:0.10.2-b6", "vllm"),
+        ("opea/vllm-gaudi:1.22.0", "vllm"),
+        ("rocm/sgl-dev:v0.5.9-rocm720-mi35x-20260301", "sglang"),
+        ("lmsysorg/sglang-rocm:v0.5.10rc0-rocm700-mi30x-20260407", "sglang"),
         ("nvcr.io/nvidia/vllm:25.09-py3", "vllm"),
         ("nvcr.io/nvidia/sglang:25.10-py3", "sglang"),
         ("rocm/vllm:rocm7.0.0_vllm_0.10.1", "vllm"),
@@ -138,6 +177,17 @@ def test_an_image_of_something_else(name: str) -> None:
     ("name", "entrypoint"),
     [
         ("vllm/vllm-openai:v0.20.0", ("vllm", "serve")),
+        ("vllm/vllm-openai:v0.11.1", ("vllm", "serve")),
+        ("vllm/vllm-openai:v0.11.0", OLDER),
+        ("vllm/vllm-openai:v0.6.4.post1", OLDER),
+        ("vllm/vllm-openai-cpu:v0.9.2", OLDER),
+        ("vllm/vllm-openai:v0.11.1rc1", None),
+        ("vllm/vllm-openai:latest", ("vllm", "serve")),
+        ("vllm/vllm-openai:${TAG}", ("vllm", "serve")),
+        ("vllm/vllm-openai-rocm:v0.20.0", ("vllm", "serve")),
+        ("intel/vllm:0.10.2-xpu", None),
+        ("nvcr.io/nvidia/vllm:26.05-py3", ()),
+        ("openmmlab/lmdeploy:v0.10.0-cu12", ()),
         ("lmcache/vllm-openai:v0.3.9", ("vllm", "serve")),
         ("ghcr.io/ggml-org/llama.cpp:server-cuda-b9180", ("llama-server",)),
         ("ghcr.io/huggingface/text-generation-inference:3.3.4", ("text-generation-launcher",)),
@@ -157,6 +207,32 @@ def test_the_release_is_pointed_at() -> None:
     found = identify(Text.at(source, 0, len(source.text)))
     assert found.claim.span == marks[0]
     assert found.claims["vllm"] is found.claim
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        ("nvcr.io/nvidia/vllm:25.10-py3", "0.10.2"),
+        ("nvcr.io/nvidia/vllm:26.03-py3", "0.17.1"),
+        ("nvcr.io/nvidia/vllm:26.05-py3", "0.20.1"),
+        ("nvcr.io/nvidia/vllm:26.10-py3" + DIGEST, "0.31.0"),
+    ],
+)
+def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> None:
+    found = image(name)
+    assert (found.engine, found.claim.release, found.claim.how, found.claim.rolling) == ("vllm", release, "image", False)
+    assert found.claim.span is not None
+    assert found.claim.span.text == name.partition(":")[2].partition("@")[0]
+    assert release in known_releases("vllm")
+
+
+def test_every_family_names_a_source() -> None:
+    with open(os.path.join(os.path.dirname(images.__file__), "data", "images.json"), encoding="utf-8") as file:
+        families = json.load(file)["families"]
+    assert len({family["repository"] for family in families}) == len(families)
+    for family in families:
+        sources = [family["source"], *(said["source"] for said in family.get("releases", {}).values())]
+        assert all(source.startswith("https://") for source in sources), family["repository"]
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.engines.config import Config, Reading
+from servelint.engines.config import configs
 from tests.launching import launch_in
 
 
 def fact(name: str, script: str, release: str | None = "0.5.12", filename: str = "run.sh") -> object:
     """The value of a fact; "absent" or "unknown" where it has none."""
-    operand = Config(Reading(launch_in(script, filename)), release).operand(f"effective.{name}")
+    operand = configs(launch_in(script, filename), [release] if release is not None else [])[0].operand(f"effective.{name}")
     if operand.present is False:
         return "absent"
     return "unknown" if operand.value is None else operand.value

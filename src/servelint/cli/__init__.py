@@ -8,7 +8,9 @@ COMMANDS = {
     "check": "lint files, folders, standard input or one command line",
     "launches": "list the launches that servelint sees, normalised",
     "rules": "list the rules",
-    "explain": "print a rule's page",
+    "explain": "print a rule's page, or the life of an option or a variable",
+    "engines": "list, show and harvest what the engines accept",
+    "upgrade": "tell what an engine upgrade would change for the launches",
 }
 
 _USAGE = """usage: servelint COMMAND [options]

@@ -3,32 +3,60 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 import textwrap
 from typing import Any
 
-from servelint.cli import options
 from servelint.engines import ENGINE_NAMES
 from servelint.rules.load import rule_folder, rules
 from servelint.rules.ranges import describe
 
+_USAGE = """usage: servelint explain RULE
+       servelint explain ENGINE OPTION|VARIABLE
+
+Print a rule's page (vllm/turboquant-with-spec-decode), or the life of an option or an environment
+variable in the releases of an engine: servelint explain vllm --swap-space
+"""
+
 
 def run(args: list[str]) -> int:
-    usage = options.parser("explain", "Print a rule's page: what, why, since and until when, what to write, who says so.")
-    usage.add_argument("rule", metavar="RULE", help="a rule's id, such as vllm/turboquant-with-spec-decode")
-    arguments = usage.parse_args(args)
-    ids = [rule.id for rule in rules()]
-    if arguments.rule not in ids:
-        near = difflib.get_close_matches(arguments.rule, ids, n=3, cutoff=0.4)
-        hint = f"; did you mean {', '.join(near)}?" if near else " (servelint rules lists them)"
-        print(f"servelint: there is no rule {arguments.rule!r}{hint}", file=sys.stderr)
+    if args[:1] in (["-h"], ["--help"]):
+        sys.stdout.write(_USAGE)
+        return 0
+    if len(args) == 2:
+        return _life(*args)
+    if len(args) != 1 or args[0].startswith("-"):
+        sys.stderr.write(_USAGE)
         return 2
-    from servelint.rules.compile import read_rule
+    (name,) = args
+    ids = [rule.id for rule in rules()]
+    if name not in ids:
+        near = difflib.get_close_matches(name, ids, n=3, cutoff=0.4)
+        hint = f"; did you mean {', '.join(near)}?" if near else " (servelint rules lists them)"
+        print(f"servelint: there is no rule {name!r}{hint}", file=sys.stderr)
+        return 2
+    from servelint.rules.compile import find_rule
 
-    folder = rule_folder()
-    data = read_rule(os.path.join(folder, arguments.rule + ".yaml"), folder)
-    sys.stdout.write(page(data))
+    sys.stdout.write(page(find_rule(name, rule_folder())))
+    return 0
+
+
+def _life(engine: str, name: str) -> int:
+    from servelint.engines import catalog as catalogs
+    from servelint.report import life
+
+    catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
+    if catalog is None:
+        known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
+        print(f"servelint: there is no catalog of {engine!r}; use one of {known}", file=sys.stderr)
+        return 2
+    text = life.of_variable(catalog, name) or life.of_option(catalog, name)
+    if text is None:
+        close = life.near(catalog, name)
+        hint = f"; did you mean {close}?" if close else ""
+        print(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}", file=sys.stderr)
+        return 2
+    sys.stdout.write(text)
     return 0
 
 
@@ -39,19 +67,18 @@ def page(data: dict[str, Any]) -> str:
         f"{data['id']}: {data['title']}",
         "",
         f"severity    {data['severity']} (confidence {data['confidence']}, impact {data['impact']})",
-        f"engine      {engine} {describe(str(data['versions']))} ({data['versions']})",
+        f"engine      {engine} {describe(str(data['versions']))}" + (f" ({data['versions']})" if data["versions"] else ""),
         "",
         *textwrap.wrap(" ".join(data["why"].split()), 100),
         "",
-        *textwrap.wrap(f"Fix: {data['advice']}", 100, subsequent_indent="  "),
-        "",
+        *([*textwrap.wrap(f"Fix: {data['advice']}", 100, subsequent_indent="  "), ""] if data["advice"] else []),
         "Evidence:",
     ]
     for entry in data["evidence"]:
         lines.append(f"  {entry.get('url') or entry['source']}")
         lines += textwrap.wrap(entry["says"], 96, initial_indent="    ", subsequent_indent="    ")
     for kind, title in (("bad", "Reported:"), ("good", "Not reported:")):
-        lines += ["", title]
+        lines += ["", title] if data["examples"][kind] else []
         for example in data["examples"][kind]:
             release = f"{engine} {example['version']}" if "version" in example else "release not known"
             variables = [f"{name}={value} " for name, value in example.get("env", {}).items()]

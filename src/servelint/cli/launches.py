@@ -8,7 +8,8 @@ import sys
 
 from servelint.cli import options
 from servelint.engines import ENGINE_NAMES
-from servelint.engines.config import Config, Reading
+from servelint.engines.argv import DIALECTS, PLAIN
+from servelint.engines.config import configs
 from servelint.json_nodes import ARRAY, OBJECT, JsonNode
 from servelint.launch import Launch
 from servelint.report.clean import clean
@@ -85,14 +86,16 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
 
 def config_data(launch: Launch) -> dict[str, Any]:
     """Option -> value as the engine reads it; null where it is not known."""
-    reading = Reading(launch)
-    config = Config(reading, None)
+    release = launch.release.release
+    (config,) = configs(launch, [release] if release is not None else [])
+    reading = config.reading
     data: dict[str, Any] = {}
-    if reading.options.positional == "model" and reading.arguments.positionals:
-        data["model"] = config.operand("model").value
+    positional = DIALECTS.get(launch.engine, PLAIN).positional
+    if positional and reading.arguments.positionals:
+        data[positional] = config.operand("model").value
     for name, setting in reading.arguments.settings.items():
-        option = reading.options.get(name)
-        if option is not None and option.type == "json":
+        option = setting.option
+        if option is not None and "." not in name and (option.json or "json" in option.types):
             node = reading.parsed(name)
             data[name] = _json(node) if node is not None else None
         elif setting.value is None and setting.on is None:

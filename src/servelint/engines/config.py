@@ -10,8 +10,11 @@ from functools import lru_cache
 from importlib import import_module
 
 from servelint import models
-from servelint.engines import options as option_table
-from servelint.engines.options import Arguments, Options, Setting
+from servelint.engines import catalog as catalogs
+from servelint.engines import entry, images
+from servelint.engines.argv import DIALECTS, PLAIN, Arguments, Setting, read
+from servelint.engines.catalog import Catalog
+from servelint.engines.conversions import Refused, convert
 from servelint.engines.releases import release_key
 from servelint.launch import Launch
 from servelint.text import Text
@@ -19,13 +22,13 @@ from servelint.text import Text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from servelint import json_nodes
+    from servelint.acceptance.complaint import Complaint
     from servelint.source import Span
 
 Scalar = str | int | float | bool
-
-_NUMBERS = ("int", "float")
 
 
 class Operand:
@@ -66,50 +69,110 @@ UNWRITTEN = Operand(None)
 
 
 class Reading:
-    """What is the same for every release: the launch's arguments, read once."""
+    """A launch's arguments as the parser of some releases reads them: all those that read them alike share it."""
 
-    __slots__ = ("arguments", "by_keys", "json", "launch", "model", "options")
+    __slots__ = ("arguments", "by_keys", "json", "launch", "model")
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
-        self.options: Options = option_table.load(launch.engine)
-        self.arguments: Arguments = option_table.read(launch.argv, self.options)
-        self.arguments.complete = self.arguments.complete and not launch.fragment
-        self.by_keys = {name.partition(".")[0] for name in self.arguments.settings if "." in name}
-        self.json: dict[str, json_nodes.JsonNode | None] = {}
+        self.arguments = arguments
+        self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
+        self.json: dict[str, json_nodes.JsonNode | json_nodes.JsonFault | None] = {}
         self.model = self._model()
 
     def _model(self) -> Text | None:
         settings = self.arguments.settings
-        if self.options.positional == "model" and self.arguments.positionals:
+        if DIALECTS.get(self.launch.engine, PLAIN).positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
         for name in ("model-path", "model"):
             if name in settings and settings[name].value is not None:
                 return settings[name].value
         return None
 
-    def parsed(self, name: str) -> json_nodes.JsonNode | None:
-        """The JSON of an option's value; None if it is not given, not known, or no JSON."""
+    def json_of(self, name: str) -> json_nodes.JsonNode | json_nodes.JsonFault | None:
+        """The JSON of an option's value, or why it is none; None if no value is given."""
         if name not in self.json:
             from servelint import json_nodes
 
             setting = self.arguments.settings.get(name)
-            self.json[name] = None
-            if setting is not None and setting.value is not None:
-                node = json_nodes.parse(setting.value)
-                self.json[name] = node if isinstance(node, json_nodes.JsonNode) else None
+            value = setting.value if setting is not None else None
+            self.json[name] = json_nodes.parse(value) if value is not None else None
         return self.json[name]
+
+    def parsed(self, name: str) -> json_nodes.JsonNode | None:
+        """The JSON of an option's value; None if it is not given, not known, or no JSON."""
+        from servelint import json_nodes
+
+        node = self.json_of(name)
+        return node if isinstance(node, json_nodes.JsonNode) else None
+
+
+class Named:
+    """A name that some release has: what it is there, and whether this release has it, None if that is not known."""
+
+    __slots__ = ("body", "here")
+
+    def __init__(self, body: dict[str, Any], here: bool | None) -> None:
+        self.body = body
+        self.here = here
+
+
+def configs(launch: Launch, releases: list[str]) -> list[Config]:
+    """A launch under each of some releases; under none that is known if the list is empty."""
+    catalog = catalogs.load(launch.engine)
+    readings: dict[object, Reading] = {}
+    asked: list[str | None] = [*releases] or [None]
+    return [_config(launch, release, catalog, readings) for release in asked]
+
+
+def _config(launch: Launch, release: str | None, catalog: Catalog | None, readings: dict[object, Reading]) -> Config:
+    exact = catalog.index(release) if catalog is not None and release is not None else None
+    index = exact if exact is not None or catalog is None else catalog.nearest(release)
+    config = Config(_reading(launch, catalog, index, readings), release, catalog, exact)
+    around = catalog.around(release) if catalog is not None and exact is None and release is not None else None
+    if around is not None and catalog is not None:
+        known = [Config(_reading(launch, catalog, one, readings), catalog.releases[one], catalog, one) for one in around]
+        config.around = (known[0], known[1])
+        for one in known:
+            one.told = release
+    return config
+
+
+def _reading(launch: Launch, catalog: Catalog | None, index: int | None, readings: dict[object, Reading]) -> Reading:
+    table = catalog.table(index) if catalog is not None and index is not None else None
+    alike = table.signature([word.text.flat for word in launch.argv]) if table is not None else None
+    if alike not in readings:
+        entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
+        arguments = read(
+            launch.argv,
+            table,
+            DIALECTS.get(launch.engine, PLAIN),
+            fragment=launch.fragment,
+            takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
+        )
+        readings[alike] = Reading(launch, arguments)
+    return readings[alike]
 
 
 class Config:
-    """A launch under one release; release None where the engine publishes none that servelint follows."""
+    """A launch under one release; release None where the engine publishes none that servelint follows.
 
-    __slots__ = ("_facts", "key", "launch", "reading", "release")
+    catalog, index: where the release stands in its engine's catalog; index None if it does not
+    told: the release as messages say it;  around: where it stands between two of the catalog, the launch under each of these
+    complaints: what servelint.acceptance found, once it looked
+    """
 
-    def __init__(self, reading: Reading, release: str | None) -> None:
+    __slots__ = ("_facts", "around", "catalog", "complaints", "index", "key", "launch", "reading", "release", "told")
+
+    def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
         self.launch = reading.launch
         self.release = release
+        self.catalog = catalog
+        self.index = index
+        self.around: tuple[Config, Config] | None = None
+        self.told = release
+        self.complaints: list[Complaint] | None = None
         self.key = release_key(release) if release is not None else None
         self._facts: dict[str, Operand] = {}
 
@@ -117,6 +180,14 @@ class Config:
         """Whether the release is the given one or later; None if it is not known."""
         bound = release_key(release)
         return None if self.key is None or bound is None else self.key >= bound
+
+    def named(self, kind: str, name: str) -> Named | None:
+        """What the catalog knows of a name, such as a speculative method; None if no release has it."""
+        runs = self.catalog.names(kind).get(name) if self.catalog is not None else None
+        if not runs:
+            return None
+        run = next((run for run in runs if self.index is not None and run[0] <= self.index <= run[1]), None)
+        return Named((run or runs[-1])[2], None if self.index is None else run is not None)
 
     @property
     def family(self) -> models.Family | None:
@@ -172,8 +243,9 @@ class Config:
             return Operand(True, setting.on, setting.word.text, site)
         if setting.value is None:
             return Operand(True, None, setting.word.text, site)
-        option = self.reading.options.get(setting.name)
-        return Operand(True, _typed(setting.value, option.type if option else None), setting.value, site)
+        return Operand(
+            True, _typed(self.launch.engine, setting.value, setting.option.types if setting.option else []), setting.value, site
+        )
 
     def _key(self, option: str, path: str) -> Operand:
         setting = self.setting(option)
@@ -221,17 +293,18 @@ class Config:
         return Operand(True, text.value, text)
 
 
-def _typed(text: Text, kind: str | None) -> Scalar | None:
+def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
+    """The value as the release converts it; the text where it does not."""
     value = text.value
-    if value is None or kind not in _NUMBERS:
-        return value
+    if value is None:
+        return None
     try:
-        return int(value) if kind == "int" else float(value)
-    except ValueError:
-        try:
-            return float(value)
-        except ValueError:
-            return value
+        converted = convert(engine, types, value)
+    except Refused:
+        converted = value
+    if isinstance(converted, (str, int, float)):
+        return converted
+    return value
 
 
 @lru_cache(maxsize=8)

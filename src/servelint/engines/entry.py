@@ -105,6 +105,18 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     return Entry(engine, at + 1) if engine is not None else None
 
 
+def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...] | None) -> bool | None:
+    """Whether a launch's verb takes a positional model; None if nobody knows.
+
+    `vllm serve MODEL` does; `python -m vllm.entrypoints.openai.api_server` does not look at one.
+    verb: empty where an image starts the engine;  entrypoint: of that image
+    """
+    words = [program(word) or "" for word in verb] or list(entrypoint or ())
+    if engine != "vllm" or not words:
+        return None if engine == "vllm" else True
+    return words[-1] == "serve"
+
+
 def since(engine: str, verb: tuple[Word, ...]) -> str:
     """The first release that a launch's verb starts; "0" where every release knows it."""
     words = [program(word) for word in verb]

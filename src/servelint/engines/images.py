@@ -6,9 +6,13 @@ import json
 import os
 import re
 
-from servelint.engines.releases import known_releases
+from servelint.engines.releases import known_releases, release_key
 from servelint.launch import ReleaseClaim
 from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 with open(os.path.join(os.path.dirname(__file__), "data", "images.json"), encoding="utf-8") as _file:
     _DATA = json.load(_file)
@@ -23,7 +27,8 @@ class Image:
 
     engine:      engine id, or None
     claim:       the engine's release as the tag names it
-    entrypoint:  the program that the image starts: () if it starts whatever the command says, None if nobody knows
+    entrypoint:  the program that the image starts: () if it starts whatever the command says, None if nobody knows; where it
+                 changed and the claim names no release, the one of the newest
     """
 
     __slots__ = ("claim", "engine", "entrypoint")
@@ -52,33 +57,49 @@ def identify(image: Text) -> Image:
     return _of_house(name.rpartition("/")[2], tag)
 
 
-def _in_family(name: str, family: dict[str, object]) -> bool:
-    repository = str(family["repository"])
-    suffixes = family.get("suffixes", [])
-    endings = [repository, *[repository + str(suffix) for suffix in suffixes]] if isinstance(suffixes, list) else [repository]
+def _in_family(name: str, family: dict[str, Any]) -> bool:
+    endings = [family["repository"] + suffix for suffix in ("", *family.get("suffixes", []))]
     return any(name == ending or name.endswith("/" + ending) for ending in endings)
 
 
-def _of_family(family: dict[str, object], tag: Text | None, pinned: bool) -> Image:
+def _of_family(family: dict[str, Any], tag: Text | None, pinned: bool) -> Image:
     engine = str(family["engine"])
-    entry = family.get("entrypoint", ())
-    entrypoint = tuple(str(word) for word in entry) if isinstance(entry, (list, tuple)) else ()
     only = family.get("only")
-    if only and (tag is None or re.search(str(only), tag.flat) is None):
+    if only and (tag is None or re.search(only, tag.flat) is None):
         return Image(engine, ReleaseClaim(), None)
+    claim = _claim(family, tag, pinned)
+    return Image(engine, claim, _entrypoint(family.get("entrypoint", []), claim.release))
+
+
+def _claim(family: dict[str, Any], tag: Text | None, pinned: bool) -> ReleaseClaim:
     tags = family.get("tags")
     if tags == "own":
-        return Image(engine, ReleaseClaim(), entrypoint)
+        said = family.get("releases", {}).get(tag.flat) if tag is not None else None
+        return ReleaseClaim() if tag is None or said is None else ReleaseClaim(said["release"], "image", tag.span())
     if tag is None:
-        return Image(engine, ReleaseClaim(None, "image", rolling=not pinned), entrypoint)
-    match = (re.compile(str(tags)) if tags else _RELEASE).match(tag.flat)
+        return ReleaseClaim(None, "image", rolling=not pinned)
+    match = (re.compile(tags) if tags else _RELEASE).match(tag.flat)
     if match is not None and tag.cut(match.start("release"), match.end("release")).known:
         span = tag.span(match.start("release"), match.end("release"))
-        return Image(engine, ReleaseClaim(match.group("release"), "image", span), entrypoint)
-    rolling = re.compile(str(family["rolling"])) if "rolling" in family else _ROLLING
+        return ReleaseClaim(match.group("release"), "image", span)
+    rolling = re.compile(family["rolling"]) if "rolling" in family else _ROLLING
     if tag.known and not pinned and rolling.match(tag.flat):
-        return Image(engine, ReleaseClaim(None, "image", tag.span(), rolling=True), entrypoint)
-    return Image(engine, ReleaseClaim(None, None, tag.span()), entrypoint)
+        return ReleaseClaim(None, "image", tag.span(), rolling=True)
+    return ReleaseClaim(None, None, tag.span())
+
+
+def _entrypoint(entry: list[Any] | None, release: str | None) -> tuple[str, ...] | None:
+    """The words that hold for a release; None between two spells, as for a pre-release of the later one's first."""
+    if entry is None or all(isinstance(word, str) for word in entry):
+        return None if entry is None else tuple(entry)
+    if release is None:
+        return tuple(entry[-1]["words"])
+    key = release_key(release)
+    for spell in entry:
+        first, last = (release_key(spell[side]) if side in spell else None for side in ("since", "until"))
+        if key is not None and (first is None or key >= first) and (last is None or key <= last):
+            return tuple(spell["words"])
+    return None
 
 
 def _of_house(name: str, tag: Text | None) -> Image:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from servelint.engines.config import ABSENT, UNKNOWN, Config, Operand
-from servelint.engines.releases import release_key
 
+_METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 
 
@@ -19,8 +19,8 @@ def speculative_method(config: Config) -> Operand:
         return _undeclared_method(config) if method.present is False else method
     if not isinstance(method.value, str):
         return method
-    known = config.reading.options.speculative_methods.get(method.value)
-    return Operand(True, known.get("alias_of", method.value), method.text, method.site) if known is not None else method
+    known = config.named(_METHODS, method.value)
+    return Operand(True, known.body.get("alias_of", method.value), method.text, method.site) if known is not None else method
 
 
 def _undeclared_method(config: Config) -> Operand:
@@ -39,14 +39,13 @@ def speculative_alias(config: Config) -> Operand:
     method = config.operand("speculative-config.method")
     if not isinstance(method.value, str):
         return ABSENT if method.present is False else UNKNOWN
-    known = config.reading.options.speculative_methods.get(method.value)
-    if known is None or "alias_of" not in known:
+    known = config.named(_METHODS, method.value)
+    if known is None or "alias_of" not in known.body:
         return ABSENT
-    accepted = config.at_least(known["since"])
     renamed = config.at_least("0.11.0")
-    if accepted is None or renamed is None:
+    if known.here is None or renamed is None:
         return UNKNOWN
-    return Operand(True, known["alias_of"], method.text, method.site) if accepted and renamed else ABSENT
+    return Operand(True, known.body["alias_of"], method.text, method.site) if known.here and renamed else ABSENT
 
 
 def speculative_method_known(config: Config) -> Operand:
@@ -54,14 +53,9 @@ def speculative_method_known(config: Config) -> Operand:
     method = config.operand("speculative-config.method")
     if not isinstance(method.value, str):
         return UNKNOWN
-    known = config.reading.options.speculative_methods.get(method.value)
-    if known is None:
-        return UNKNOWN  # a release after the newest that is known here may have added it
-    since = config.at_least(known["since"])
-    if since is None:
-        return UNKNOWN
-    gone = "last" in known and config.at_least(known["last"]) and config.key != release_key(known["last"])
-    return Operand(True, bool(since and not gone), method.text, method.site)
+    known = config.named(_METHODS, method.value)
+    here = known.here if known is not None else None if config.index is None else False
+    return UNKNOWN if here is None else Operand(True, here, method.text, method.site)
 
 
 def prefix_caching(config: Config) -> Operand:

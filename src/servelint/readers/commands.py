@@ -316,7 +316,9 @@ def in_container(
     entrypoint: list[Word] | None, command: list[Word], image: images.Image, place: Place, depth: int = 0
 ) -> list[Launch]:
     """The launches of a container. entrypoint: None where the file leaves the image's own."""
-    found = launches([*(entrypoint or []), *command], place, depth)
+    # an image that starts the engine itself takes `vllm serve` for arguments of it
+    repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
+    found = [] if repeated else launches([*(entrypoint or []), *command], place, depth)
     if found or entrypoint is not None:
         return found
     if image.engine is None or not _implied(image, command):

@@ -65,19 +65,20 @@ def _notes(finding: Finding) -> list[str]:
         if finding.fix is not None:
             how = " (--fix does it)" if finding.fix.safe else " (--unsafe-fixes does it)"
         notes.append(f"fix: {clean(finding.advice)}{how}")
-    if finding.launch is not None and finding.affected:
+    if finding.launch is not None:
         engine = ENGINE_NAMES[finding.launch.engine]
         claim = finding.launch.release
+        range_ = describe(finding.affected) if finding.affected else ""
+        affected = f"; affected: {range_}" if range_ else ""
         if finding.release is None:
-            notes.append(
-                f"release: none is named here; true of every {engine} that can start this ({describe(finding.affected)})"
-            )
+            every = f"the same in every {engine} known here"
+            if range_:
+                every = f"true of every {engine} that can start this ({range_})"
+            notes.append(f"release: none is named here; {every}")
         elif claim.release is None and finding.release_from != "settings":
-            notes.append(
-                f"release: judged as {engine} {finding.release}, the newest known here; affected: {describe(finding.affected)}"
-            )
+            notes.append(f"release: judged as {engine} {finding.release}, the newest known here{affected}")
         elif claim.release is None or claim.span is None:
-            notes.append(f"release: {engine} {finding.release}; affected: {describe(finding.affected)}")
+            notes.append(f"release: {engine} {finding.release}{affected}")
     if finding.evidence:
         notes.append(f"see: {clean(finding.evidence[0])}")
     return notes

@@ -37,11 +37,40 @@ def read_rule(path: str, folder: str) -> dict[str, Any]:
     return data
 
 
+AREAS = {"llama.cpp": "llamacpp"}
+"""engine id -> the area of its rules, where that is another word."""
+
+
+def expand(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rules that a file makes: itself, or one for each of its engines (rules/catalog/ holds for several)."""
+    if "engines" not in data:
+        return [data]
+    name = data["id"].partition("/")[2]
+    shared = {key: value for key, value in data.items() if key != "engines"}
+    return [
+        {
+            **shared,
+            "id": f"{AREAS.get(engine, engine)}/{name}",
+            "engine": engine,
+            "versions": "",
+            "when": {},
+            "at": [],
+            "message": data["title"],
+            "advice": "",
+            "examples": {
+                kind: [example for example in examples if example["engine"] == engine]
+                for kind, examples in data.get("examples", {}).items()
+            },
+        }
+        for engine in data["engines"]
+    ]
+
+
 def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
     """The part of a rule that a check needs, with conditions and range compiled."""
     name = data["id"]
     try:
-        when = compile_condition(data["when"])
+        when = compile_condition(data["when"]) if data["when"] or "complaint" not in data else ["and", []]
         compiled: dict[str, Any] = {
             **{key: data[key] for key in ("id", "title", "severity", "confidence", "impact", "engine", "message", "advice")},
             "versions": str(data["versions"]),
@@ -55,7 +84,7 @@ def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
             compiled["unless"] = compile_condition(data["unless"])
     except (KeyError, ValueError) as error:
         raise RuleError(f"{name}: {error}") from error
-    compiled.update({key: data[key] for key in ("check", "labels", "fix") if key in data})
+    compiled.update({key: data[key] for key in ("check", "complaint", "labels", "fix") if key in data})
     return compiled
 
 
@@ -65,7 +94,20 @@ def _cited(entry: dict[str, str]) -> str:
 
 def compile_book(folder: str) -> dict[str, Any]:
     """The rule book of a folder: rules by engine, in the order of their ids."""
-    return {"rules": [compile_rule(read_rule(path, folder)) for path in rule_files(folder)]}
+    written = [data for path in rule_files(folder) for data in expand(read_rule(path, folder))]
+    return {"rules": [compile_rule(data) for data in sorted(written, key=lambda data: str(data["id"]))]}
+
+
+def find_rule(name: str, folder: str) -> dict[str, Any]:
+    """A rule's data by its id; raises RuleError if there is none."""
+    path = os.path.join(folder, name + ".yaml")
+    if os.path.exists(path):
+        return read_rule(path, folder)
+    shared = read_rule(os.path.join(folder, "catalog", name.partition("/")[2] + ".yaml"), folder)
+    for data in expand(shared):
+        if data["id"] == name:
+            return data
+    raise RuleError(f"there is no rule {name}")
 
 
 def write_book(folder: str, path: str) -> None:

@@ -20,6 +20,7 @@ class Rule:
         "at",
         "bounds",
         "check",
+        "complaint",
         "confidence",
         "engine",
         "evidence",
@@ -49,6 +50,7 @@ class Rule:
         self.unless: Compiled | None = data.get("unless")
         self.needs: list[str] = data["needs"]
         self.check: str | None = data.get("check")
+        self.complaint: str | None = data.get("complaint")
         self.at: list[str] = data["at"]
         self.labels: dict[str, str] = data.get("labels", {})
         self.message: str = data["message"]

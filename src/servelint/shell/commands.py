@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from servelint.launch import Word
 from servelint.shell import expand, lexer
 from servelint.shell.assignments import ASSIGNMENT, assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
 from servelint.shell.syntax import Node, name_of, parts
+from servelint.shell.words import gaps, nothing
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -71,13 +73,20 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     text, flat = shell.script.text, shell.script.flat
     found = lexer.command(flat, start)
     ranges = list(found.words)
+    last = start
     values: dict[str, Value] = {}
     while ranges and ASSIGNMENT.match(flat, *ranges[0]):
         name, value = assigned(shell, text.cut(*ranges.pop(0)))
         values[name] = value
     for low, high in found.strings:
         here = Text.join((expand.value(text.cut(low, high), shell), Text.of("\n")))
-    words = [word for low, high in ranges for word in expand.words(text.cut(low, high), shell)]
+    words: list[Word] = []
+    empty = gaps(text) if len(text.pieces) > 1 else []
+    for low, high in ranges:
+        # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
+        words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
+        words += expand.words(text.cut(low, high), shell)
+        last = high
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
         return shell.invoke(words, inline, text.extent(start, found.words[-1][1]), here), None

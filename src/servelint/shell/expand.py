@@ -86,6 +86,8 @@ class Fields:
         if self.quoted or any(part.flat for part in self.parts):
             text = Text.join(self.parts)
             self.done.append((text, not self.quoted and not text.flat.strip(HOLE)))
+        elif any(part.assumed for part in self.parts):
+            self.done.append((Text.join(self.parts), True))  # a default that is empty: no word, unless it is given
         self.parts, self.marks, self.quoted = [], [], False
 
 

@@ -30,8 +30,13 @@ def split(text: Text) -> list[Word]:
             many = not quoted and word.flat == HOLE
             words.append(Word(word, text.span(start, end), many))
 
+    empty = gaps(text)
     while at < len(flat):
         char = flat[at]
+        if empty and at >= empty[0]:
+            gap = empty.pop(0)
+            if gap == at and not parts and not quoted and (at == 0 or flat[at - 1].isspace()) and char.isspace():
+                words.append(nothing())
         if char.isspace():
             finish(at)
             parts, quoted = [], False
@@ -59,6 +64,16 @@ def split(text: Text) -> list[Word]:
             at = end
     finish(at)
     return words
+
+
+def nothing() -> Word:
+    """A default that is empty: no word, unless the environment gives one."""
+    return Word(Text((Piece("", None, assumed=True),)), None, many=True)
+
+
+def gaps(text: Text) -> list[int]:
+    """Where defaults that are empty stand: no word, unless the environment gives them."""
+    return [start for start, piece in zip(text.starts, text.pieces, strict=True) if not piece.text and piece.assumed]
 
 
 def _double(text: Text, at: int, parts: list[Text]) -> int:

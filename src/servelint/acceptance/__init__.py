@@ -1,0 +1,39 @@
+"""What an engine's own parser would say of a launch, by the catalog of its release.
+
+Each complaint belongs to a rule of rules/catalog/, which has its severity and impact; here are the words and the places.
+"""
+
+from __future__ import annotations
+
+from servelint.acceptance import arguments, environment, objects, values
+from servelint.acceptance.complaint import Complaint
+from servelint.acceptance.wording import Here
+from servelint.engines.config import Config
+
+__all__ = ["Complaint", "complaints"]
+
+
+def complaints(config: Config) -> list[Complaint]:
+    """What the release of a config has to say of the launch.
+
+    Of a release that the catalog does not have: what those before and after it both say, nothing at the catalog's ends.
+    """
+    if config.complaints is None:
+        config.complaints = _found(config)
+    return config.complaints
+
+
+def _found(config: Config) -> list[Complaint]:
+    if config.around is not None:
+        before, after = config.around
+        later = {(one.rule, one.span) for one in complaints(after)}
+        return [one for one in complaints(before) if (one.rule, one.span) in later]
+    if config.catalog is None or config.index is None:
+        return []
+    here = Here(config, config.catalog, config.index)
+    return [
+        *arguments.complaints(here),
+        *values.complaints(here),
+        *objects.complaints(here),
+        *environment.complaints(here),
+    ]

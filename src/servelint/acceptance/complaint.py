@@ -1,0 +1,85 @@
+"""A complaint: one thing that a release refuses, ignores or warns of, before a rule makes a finding of it."""
+
+from __future__ import annotations
+
+from servelint.finding import Edit, Related
+from servelint.source import Span
+
+REFUSED = frozenset(
+    (
+        "unknown-option",
+        "removed-option",
+        "option-not-yet",
+        "option-of-other-engine",
+        "ambiguous-option",
+        "missing-value",
+        "unexpected-value",
+        "unexpected-argument",
+        "one-word",
+        "missing-argument",
+        "exclusive-options",
+        "refused-option",
+        "invalid-choice",
+        "invalid-value",
+        "malformed-json",
+        "unknown-json-key",
+    )
+)
+"""Rules whose complaints keep the engine from starting."""
+
+OF_FORKS = frozenset(
+    (
+        "unknown-option",
+        "unknown-json-key",
+        "ignored-json-key",
+        "unknown-env",
+        "removed-env",
+        "env-not-yet",
+        "env-of-other-engine",
+        "deprecated-env",
+        "deprecated-option",
+    )
+)
+"""Rules whose complaints an engine that somebody changed may not deserve: it may know more, and keep what has gone."""
+
+
+class Complaint:
+    """rule: the name of a rule of rules/catalog/;  span: None if it is about the whole launch
+
+    new:  what it is about is in no release and no engine that is known: it may be in the next release, or in a fork
+    variable: the name of the environment variable that it is about
+    edits: what removes it, if that is one text;  safe: the launch means the same afterwards
+    """
+
+    __slots__ = ("advice", "edits", "label", "message", "new", "related", "rule", "safe", "span", "title", "variable")
+
+    def __init__(
+        self,
+        rule: str,
+        span: Span | None,
+        message: str,
+        advice: str,
+        label: str = "",
+        *,
+        related: list[Related] | None = None,
+        edits: list[Edit] | None = None,
+        title: str = "",
+        safe: bool = False,
+        variable: str = "",
+        new: bool = False,
+    ) -> None:
+        self.rule = rule
+        self.span = span
+        self.message = message
+        self.advice = advice
+        self.label = label
+        self.related = related or []
+        self.edits = edits or []
+        self.title = title
+        self.safe = safe
+        self.new = new
+        self.variable = variable
+
+    @property
+    def refused(self) -> bool:
+        return self.rule in REFUSED

@@ -1,0 +1,110 @@
+"""Complaints about environment variables: those that nothing in the release reads."""
+
+from __future__ import annotations
+
+from servelint.acceptance.complaint import Complaint
+from servelint.acceptance.replacements import replacement
+from servelint.acceptance.wording import Here, Life, similar
+from servelint.engines import ENGINE_NAMES
+from servelint.engines import catalog as catalogs
+from servelint.finding import Edit
+from servelint.launch import Variable
+from servelint.source import Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PREFIXES = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "lmdeploy": ("LMDEPLOY_",), "trtllm": ("TLLM_", "TRTLLM_")}
+
+
+def complaints(here: Here) -> list[Complaint]:
+    prefixes = _PREFIXES.get(here.engine, ())
+    others = tuple([prefix for engine, own in _PREFIXES.items() if engine != here.engine for prefix in own])
+    if not any(name.startswith((*prefixes, *others)) for name in here.config.launch.env):
+        return []
+    known = here.catalog.variables()
+    foreign = [
+        _foreign(here, name, variable)
+        for name, variable in here.config.launch.env.items()
+        # what a script exports may be for another engine that it starts
+        if here.config.launch.container is not None and name.startswith(others) and name not in known
+    ]
+    found = [
+        _variable(here, name, variable, known) for name, variable in here.config.launch.env.items() if name.startswith(prefixes)
+    ]
+    return [one for one in [*foreign, *found] if one is not None]
+
+
+def _foreign(here: Here, name: str, variable: Variable) -> Complaint | None:
+    """A variable of another engine, if that one does read it."""
+    engine = next(engine for engine, own in _PREFIXES.items() if name.startswith(own))
+    catalog = catalogs.load(engine)
+    if catalog is None or name not in catalog.variables():
+        return None
+    return Complaint(
+        "env-of-other-engine",
+        _name_span(variable),
+        f"{name} is a variable of {ENGINE_NAMES[engine]}; nothing in {here.release} reads it",
+        "delete it",
+        "not read",
+        variable=name,
+    )
+
+
+def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) -> Complaint | None:
+    engine = here.name
+    place = _name_span(variable)
+    runs = known.get(name)
+    if runs is None and name.startswith("SGL_") and "SGL_*" in known:
+        return None  # rewritten to SGLANG_, and judged there by the engine itself
+    instead = replacement(here.engine, name)
+    if runs is None:
+        read = [one for one, lives in known.items() if any(life[0] <= here.index <= life[1] for life in lives)]
+        close = similar(name, read)
+        if close is None:
+            return None  # a script beside the engine may read it
+        return Complaint(
+            "unknown-env",
+            place,
+            f"nothing in {here.release} reads {name}",
+            instead.text if instead is not None else f"write {close}, if that is meant",
+            "not read",
+            edits=[Edit(place, close)] if place is not None and place.text == name else [],
+            title=f"write {close}",
+            variable=name,
+        )
+    body = next((run[2] for run in runs if run[0] <= here.index <= run[1]), None)
+    if body is not None:
+        told = body.get("deprecated") if isinstance(body, dict) else None
+        if not told:
+            return None
+        text = " ".join(told.split()) if isinstance(told, str) else "look for what takes its place"
+        return Complaint(
+            "deprecated-env",
+            place,
+            f"{name} is deprecated in {here.release}",
+            instead.text if instead else text,
+            "deprecated",
+            variable=name,
+        )
+    life = Life(here.catalog, runs, here.index)
+    return Complaint(
+        "removed-env" if life.before is not None else "env-not-yet",
+        place,
+        f"nothing in {here.release} reads {name}: it {life.told(engine)}",
+        instead.text if instead is not None and life.before is not None else f"delete it, or use {life.use(engine)}",
+        "not read",
+        variable=name,
+    )
+
+
+def _name_span(variable: Variable) -> Span | None:
+    """The characters of a variable's name where it is set, else all that sets it."""
+    site = variable.site
+    if site is None:
+        return variable.value.span() if variable.value is not None else None
+    start = site.source.line_starts[site.line - 1]
+    text = site.source.text[start : site.end]
+    at = text.rfind(variable.name)
+    return Span(site.source, start + at, start + at + len(variable.name)) if at != -1 else site

@@ -1,0 +1,114 @@
+"""Complaints about the values of options: choices, conversions, JSON that cannot be read, options that end the start."""
+
+from __future__ import annotations
+
+from servelint import json_nodes
+from servelint.acceptance.complaint import Complaint
+from servelint.acceptance.wording import Here, Life, elsewhere, listed, similar
+from servelint.engines.argv import Setting
+from servelint.engines.catalog import LIST, Option
+from servelint.engines.conversions import Refused, convert, is_known
+from servelint.finding import Edit
+from servelint.launch import Word
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_JSON = frozenset(("none", "json"))
+
+
+def complaints(here: Here) -> list[Complaint]:
+    found: list[Complaint] = []
+    for setting in here.config.reading.arguments.every:
+        option = setting.option
+        if option is None or "." in setting.name:
+            continue
+        if option.refuses:
+            text = " ".join(option.refuses.split())
+            found.append(
+                Complaint(
+                    "refused-option",
+                    setting.word.text.span() or setting.word.site,
+                    f"{here.release} ends the start at {setting.spelling}",
+                    text,
+                    "refused",
+                )
+            )
+            continue
+        if not option.takes_value:
+            continue
+        words = setting.values if option.kind == LIST else [setting.value_word] if setting.value_word is not None else []
+        for word in words:
+            text_of = setting.value if word is setting.value_word else word.text
+            if text_of is not None and text_of.known and not word.many:
+                complaint = _value(here, setting, option, text_of, word)
+                if complaint is not None:
+                    found.append(complaint)
+    return found
+
+
+def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
+    if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
+        return _json(setting, text, word)
+    try:
+        converted = convert(here.engine, option.types, text.flat)
+    except Refused as refused:
+        shown = text.flat if text.flat else "an empty value"
+        return Complaint(
+            "invalid-value",
+            text.span() or word.site,
+            f"{setting.spelling} does not take {shown} in {here.release}",
+            f"write {refused}",
+            f"not {refused}",
+        )
+    if (
+        option.choices is None
+        or not is_known(here.engine, option.types)
+        or any(converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices)
+    ):
+        return None
+    return _choice(here, setting, option.choices, text, word)
+
+
+def _choice(here: Here, setting: Setting, choices: list[Any], text: Text, word: Word) -> Complaint:
+    written = text.written
+    close = similar(text.flat, [str(one) for one in choices]) if text.flat else None
+    message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {here.release}"
+    runs = [run for run in here.catalog.spelled(setting.spelling) if run[2].choices is not None]
+    known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
+    if known:
+        engine = here.name
+        life = Life(here.catalog, known, here.index)
+        return Complaint(
+            "invalid-choice",
+            text.span() or word.site,
+            f"{message}; it {life.told(engine)}",
+            f"write {listed(choices)}, or use {life.use(engine)}",
+            "not a choice of this release",
+        )
+    return Complaint(
+        "invalid-choice",
+        text.span() or word.site,
+        message,
+        f"write {close}, if that is meant" if close else f"write {listed(choices)}",
+        "not a choice",
+        edits=[Edit(written, close)] if close and written is not None else [],
+        title=f"write {close}" if close else "",
+        new=close is None and not elsewhere(here.engine, setting.spelling, text.flat),
+    )
+
+
+def _json(setting: Setting, text: Text, word: Word) -> Complaint | None:
+    node = json_nodes.parse(text)
+    if isinstance(node, json_nodes.JsonNode):
+        return None
+    at = min(node.offset, max(len(text.flat) - 1, 0))
+    return Complaint(
+        "malformed-json",
+        text.span(at, at + 1) or text.span() or word.site,
+        f"the value of {setting.spelling} is no JSON: {node.message}",
+        "mend it; quote the whole value in a shell, with double quotes inside",
+        node.message,
+    )

@@ -1,0 +1,97 @@
+"""Releases and names as the messages say them, and what somebody may have meant."""
+
+from __future__ import annotations
+
+from servelint.engines import ENGINE_NAMES
+from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import Catalog
+from servelint.engines.config import Config
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+
+class Here:
+    """A launch under a release that the catalog has.
+
+    engine: its id;  name: as people write it;  release: "vLLM 0.27.1"
+    """
+
+    __slots__ = ("catalog", "config", "engine", "index", "name", "release")
+
+    def __init__(self, config: Config, catalog: Catalog, index: int) -> None:
+        self.config = config
+        self.catalog = catalog
+        self.index = index
+        self.engine = config.launch.engine
+        self.name = ENGINE_NAMES[self.engine]
+        self.release = f"{self.name} {config.told}"
+
+
+class Life:
+    """In which releases something exists, seen from one of them.
+
+    before, after: where the nearest runs on either side end and begin; None if there is none
+    """
+
+    __slots__ = ("after", "before", "catalog")
+
+    def __init__(self, catalog: Catalog, runs: Sequence[Sequence[Any]], index: int) -> None:
+        self.catalog = catalog
+        ended = [run[1] for run in runs if run[1] < index]
+        begins = [run[0] for run in runs if run[0] > index]
+        self.before = max(ended) if ended else None
+        self.after = min(begins) if begins else None
+
+    def told(self, engine: str) -> str:
+        """ "exists from vLLM 0.10.2", "was removed in vLLM 0.18.0", or both."""
+        parts: list[str] = []
+        if self.before is not None:
+            parts.append(f"was removed in {engine} {self.catalog.releases[self.before + 1]}")
+        if self.after is not None:
+            again = "is back from" if self.before is not None else "exists from"
+            parts.append(f"{again} {engine if not parts else ''} {self.catalog.releases[self.after]}".replace("  ", " "))
+        return " and ".join(parts)
+
+    def use(self, engine: str) -> str:
+        """Which releases to use instead."""
+        last = f"{engine} {self.catalog.releases[self.before]} or earlier" if self.before is not None else ""
+        first = f"{engine} {self.catalog.releases[self.after]} or later" if self.after is not None else ""
+        return " or ".join([part for part in (first, last) if part])
+
+
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """The one known name that somebody may have meant, if one is close enough."""
+    import difflib
+
+    plain = name.lower().replace("_", "-")
+    found = difflib.get_close_matches(plain, [one.lower().replace("_", "-") for one in known], n=1, cutoff=0.84)
+    if not found:
+        return None
+    return next(one for one in known if one.lower().replace("_", "-") == found[0])
+
+
+def elsewhere(engine: str, spelling: str, value: str) -> bool:
+    """Whether another engine takes a value for its option of the same spelling, or has an attention backend of that name."""
+    for other in ENGINE_NAMES:
+        catalog = catalogs.load(other) if other != engine else None
+        if catalog is None:
+            continue
+        choices = [choice for _, _, option in catalog.spelled(spelling) for choice in option.choices or ()]
+        if value.lower() in [str(choice).lower() for choice in [*choices, *catalog.names("attention-backends")]]:
+            return True
+    return False
+
+
+def listed(items: Iterable[object], most: int = 8) -> str:
+    """ "a, b or c"; the first ones of a long list."""
+    texts = [_shown(item) for item in items]
+    if len(texts) > most:
+        return ", ".join(texts[:most]) + f" or one of {len(texts) - most} more"
+    return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def _shown(item: object) -> str:
+    return str(item).lower() if isinstance(item, bool) else str(item)

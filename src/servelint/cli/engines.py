@@ -1,0 +1,74 @@
+"""`servelint engines`: the catalog, listed, shown and harvested."""
+
+from __future__ import annotations
+
+import sys
+
+from servelint.engines import ENGINE_NAMES
+from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import Catalog
+
+_USAGE = """usage: servelint engines [list]
+       servelint engines show ENGINE [RELEASE]
+       servelint engines harvest ENGINE RELEASE [--from PATH] [--output FILE]
+
+list:     the engines whose releases servelint knows
+show:     the options and variables of a release (the newest if none is named)
+harvest:  read what a release accepts from its published source, without running it
+          (--from: from an archive, a folder or an installed package)
+"""
+
+
+def run(args: list[str]) -> int:
+    command, rest = (args[0], args[1:]) if args else ("list", [])
+    if command in ("-h", "--help"):
+        sys.stdout.write(_USAGE)
+        return 0
+    if command == "list" and not rest:
+        return _list()
+    if command == "show" and len(rest) in (1, 2):
+        return _show(*rest)
+    if command == "harvest":
+        from servelint.harvest.command import harvest
+
+        return harvest(rest)
+    sys.stderr.write(_USAGE)
+    return 2
+
+
+def _list() -> int:
+    for engine, name in ENGINE_NAMES.items():
+        catalog = catalogs.load(engine)
+        if catalog is None:
+            print(f"{engine:<10} {name}: launches only")
+        else:
+            options = len(catalog.table(len(catalog.releases) - 1).options())
+            print(
+                f"{engine:<10} {name}: {len(catalog.releases)} releases, {catalog.releases[0]} to {catalog.releases[-1]}"
+                f" ({options} options in the newest)"
+            )
+    return 0
+
+
+def _show(engine: str, release: str | None = None) -> int:
+    catalog = catalogs.load(engine)
+    if catalog is None:
+        print(f"servelint: there is no catalog of {engine!r} (servelint engines list)", file=sys.stderr)
+        return 2
+    index = len(catalog.releases) - 1 if release is None else catalog.index(release.removeprefix("v"))
+    if index is None:
+        print(f"servelint: the catalog of {ENGINE_NAMES[engine]} has no release {release}", file=sys.stderr)
+        return 2
+    sys.stdout.write(_release(catalog, index))
+    return 0
+
+
+def _release(catalog: Catalog, index: int) -> str:
+    from servelint.report.life import takes
+
+    lines = [f"{ENGINE_NAMES[catalog.engine]} {catalog.releases[index]}", ""]
+    lines += [
+        f"{' '.join([*option.names, *option.negatives])}: {takes(option, '')}" for option in catalog.table(index).options()
+    ]
+    variables = [name for name, runs in catalog.variables().items() if any(first <= index <= last for first, last, _ in runs)]
+    return "\n".join([*lines, "", f"environment: {' '.join(variables)}", ""])

@@ -1,0 +1,109 @@
+"""`servelint upgrade --to ENGINE=RELEASE`: what an engine upgrade would break, mend, or change by its defaults."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from servelint.cli import options
+from servelint.engines import ENGINE_NAMES
+from servelint.engines import catalog as catalogs
+from servelint.finding import Finding
+from servelint.report.clean import clean
+from servelint.report.text import Painter, problem_text
+from servelint.settings import Settings
+from servelint.upgrade import Changed, Upgrade, upgrade
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(args: list[str]) -> int:
+    usage = options.parser("upgrade", "Tell what an engine upgrade would change for the launches, option by option.")
+    options.add_inputs(usage)
+    options.add_engine_version(usage)
+    usage.add_argument("--to", required=True, metavar="ENGINE=RELEASE", help="the release to go to, such as vllm=0.33.0")
+    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    arguments = usage.parse_args(args)
+    engine, _, target = arguments.to.partition("=")
+    catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
+    target = target.removeprefix("v")
+    if catalog is None or catalog.index(target) is None:
+        usage.error(f"--to {arguments.to}: write ENGINE=RELEASE with a release of servelint engines list")
+    versions = options.engine_versions(arguments, usage)
+    report = options.run(arguments, Settings(ignore=("*",), engine_versions=versions), usage)
+    found: list[Upgrade] = []
+    skipped = 0
+    for launch in report.launches:
+        if launch.engine != engine:
+            continue
+        source = launch.release.release or versions.get(engine)
+        if source is None or catalog.index(source) is None:
+            skipped += 1
+            continue
+        found.append(upgrade(launch, source, target, Settings()))
+    if arguments.format == "json":
+        errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
+        print(json.dumps({"upgrades": [_data(one) for one in found], "skipped": skipped, "errors": errors}, indent=2))
+    else:
+        sys.stdout.write("\n".join([_text(one) for one in found]))
+        for problem in report.errors:
+            print(problem_text(problem, Painter(False)), file=sys.stderr)
+        name = ENGINE_NAMES[engine]
+        if skipped:
+            print(
+                f"servelint: {skipped} launches of {name} name no release; say --engine-version {engine}=...", file=sys.stderr
+            )
+        if not found and not skipped:
+            print(f"servelint: no launch of {name} found", file=sys.stderr)
+    if report.errors:
+        return 2
+    return int(any(one.breaks for one in found))
+
+
+def _text(one: Upgrade) -> str:
+    launch = one.launch
+    head = f"{clean(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {one.source} -> {one.target}"
+    lines = [f"{head} ({clean(launch.name)})" if launch.name else head]
+    for title, findings in (("breaks", one.breaks), ("warns", one.warns), ("mends", one.mended), ("stays", one.stays)):
+        lines += [f"  {title:<8}{_line(finding)}" for finding in findings]
+    lines += [f"  default {_default(changed)}" for changed in one.defaults]
+    if len(lines) == 1:
+        lines.append("  nothing changes that servelint knows of")
+    return "\n".join([*lines, ""])
+
+
+def _line(finding: Finding) -> str:
+    advice = f"; {finding.advice}" if finding.advice else ""
+    line, column = finding.span.source.position(finding.span.start)
+    return clean(f"{line}:{column} {finding.severity}[{finding.rule}] {finding.message}{advice}")
+
+
+def _default(changed: Changed) -> str:
+    return f"{changed.name}: {_shown(changed.before)} -> {_shown(changed.after)} (from {changed.since})"
+
+
+def _shown(value: object) -> str:
+    return "''" if value == "" else json.dumps(value) if not isinstance(value, str) else value
+
+
+def _data(one: Upgrade) -> dict[str, Any]:
+    from servelint.report.json_report import finding_data
+
+    return {
+        "path": one.launch.source.path,
+        "line": one.launch.line,
+        "name": one.launch.name,
+        "engine": one.launch.engine,
+        "from": one.source,
+        "to": one.target,
+        "breaks": [finding_data(finding) for finding in one.breaks],
+        "warns": [finding_data(finding) for finding in one.warns],
+        "mends": [finding_data(finding) for finding in one.mended],
+        "stays": [finding_data(finding) for finding in one.stays],
+        "defaults": [
+            {"option": changed.name, "before": changed.before, "after": changed.after, "since": changed.since}
+            for changed in one.defaults
+        ],
+    }

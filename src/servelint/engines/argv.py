@@ -1,0 +1,428 @@
+"""Reading an argv as a release's parser reads it: by argparse's rules over the catalog's options, or by the engine's own.
+
+The rules of argparse are those of Python 3.10 to 3.12, in which the engines' images run it: unique prefixes, `--a=b`, nargs,
+negative numbers, `--`. A word that is not known never makes a fault.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
+from servelint.launch import Word
+from servelint.shell.words import split
+from servelint.source import Span
+from servelint.text import HOLE, Text
+
+_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
+
+
+class Dialect:
+    """What an engine's parser does differently.
+
+    positional:     canonical name of the option that a first positional stands for, "" if there is none
+    underscores:    `--a_b` is `--a-b`;  json_paths: `--a.b v` sets a key of a JSON option
+    abbreviations:  a unique prefix stands for an option;  equals: `--a=b` sets an option
+    next_word:      an option's value is the next word, whatever it looks like
+    """
+
+    __slots__ = ("abbreviations", "equals", "json_paths", "next_word", "positional", "underscores")
+
+    def __init__(
+        self,
+        positional: str = "",
+        *,
+        underscores: bool = False,
+        json_paths: bool = False,
+        abbreviations: bool = True,
+        equals: bool = True,
+        next_word: bool = False,
+    ) -> None:
+        self.positional = positional
+        self.underscores = underscores
+        self.json_paths = json_paths
+        self.abbreviations = abbreviations
+        self.equals = equals
+        self.next_word = next_word
+
+
+DIALECTS = {
+    "vllm": Dialect("model", underscores=True, json_paths=True),
+    "sglang": Dialect(),
+    "lmdeploy": Dialect("model-path"),
+    "trtllm": Dialect("model", abbreviations=False, next_word=True),
+    "llama.cpp": Dialect(underscores=True, abbreviations=False, equals=False, next_word=True),
+}
+PLAIN = Dialect()
+
+
+class Setting:
+    """One option as a launch sets it.
+
+    name:    canonical name; for a JSON path (`--a.b v`) the path too: "a.b"
+    option:  as the release declares it; None for one that it lacks
+    word:    the option's own word;  spelling: as the parser understood it, prefixes completed
+    on:      polarity of a flag or toggle, None otherwise
+    value:   the value's text, None where none is given;  value_word: the word that holds it;  values: all words of a list
+    """
+
+    __slots__ = ("name", "on", "option", "spelling", "value", "value_word", "values", "word")
+
+    def __init__(self, name: str, option: Option | None, word: Word, spelling: str, on: bool | None) -> None:
+        self.name = name
+        self.option = option
+        self.word = word
+        self.spelling = spelling
+        self.on = on
+        self.value: Text | None = None
+        self.value_word: Word | None = None
+        self.values: list[Word] = []
+
+    def give(self, text: Text, word: Word) -> None:
+        self.value, self.value_word = text, word
+
+
+class Fault:
+    """Why the release's parser refuses an argv, or what it notes.
+
+    kind:      "unknown-option", "ambiguous-option", "missing-value", "unexpected-value", "unexpected-argument", "one-word",
+               "missing-argument", "exclusive", "stray-path"; and what it takes: "abbreviated-option", "ignored-model"
+    spelling:  the option as written;  names: what it may stand for, or is in conflict with
+    """
+
+    __slots__ = ("kind", "names", "setting", "span", "spelling", "word")
+
+    def __init__(
+        self, kind: str, word: Word | None, spelling: str, names: list[str] | None = None, setting: Setting | None = None
+    ) -> None:
+        self.kind = kind
+        self.word = word
+        self.spelling = spelling
+        self.names = names or []
+        self.setting = setting
+        self.span: Span | None = _head(word, spelling) if word is not None else None
+
+    def __repr__(self) -> str:
+        return f"Fault({self.kind} {self.spelling!r} {self.names})"
+
+
+class Arguments:
+    """An argv as a parser reads it.
+
+    settings:     canonical name -> the last setting of it;  every: all settings in order
+    positionals:  words that belong to no option
+    possible:     names of options that an unknown word may be
+    complete:     False if an unknown word may add any option
+    faults:       what the parser refuses, in order
+    takes_model:  whether the entry point looks at a positional model, None if nobody knows
+    """
+
+    __slots__ = ("complete", "every", "faults", "positionals", "possible", "settings", "takes_model")
+
+    def __init__(self) -> None:
+        self.settings: dict[str, Setting] = {}
+        self.every: list[Setting] = []
+        self.positionals: list[Word] = []
+        self.possible: set[str] = set()
+        self.complete = True
+        self.faults: list[Fault] = []
+        self.takes_model: bool | None = True
+
+
+def read(
+    argv: list[Word], table: Table | None, dialect: Dialect, *, fragment: bool = False, takes_model: bool | None = True
+) -> Arguments:
+    """Read the words after an engine's verb by a release's table. Without a table every option takes the words up to the next.
+
+    fragment: the argv is a part of one that nobody shows;  takes_model: whether a positional model is looked at
+    """
+    reader = _Reader(argv, table, dialect)
+    reader.result.takes_model = takes_model
+    reader.result.complete = not fragment
+    reader.run()
+    return reader.result
+
+
+class _Reader:
+    def __init__(self, argv: list[Word], table: Table | None, dialect: Dialect) -> None:
+        self.argv = argv
+        self.table = table
+        self.dialect = dialect
+        self.result = Arguments()
+        self.only_arguments = False
+        self.unsure = False  # whether an unknown word stands before, which may be an option that takes what follows
+        self.places = self._places()
+
+    def _places(self) -> float:
+        """How many positional arguments there may be."""
+        if self.table is None:
+            return 1 if self.dialect.positional else 0
+        declared = self.table.catalog.positionals(self.table.index)
+        return sum([float("inf") if one.get("nargs") in ("*", "+", "...") else 1 for one in declared])
+
+    def run(self) -> None:
+        at = 0
+        while at < len(self.argv):
+            word = self.argv[at]
+            flat = word.text.flat
+            if word.many and not flat:
+                at += 1
+            elif word.many:
+                self._perhaps(word)
+                self.unsure = True
+                at += 1
+            elif flat == "--" and not self.only_arguments:
+                self.only_arguments = True
+                at += 1
+            elif self.dialect.json_paths and self._is_stray_path(flat):
+                self.result.faults.append(Fault("stray-path", word, flat))
+                self.unsure = True
+                at += 1
+            elif self.is_option(word):
+                self.unsure = False
+                at = self._option(at)
+            else:
+                self._argument(word)
+                at += 1
+        if self.result.positionals and self.result.takes_model is False:
+            word = self.result.positionals[0]
+            if word.text.known:
+                self.result.faults.append(Fault("ignored-model", word, word.text.flat))
+        if "config" in self.result.settings:
+            self.result.complete = False  # options may stand in the file that it names
+        self._missing()
+        self._exclusive()
+
+    # -- what a word is
+
+    def spelled(self, flat: str) -> str:
+        """The option part of a word as the parser compares it."""
+        head = flat.partition("=")[0] if self.dialect.equals else flat
+        if self.dialect.underscores and head.startswith("--"):
+            name, dot, path = head.partition(".") if self.dialect.json_paths else (head, "", "")
+            head = name.replace("_", "-") + dot + path
+        return head
+
+    def is_option(self, word: Word) -> bool:
+        """Whether the parser takes a word for an option: its own spelling, a prefix, or a dash in front and no white space."""
+        flat = word.text.flat
+        if self.only_arguments or len(flat) < 2 or flat[0] != "-":
+            return False
+        spelling = self.spelled(flat)
+        if self._declared(spelling) is not None or self._matches(spelling):
+            return True
+        return _NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling)
+
+    def _is_stray_path(self, flat: str) -> bool:
+        """Whether vLLM takes a word for a key of a JSON option that there is none of: `-0.5`, `--dtype auto.x`.
+
+        FlexibleArgumentParser does so with every word that starts with a dash and has a dot before any equals sign.
+        """
+        head = flat.partition("=")[0]
+        if self.only_arguments or self.table is None or flat[:1] != "-" or "." not in head or HOLE in head or head[:2] == "-O":
+            return False
+        spelling = self.spelled(head).partition(".")[0]
+        return self._declared(spelling) is None and (" " in spelling or re.fullmatch(r"-\d*", spelling) is not None)
+
+    def _declared(self, spelling: str) -> Option | None:
+        return self.table.find(spelling) if self.table is not None else None
+
+    def _matches(self, spelling: str) -> list[str]:
+        """The spellings that a word which is none itself may be short for."""
+        if self.table is None or not self.dialect.abbreviations or HOLE in spelling:
+            return []
+        if self.dialect.json_paths:
+            spelling = spelling.partition(".")[0]
+            if self._declared(spelling) is not None:
+                return [spelling]
+        if spelling.startswith("--"):
+            return self.table.starting(spelling)
+        short = [spelling[:2]] if len(spelling) > 2 and self._declared(spelling[:2]) is not None else []
+        return short + [match for match in self.table.starting(spelling) if match not in short]
+
+    # -- words
+
+    def _argument(self, word: Word) -> None:
+        flat = word.text.flat
+        self.unsure = self.unsure or flat.startswith(HOLE)
+        full = len(self.result.positionals) >= self.places
+        if flat.startswith(HOLE) and full:
+            self.result.complete = False  # it may be an option as well
+            return
+        if full and self.table is not None and not self.unsure:
+            spelling = self.spelled(flat.split(" ")[0])
+            kind = "one-word" if " " in flat and flat.startswith("-") and not self.only_arguments else "unexpected-argument"
+            self.result.faults.append(Fault(kind, word, spelling if kind == "one-word" else flat))
+        self.result.positionals.append(word)
+
+    def _perhaps(self, word: Word) -> None:
+        """An expansion that may yield nothing, one word or several: what options it may add."""
+        piece = word.text.pieces[0]
+        if len(word.text.pieces) > 1 or piece.perhaps is None:
+            self.result.complete = False
+            return
+        for option in split(piece.perhaps):
+            spelling = self.spelled(option.text.flat)
+            if spelling.startswith(HOLE):
+                self.result.complete = False
+            elif spelling.startswith("-"):
+                found = self._declared(spelling) or self._declared(spelling.partition(".")[0])
+                self.result.possible |= {found.name if found is not None else spelling.lstrip("-")}
+
+    def _option(self, at: int) -> int:
+        word = self.argv[at]
+        flat = word.text.flat
+        if self.dialect.json_paths and flat.startswith("-O") and (len(flat) > 2 or self._declared("-O") is None):
+            return self._level(at)
+        spelling = self.spelled(flat)
+        if HOLE in spelling:
+            self.result.complete = False
+            self.unsure = True
+            return at + 1
+        head, dot, path = spelling.partition(".") if self.dialect.json_paths else (spelling, "", "")
+        option = self._declared(spelling) or (self._declared(head) if dot else None)
+        if option is None:
+            matches = self._matches(spelling)
+            options = {self.table.lines[match] for match in matches} if self.table is not None else set()
+            if len(matches) == 1 and len(matches[0]) == 2 and not dot:
+                return self._short(at, matches[0])
+            if len(matches) == 1:
+                option = self._declared(matches[0])
+                self.result.faults.append(Fault("abbreviated-option", word, spelling, matches))
+                head = spelling = matches[0]
+            elif matches:
+                # argparse counts spellings, not options: two of one option are ambiguous as well
+                self.result.faults.append(Fault("ambiguous-option", word, spelling, matches))
+                self.result.possible |= {self.table.catalog.option(line).name for line in options} if self.table else set()
+            elif self.table is not None:
+                self.result.faults.append(Fault("unknown-option", word, spelling))
+        known = option if option is not None else self._of_another_release(head)
+        name = known.name if known is not None else head.lstrip("-")
+        name = f"{name}.{path.rstrip('+')}" if dot else name
+        on = known.polarity(head) if known is not None and not dot else None
+        setting = Setting(name, option, word, spelling, on)
+        self.result.settings[name] = setting
+        self.result.every.append(setting)
+        if "=" in flat and self.dialect.equals:
+            value = word.text.cut(flat.index("=") + 1)
+            setting.give(value, word)
+            setting.values = [word]
+            if option is not None and not option.takes_value and not dot:
+                self.result.faults.append(Fault("unexpected-value", word, spelling, setting=setting))
+            return at + 1
+        at = self._values(at + 1, setting, known, path=bool(dot))
+        self.unsure = known is None  # of an option that nobody knows, more words may be values
+        return at
+
+    def _short(self, at: int, spelling: str) -> int:
+        """A short option with its value in one word: `-p8000`, `-p=8000`."""
+        word = self.argv[at]
+        option = self._declared(spelling)
+        on = option.polarity(spelling) if option is not None else None
+        setting = Setting(option.name if option is not None else spelling, option, word, spelling, on)
+        self.result.settings[setting.name] = setting
+        self.result.every.append(setting)
+        setting.give(word.text.cut(3 if word.text.flat[2] == "=" else 2), word)
+        setting.values = [word]
+        if option is not None and not option.takes_value:
+            self.result.faults.append(Fault("unexpected-value", word, spelling, setting=setting))
+        return at + 1
+
+    def _level(self, at: int) -> int:
+        """vLLM's `-O3`, `-O=3` and `-O 3`: the optimization level, or before 0.12 the mode of the compilation config."""
+        word, flat = self.argv[at], self.argv[at].text.flat
+        level = self._declared("--optimization-level")
+        known = level or self._declared("-O")
+        if flat[2:3] == "." and self._declared("--compilation-config") is not None:
+            known = self._declared("--compilation-config")  # -O.key: gone in 0.14, where it is a level that is none
+        setting = Setting(known.name if known is not None else "optimization-level", known, word, "-O", None)
+        self.result.settings[setting.name] = setting
+        self.result.every.append(setting)
+        if len(flat) == 2:
+            return self._values(at + 1, setting, known, path=False)
+        if known is not None and known is not level:
+            setting.name = self.result.every[-1].name = (
+                f"{known.name}.{'mode' if flat[2] != '.' else flat[3:].partition('=')[0]}"
+            )
+            self.result.settings[setting.name] = self.result.settings.pop(known.name)
+        start = flat.index("=") + 1 if "=" in flat else 2
+        setting.give(word.text.cut(start), word)
+        setting.values = [word]
+        return at + 1
+
+    def _of_another_release(self, spelling: str) -> Option | None:
+        """The option as another release declares it, for how many words it takes: the newest that does."""
+        if self.table is None:
+            return None
+        runs = self.table.catalog.spelled(spelling)
+        return runs[-1][2] if runs else None
+
+    def _values(self, at: int, setting: Setting, option: Option | None, *, path: bool) -> int:
+        """Take the words that are an option's value."""
+        if option is not None and not option.takes_value and not path:
+            return at
+        limit, least = (1, 1) if option is not None else (1, 0)
+        if option is not None and not path:
+            if option.kind == OPTIONAL:
+                least = 0
+            elif option.kind == LIST:
+                limit = option.nargs if isinstance(option.nargs, int) else len(self.argv)
+                least = option.nargs if isinstance(option.nargs, int) else 0 if option.nargs == "*" else 1
+        elif path and at < len(self.argv):
+            setting.give(self.argv[at].text, self.argv[at])  # whatever it looks like
+            return at + 1
+        elif self.table is None:
+            limit = len(self.argv)
+        start = at
+        unsure = False
+        while at < len(self.argv) and at - start < limit:
+            word = self.argv[at]
+            if word.many and not word.text.flat:
+                unsure = True
+                at += 1
+                start += 1
+                continue
+            if word.many and (option is None or limit > 1 or least == 0):
+                unsure = True
+                break
+            stops = word.text.flat == "--" or (self.is_option(word) and not word.many)
+            stops = stops or (self.dialect.json_paths and not word.many and self._is_stray_path(word.text.flat))
+            if stops and not (self.dialect.next_word and option is not None and at - start < least):
+                break
+            unsure = unsure or word.many
+            setting.values.append(word)
+            at += 1
+        if setting.values:
+            setting.give(setting.values[0].text, setting.values[0])
+        if len(setting.values) < least and not unsure and setting.option is not None:
+            self.result.faults.append(Fault("missing-value", setting.word, setting.spelling, setting=setting))
+        return at
+
+    # -- the whole
+
+    def _missing(self) -> None:
+        if self.table is None or not self.result.complete:
+            return
+        for option in self.table.required():
+            if option.name not in self.result.settings and option.name not in self.result.possible:
+                self.result.faults.append(Fault("missing-argument", None, option.names[0], [option.name]))
+        declared = self.table.catalog.positionals(self.table.index)
+        needed = [one for one in declared if one.get("kind", "value") == "value" or one.get("nargs") == "+"]
+        if len(self.result.positionals) < len(needed) and self.result.takes_model:
+            self.result.faults.append(Fault("missing-argument", None, needed[-1]["name"], [needed[-1]["name"]]))
+
+    def _exclusive(self) -> None:
+        seen: dict[str, Setting] = {}
+        for setting in self.result.every:
+            group = setting.option.exclusive if setting.option is not None else ""
+            if group and group in seen and seen[group].name != setting.name:
+                self.result.faults.append(Fault("exclusive", setting.word, setting.spelling, [seen[group].spelling], setting))
+            elif group:
+                seen[group] = setting
+
+
+def _head(word: Word, spelling: str) -> Span | None:
+    """The characters of a word that are its option."""
+    flat = word.text.flat
+    end = flat.find("=") if spelling.startswith("-") else -1
+    return word.text.span(0, end if end > 0 else None) or word.site

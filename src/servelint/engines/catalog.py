@@ -1,0 +1,280 @@
+"""The catalog: what each release of an engine accepts on its command line and reads from its environment.
+
+Loaded from a compiled form of data/<engine>.json (see catalog_file): one line a body, decoded when it is asked for, so that a
+check of one launch decodes the few options that it uses.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from bisect import bisect_left
+from functools import lru_cache
+
+from servelint.engines.releases import release_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FLAG, TOGGLE, VALUE, OPTIONAL, LIST, APPEND = "flag", "toggle", "value", "optional", "list", "append"
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Option:
+    """One option of one release, as its parser declares it.
+
+    name:        canonical: the first long spelling without its dashes
+    names:       the spellings that set it;  negatives: those that set a toggle to false
+    kind:        FLAG takes no value, nor does TOGGLE, which has negatives; VALUE takes one, OPTIONAL one or none, LIST several,
+                 APPEND one each time
+    nargs:       of a LIST: "*", "+" or a number
+    types:       names of the conversions that are tried, in order; empty for text
+    choices:     the values that are taken; None for any
+    default:     None also where the source has no literal
+    sets:        what a flag sets: True or False
+    deprecated:  what the release says when it is used, "" if it is not deprecated;  refuses: it ends the start with this text
+    json:        the name of the object that its value is, "" if it is none
+    """
+
+    __slots__ = (
+        "choices", "const", "default", "deprecated", "dest", "exclusive", "json", "kind", "name", "names", "nargs", "negatives",
+        "refuses", "required", "sets", "types",
+    )  # fmt: skip
+
+    def __init__(self, name: str, body: dict[str, Any]) -> None:
+        self.name = name
+        self.names: list[str] = body.get("names", ["--" + name])
+        self.negatives: list[str] = body.get("negatives", [])
+        self.kind: str = body.get("kind", VALUE)
+        self.nargs: str | int | None = body.get("nargs")
+        types = body.get("type", [])
+        self.types: list[str] = [types] if isinstance(types, str) else types
+        self.choices: list[Any] | None = body.get("choices")
+        self.default = body.get("default")
+        self.const = body.get("const")
+        self.sets: bool = body.get("sets", True)
+        deprecated = body.get("deprecated", "")
+        self.deprecated: str = "it is deprecated" if deprecated is True else deprecated
+        self.refuses: str = body.get("refuses", "")
+        self.required: bool = body.get("required", False)
+        self.exclusive: str = body.get("exclusive", "")
+        self.dest: str = body.get("dest", name)
+        self.json: str = body.get("json", "")
+
+    @property
+    def takes_value(self) -> bool:
+        return self.kind not in (FLAG, TOGGLE)
+
+    def polarity(self, spelling: str) -> bool | None:
+        """What a spelling of a flag or toggle sets; None for an option that takes a value."""
+        if self.takes_value:
+            return None
+        return self.sets if spelling not in self.negatives else not self.sets
+
+
+class Catalog:
+    """All releases of one engine; the releases oldest first."""
+
+    __slots__ = (
+        "_bodies",
+        "_env",
+        "_lines",
+        "_ordered",
+        "_parts",
+        "_positionals",
+        "_spellings",
+        "_tables",
+        "engine",
+        "position",
+        "releases",
+    )
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        header = json.loads(self._lines[0])
+        self.engine: str = header["engine"]
+        self.releases: list[str] = header["releases"]
+        self.position = {release: index for index, release in enumerate(self.releases)}
+        self._parts: dict[str, Any] = header["parts"]
+        self._spellings: dict[str, list[list[int]]] = json.loads(self._lines[self._parts["spellings"]])
+        self._tables: dict[int, Table] = {}
+        self._bodies: dict[int, Option] = {}
+        self._ordered: list[str] = []
+        self._env: dict[str, Any] | None = None
+        self._positionals: list[Any] | None = None
+
+    def index(self, release: str) -> int | None:
+        """The position of a release; None if the catalog does not have it."""
+        found = self.position.get(release)
+        if found is not None:
+            return found
+        key = release_key(release)
+        return next((index for index, known in enumerate(self.releases) if release_key(known) == key), None)
+
+    def nearest(self, release: str | None) -> int:
+        """The position of the newest release that is not newer than the given one: of the last where that is not known."""
+        key = release_key(release) if release is not None else None
+        if key is None:
+            return len(self.releases) - 1
+        older = [index for index, known in enumerate(self.releases) if (release_key(known) or key) <= key]
+        return older[-1] if older else 0
+
+    def around(self, release: str) -> tuple[int, int] | None:
+        """The positions of the releases before and after one that the catalog does not have; None at its ends."""
+        key = release_key(release)
+        keys = [release_key(known) for known in self.releases]
+        older = [index for index, known in enumerate(keys) if key is not None and known is not None and known < key]
+        return (older[-1], older[-1] + 1) if older and older[-1] + 1 < len(keys) else None
+
+    def table(self, index: int) -> Table:
+        if index not in self._tables:
+            self._tables[index] = Table(self, index)
+        return self._tables[index]
+
+    def spelled(self, spelling: str) -> list[tuple[int, int, Option]]:
+        """(first, last, option) for each run of releases in which a spelling is declared, oldest first."""
+        return [(first, last, self.option(line)) for first, last, line in self._spellings.get(spelling, ())]
+
+    def spellings(self) -> dict[str, list[list[int]]]:
+        """spelling -> [first, last, line of its option] for each run of releases."""
+        return self._spellings
+
+    def starting(self, prefix: str) -> list[str]:
+        """The spellings of any release that start so, in order."""
+        if not self._ordered:
+            self._ordered = sorted(self._spellings)
+        low = bisect_left(self._ordered, prefix)
+        return self._ordered[low : bisect_left(self._ordered, prefix + "\U0010ffff", low)]
+
+    def option(self, line: int) -> Option:
+        if line not in self._bodies:
+            name, body = json.loads(self._lines[line])
+            self._bodies[line] = Option(name, body)
+        return self._bodies[line]
+
+    def required_lines(self) -> set[int]:
+        """The lines of options that some release requires."""
+        return set(self._parts["required"])
+
+    def variables(self) -> dict[str, Any]:
+        """name -> [first, last, body] for each run of releases that reads an environment variable."""
+        if self._env is None:
+            self._env = json.loads(self._lines[self._parts["env"]])
+        return self._env
+
+    def positionals(self, index: int) -> list[dict[str, Any]]:
+        """The positional arguments of a release, in order."""
+        run = self.positionals_line(index)
+        return self._positionals[run][2]["list"] if self._positionals is not None and run != -1 else []
+
+    def positionals_line(self, index: int) -> int:
+        """Which of the lists of positional arguments a release has; -1 if none."""
+        if self._positionals is None:
+            self._positionals = json.loads(self._lines[self._parts["positionals"]])
+        return next((number for number, (first, last, _) in enumerate(self._positionals) if first <= index <= last), -1)
+
+    def keys(self, name: str, index: int) -> Keys | None:
+        """The keys of a JSON object in one release; None if they are not known."""
+        line = self._parts["json"].get(name)
+        if line is None:
+            return None
+        part = json.loads(self._lines[line])
+        extra = next((body["value"] for first, last, body in part["extra"] if first <= index <= last), None)
+        return Keys(extra, part["keys"], index) if extra is not None else None
+
+    def names(self, kind: str) -> dict[str, list[Any]]:
+        """name -> [first, last, body] for each run of releases: "speculative-methods", "tool-call-parsers", ..."""
+        line = self._parts["names"].get(kind)
+        found: dict[str, list[Any]] = json.loads(self._lines[line]) if line is not None else {}
+        return found
+
+
+class Keys:
+    """The keys of a JSON object in one release.
+
+    extra:  what the release does with a key that it does not know: "ignore" or "reject"
+    known:  key -> its body;  runs: key -> [first, last, body] for each run of releases
+    """
+
+    __slots__ = ("extra", "known", "runs")
+
+    def __init__(self, extra: str, runs: dict[str, list[Any]], index: int) -> None:
+        self.extra = extra
+        self.runs = runs
+        self.known: dict[str, dict[str, Any]] = {}
+        for key, bodies in runs.items():
+            for first, last, body in bodies:
+                if first <= index <= last:
+                    self.known[key] = body
+                    for alias in body.get("aliases", ()):
+                        self.known[alias] = body
+
+
+class Table:
+    """The options of one release by spelling."""
+
+    __slots__ = ("_every", "_required", "catalog", "index", "lines")
+
+    def __init__(self, catalog: Catalog, index: int) -> None:
+        self.catalog = catalog
+        self.index = index
+        self.lines: dict[str, int] = {}
+        self._required: list[Option] | None = None
+        for spelling, runs in catalog.spellings().items():
+            for first, last, line in runs:
+                if first <= index <= last:
+                    self.lines[spelling] = line
+        self._every = frozenset(self.lines.values())
+
+    @property
+    def release(self) -> str:
+        return self.catalog.releases[self.index]
+
+    def signature(self, words: list[str]) -> tuple[object, ...]:
+        """Equal for two releases only if their parsers read the words alike."""
+        known: list[object] = [self.catalog.positionals_line(self.index)]
+        for word in words:
+            if word[:1] != "-" or len(word) < 2:
+                continue
+            head = word.partition("=")[0].partition(".")[0].replace("_", "-")
+            line = self.lines.get(head) or self.lines.get(word.partition("=")[0])
+            known.append(line if line is not None else tuple([self.lines[one] for one in self.starting(head)]))
+        known += [line for line in sorted(self.catalog.required_lines()) if line in self._every]
+        return tuple(known)
+
+    def find(self, spelling: str) -> Option | None:
+        line = self.lines.get(spelling)
+        return self.catalog.option(line) if line is not None else None
+
+    def starting(self, prefix: str) -> list[str]:
+        """The spellings that start so, in the order of their names."""
+        return [spelling for spelling in self.catalog.starting(prefix) if spelling in self.lines]
+
+    def get(self, name: str) -> Option | None:
+        """An option by its canonical name."""
+        found = self.find("--" + name)
+        if found is not None and found.name == name:
+            return found
+        return next((option for line in self._every if (option := self.catalog.option(line)).name == name), None)
+
+    def required(self) -> list[Option]:
+        """The options without which the parser refuses."""
+        if self._required is None:
+            lines = self.catalog.required_lines()
+            self._required = [self.catalog.option(line) for line in sorted(lines & self._every)]
+        return self._required
+
+    def options(self) -> list[Option]:
+        """All options of the release, by name."""
+        return sorted([self.catalog.option(line) for line in self._every], key=lambda option: option.name)
+
+
+@lru_cache(maxsize=8)
+def load(engine: str) -> Catalog | None:
+    """An engine's catalog; None for an engine that has none."""
+    from servelint.engines import catalog_file
+
+    text = catalog_file.compiled(engine, os.path.join(_HERE, "data"))
+    return Catalog(text) if text is not None else None

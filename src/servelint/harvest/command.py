@@ -1,0 +1,102 @@
+"""`servelint engines harvest`: read what a release accepts, and put it into the engine's catalog."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+from servelint.engines import ENGINE_NAMES, catalog_file
+from servelint.engines.releases import release_key
+from servelint.harvest import difference, store
+from servelint.harvest.errors import HarvestError
+from servelint.harvest.sources import Tree, open_local, open_tree, published
+
+FIRST = {"vllm": "0.6.0", "sglang": "0.4.0", "lmdeploy": "0.6.0"}
+"""The first release of each engine that the catalog covers, where the package index has them all."""
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engines", "data")
+ALL = "all"
+
+
+def harvest(args: list[str]) -> int:
+    usage = argparse.ArgumentParser(prog="servelint engines harvest", description=__doc__)
+    usage.add_argument("engine", choices=[engine for engine in ENGINE_NAMES if engine != "tgi"])
+    usage.add_argument("release", nargs="?", help=f"a release, or {ALL} to rebuild the catalog from every release")
+    usage.add_argument("--from", dest="path", metavar="PATH", help="an archive, a source folder or an installed package")
+    usage.add_argument("--output", metavar="FILE", help="write what was harvested there and leave the catalog alone")
+    usage.add_argument("--catalog", metavar="FILE", help="the catalog to add to (default: servelint's own)")
+    arguments = usage.parse_args(args)
+    if arguments.release is None and arguments.path is None:
+        usage.error("name a release, or an archive or a folder with --from")
+    try:
+        snapshots = _asked(arguments.engine, arguments.release, arguments.path)
+    except HarvestError as error:
+        print(f"servelint: {error}", file=sys.stderr)
+        return 2
+    if arguments.output is not None:
+        text = json.dumps(snapshots[0] if len(snapshots) == 1 else snapshots, indent=1, sort_keys=True, ensure_ascii=False)
+        with open(arguments.output, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        return 0
+    _add(arguments.catalog or os.path.join(DATA, arguments.engine + ".json"), arguments.engine, snapshots)
+    return 0
+
+
+def _asked(engine: str, release: str | None, path: str | None) -> list[dict[str, Any]]:
+    if path is not None:
+        return [read(open_local(engine, path, release))]
+    if release == ALL:
+        return rebuild(engine)
+    return [read(open_tree(engine, release or "", progress=_tell))]
+
+
+def read(tree: Tree) -> dict[str, Any]:
+    """The snapshot of a release."""
+    module = import_module("servelint.harvest." + tree.engine.replace(".", ""))
+    snapshot: dict[str, Any] = module.snapshot(tree)
+    return snapshot
+
+
+def rebuild(engine: str) -> list[dict[str, Any]]:
+    """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
+    least = release_key(FIRST[engine]) if engine in FIRST else None
+    releases = [release for release in published(engine) if least is None or (release_key(release) or least) >= least]
+    snapshots: list[dict[str, Any]] = []
+    for number, release in enumerate(releases, start=1):
+        print(f"\r{engine} {release} ({number} of {len(releases)})\x1b[K", end="", file=sys.stderr, flush=True)
+        snapshots.append(read(open_tree(engine, release)))
+    print(file=sys.stderr)
+    return snapshots
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def patches(engine: str) -> list[dict[str, Any]]:
+    """The hand corrections of an engine's snapshots, each with its reason."""
+    with open(os.path.join(DATA, "patches.json"), encoding="utf-8") as file:
+        found: list[dict[str, Any]] = json.load(file)["engines"].get(engine, [])
+    return found
+
+
+def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
+    """Put snapshots into a catalog, in the place of those of the same releases, and tell what the newest of them changes."""
+    known: dict[str, dict[str, Any]] = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            catalog = json.load(file)
+        known = {release: store.snapshot_of(catalog, release) for release in catalog["releases"]}
+    known.update({snapshot["release"]: snapshot for snapshot in snapshots})
+    ordered = sorted(known.values(), key=lambda snapshot: release_key(snapshot["release"]) or ((0,), 0, 0, 0, 0, 0))
+    merged = store.merge(engine, ordered, patches(engine))
+    store.write(path, merged)
+    catalog_file.compile_file(path)
+    newest = ordered.index(known[snapshots[-1]["release"]])
+    if newest:
+        print("\n".join(difference.lines(ordered[newest - 1], ordered[newest])))
+    print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Evaluation of Python source that is read and never imported: see `servelint.harvest.pysource`."""

@@ -1,0 +1,32 @@
+"""SGLang: what `python -m sglang.launch_server` of a release accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from servelint.harvest.pysource import Program
+from servelint.harvest.sglang.environment import environment
+from servelint.harvest.sglang.json_options import json_options
+from servelint.harvest.sglang.names import names
+from servelint.harvest.sglang.options import options
+from servelint.harvest.sources import Tree
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+def snapshot(tree: Tree, report: Callable[[str], None] = _silent) -> dict[str, Any]:
+    """The release's options, environment variables and names. `report` is told what could not be resolved."""
+    program = Program(tree, report=report)
+    found = options(tree, program, report)
+    return {
+        "engine": "sglang",
+        "release": tree.release,
+        "options": found,
+        "positionals": [],
+        "json": json_options(program, found),
+        "env": environment(tree, program, report),
+        "names": names(program, found),
+    }

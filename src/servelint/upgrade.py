@@ -1,0 +1,112 @@
+"""What an engine upgrade changes for a launch: the findings of one release against those of another, and changed defaults."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from servelint.engines import catalog as catalogs
+from servelint.engines.config import configs
+from servelint.finding import Finding
+from servelint.judge import judge
+from servelint.launch import Launch, ReleaseClaim
+from servelint.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Changed:
+    """An option that the launch leaves alone and whose default the target changes; since: the release that did."""
+
+    __slots__ = ("after", "before", "name", "since")
+
+    def __init__(self, name: str, before: Any, after: Any, since: str) -> None:
+        self.name = name
+        self.before = before
+        self.after = after
+        self.since = since
+
+
+class Upgrade:
+    """A launch on its way from one release to another.
+
+    breaks:  errors that only the target has;  warns: what else only the target has
+    mended:  findings that only the present release has;  stays: findings of both
+    """
+
+    __slots__ = ("breaks", "defaults", "launch", "mended", "source", "stays", "target", "warns")
+
+    def __init__(self, launch: Launch, source: str, target: str) -> None:
+        self.launch = launch
+        self.source = source
+        self.target = target
+        self.breaks: list[Finding] = []
+        self.warns: list[Finding] = []
+        self.mended: list[Finding] = []
+        self.stays: list[Finding] = []
+        self.defaults: list[Changed] = []
+
+
+def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upgrade:
+    """Compare a launch under two releases of its engine."""
+    result = Upgrade(launch, source, target)
+    before, after = (judge(_under(launch, release), settings) for release in (source, target))
+    known = {(finding.rule, finding.span) for finding in before}
+    for finding in after:
+        if (finding.rule, finding.span) in known:
+            result.stays.append(finding)
+        elif finding.severity == "error":
+            result.breaks.append(finding)
+        else:
+            result.warns.append(finding)
+    left = {(finding.rule, finding.span) for finding in after}
+    result.mended = [finding for finding in before if (finding.rule, finding.span) not in left]
+    result.defaults = _defaults(launch, source, target)
+    return result
+
+
+def _under(launch: Launch, release: str) -> Launch:
+    """The launch with another release."""
+    moved = copy(launch)
+    moved.release = ReleaseClaim(release, "settings")
+    return moved
+
+
+def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
+    """Options of both releases that the launch does not set and whose literal defaults differ."""
+    catalog = catalogs.load(launch.engine)
+    if catalog is None:
+        return []
+    low, high = catalog.index(source), catalog.index(target)
+    if low is None or high is None:
+        return []
+    given = {
+        name.partition(".")[0] for config in configs(launch, [source, target]) for name in config.reading.arguments.settings
+    }
+    found: list[Changed] = []
+    for option in catalog.table(low).options():
+        other = catalog.table(high).find(option.names[0])
+        if other is None or option.default == other.default or option.default is None or other.default is None:
+            continue
+        if option.name not in given and other.name not in given:
+            found.append(
+                Changed(option.names[0], option.default, other.default, _since(launch.engine, option.names[0], low, high))
+            )
+    return found
+
+
+def _since(engine: str, spelling: str, low: int, high: int) -> str:
+    """The first release between two in which an option has the default that it has in the later one."""
+    catalog = catalogs.load(engine)
+    if catalog is None:
+        return ""
+    wanted = catalog.table(high).find(spelling)
+    step = 1 if high >= low else -1
+    since = high
+    for index in range(high, low, -step):
+        option = catalog.table(index).find(spelling)
+        if option is None or wanted is None or option.default != wanted.default:
+            break
+        since = index
+    return catalog.releases[since]

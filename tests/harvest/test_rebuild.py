@@ -1,0 +1,71 @@
+"""The catalogs against the releases themselves: what is harvested of a release now is what its engine's catalog says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from servelint.engines import catalog_file
+from servelint.harvest import store
+from servelint.harvest.command import patches, read
+from servelint.harvest.sources import HarvestError, open_tree
+
+DATA = os.path.join(os.path.dirname(catalog_file.__file__), "data")
+RELEASES = {
+    "vllm": ("0.6.6", "0.11.0", "0.33.0"),
+    "sglang": ("0.4.3", "0.5.4", "0.5.23"),
+    "lmdeploy": ("0.6.4", "0.10.0", "0.18.0"),
+}
+PARTS = ("options", "positionals", "json", "env", "names")
+
+
+def catalog(engine: str) -> dict[str, Any]:
+    with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
+def harvested(engine: str, release: str, releases: list[str]) -> dict[str, Any]:
+    """A release's snapshot with the hand corrections, which name their releases by the catalog's list of them."""
+    try:
+        tree = open_tree(engine, release)
+    except HarvestError as error:
+        pytest.skip(f"{engine} {release} is neither on the package index nor in the cache: {error}")
+    snapshot = read(tree)
+    every = [snapshot if one == release else {"engine": engine, "release": one} for one in releases]
+    return store.snapshot_of(store.merge(engine, every, patches(engine)), release)
+
+
+def without_empty(part: Any) -> Any:
+    """The kinds of names that a release has none of are left out."""
+    return {name: one for name, one in part.items() if one != {}} if isinstance(part, dict) else part
+
+
+@pytest.mark.parametrize(("engine", "release"), [(engine, one) for engine, some in RELEASES.items() for one in some])
+def test_a_release_is_in_the_catalog_as_it_was_published(engine: str, release: str) -> None:
+    known = catalog(engine)
+    told = store.snapshot_of(known, release)
+    found = harvested(engine, release, known["releases"])
+    for part in PARTS:
+        expected, actual = told[part], found[part]
+        if part == "names":
+            expected, actual = without_empty(expected), without_empty(actual)
+        if isinstance(expected, dict):
+            differ = sorted(name for name in {*expected, *actual} if expected.get(name) != actual.get(name))
+            assert differ == [], f"{part} of {engine} {release}"
+        assert actual == expected, f"{part} of {engine} {release}"
+
+
+@pytest.mark.parametrize("engine", RELEASES)
+def test_the_newest_release_that_is_known_is_tried(engine: str) -> None:
+    assert catalog(engine)["releases"][-1] == RELEASES[engine][-1]
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "lmdeploy", "llama.cpp"])
+def test_a_catalog_file_is_as_the_harvester_writes_it(engine: str) -> None:
+    with open(os.path.join(DATA, engine + ".json"), encoding="utf-8") as file:
+        text = file.read()
+    assert store.dump(json.loads(text)) == text

@@ -1,0 +1,321 @@
+"""Snapshots of vLLM releases, over small trees in the shape of its own."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from servelint.harvest.vllm import snapshot
+
+SCRIPTS = """
+    from vllm.entrypoints.openai.cli_args import make_arg_parser
+    from vllm.utils import FlexibleArgumentParser
+    def main():
+        parser = FlexibleArgumentParser(description="vLLM CLI")
+        subparsers = parser.add_subparsers(required=True)
+        serve_parser = subparsers.add_parser("serve")
+        serve_parser.add_argument("model_tag", type=str)
+        serve_parser.add_argument("--config", type=str, default="", required=False)
+        serve_parser = make_arg_parser(serve_parser)
+        args = parser.parse_args()
+"""
+
+CLI_ARGS = """
+    import argparse
+    import json
+    from vllm.entrypoints.openai.tool_parsers import ToolParserManager
+    def nullable_str(val):
+        if not val or val == "None":
+            return None
+        return val
+    class LoRAParserAction(argparse.Action):
+        def __call__(self, parser, namespace, values, option_string=None):
+            pass
+    def make_arg_parser(parser):
+        parser.add_argument("--host", type=nullable_str, default=None)
+        parser.add_argument("--lora-modules", type=nullable_str, nargs="+", action=LoRAParserAction)
+        parser.add_argument("--allowed-origins", type=json.loads, default=["*"])
+        parser.add_argument("--tool-call-parser", choices=list(ToolParserManager.tool_parsers))
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument("--tensor-parallel-size", "-tp", type=int, default=1)
+        group.add_argument("--tp", type=int, help=argparse.SUPPRESS)
+        parser.add_argument("--disable-log-stats", action="store_true")
+        parser.add_argument("--old", action="store_false", help="[DEPRECATED] does nothing")
+        return parser
+"""
+
+MODERN = {
+    "vllm/utils/argparse_utils.py": """
+        from argparse import ArgumentParser, BooleanOptionalAction
+        class EnableDisableAction(BooleanOptionalAction):
+            _inverse_prefixes = {"--enable-": "--disable-", "--disable-": "--enable-"}
+        class FlexibleArgumentParser(ArgumentParser):
+            pass
+        def human_readable_int(value):
+            return int(value)
+    """,
+    "vllm/config/__init__.py": "from vllm.config.all import ModelConfig, SpeculativeConfig, CompilationConfig, VllmConfig",
+    "vllm/config/utils.py": """
+        from pydantic import ConfigDict
+        from pydantic.dataclasses import dataclass
+        def config(cls=None, *, config=None):
+            merged = ConfigDict(extra="forbid")
+            return dataclass(cls, config=merged)
+    """,
+    "vllm/config/speculative.py": """
+        from typing import Literal
+        MTPModelTypes = Literal["deepseek_mtp", "mtp"]
+        SpeculativeMethod = Literal["ngram", MTPModelTypes]
+        def check(self):
+            self.method = "mtp"
+    """,
+    "vllm/config/all.py": """
+        import enum
+        from typing import Any, Literal
+        import torch
+        from pydantic import Field, field_validator
+        from vllm.config.speculative import SpeculativeMethod
+        from vllm.config.utils import config
+        class Mode(enum.Enum):
+            NONE = 0
+            FULL = 1
+        @config
+        class ModelConfig:
+            model: str = "a/b"
+            max_model_len: int = Field(default=None, gt=0)
+            dtype: Literal["auto", "half"] | torch.dtype = "auto"
+            enable_x: bool = False
+            \"\"\"Deprecated: use something else.\"\"\"
+            sizes: list[int] | None = None
+            hf_overrides: dict[str, Any] | None = None
+        @config
+        class SpeculativeConfig:
+            method: SpeculativeMethod | None = None
+            num_speculative_tokens: int = Field(default=None, gt=0)
+        @config
+        class CompilationConfig:
+            mode: Mode | None = None
+            @field_validator("mode", mode="before")
+            @classmethod
+            def read(cls, value):
+                return Mode[value.upper()] if isinstance(value, str) else value
+        @config
+        class VllmConfig:
+            speculative_config: SpeculativeConfig | None = None
+            compilation_config: CompilationConfig = Field(default_factory=CompilationConfig)
+    """,
+    "vllm/engine/arg_utils.py": """
+        import argparse
+        import json
+        from dataclasses import fields, is_dataclass, MISSING
+        from types import UnionType
+        from typing import Literal, Union, get_args, get_origin
+        from pydantic import TypeAdapter
+        from pydantic.fields import FieldInfo
+        from vllm.config import CompilationConfig, ModelConfig, VllmConfig
+        from vllm.utils.argparse_utils import human_readable_int
+        def parse_type(return_type):
+            def _parse_type(val):
+                return return_type(val)
+            return _parse_type
+        def optional_type(return_type):
+            def _optional_type(val):
+                if val == "" or val == "None":
+                    return None
+                return parse_type(return_type)(val)
+            return _optional_type
+        def hints(hint):
+            return set(get_args(hint)) if get_origin(hint) in {Union, UnionType} else {hint}
+        def get_kwargs(cls):
+            kwargs = {}
+            for field in fields(cls):
+                types = hints(field.type)
+                default = field.default
+                if isinstance(default, FieldInfo):
+                    default = default.default if default.default_factory is None else default.default_factory()
+                kwargs[field.name] = {"default": default, "help": cls.__doc__}
+                dataclass_cls = next((one for one in types if is_dataclass(one)), None)
+                literal = next((one for one in types if get_origin(one) is Literal), None)
+                many = next((one for one in types if get_origin(one) is list), None)
+                if dataclass_cls is not None:
+                    def parse_dataclass(val, cls=dataclass_cls):
+                        return TypeAdapter(cls).validate_json(val)
+                    kwargs[field.name]["type"] = parse_dataclass
+                elif bool in types:
+                    kwargs[field.name]["action"] = argparse.BooleanOptionalAction
+                elif literal is not None:
+                    kwargs[field.name]["choices"] = sorted(get_args(literal))
+                elif many is not None:
+                    kwargs[field.name].update(type=get_args(many)[0], nargs="+")
+                elif int in types:
+                    kwargs[field.name]["type"] = human_readable_int if field.name == "max_model_len" else int
+                elif any(get_origin(one) is dict for one in types):
+                    kwargs[field.name]["type"] = parse_type(json.loads)
+                else:
+                    kwargs[field.name]["type"] = str
+                if type(None) in types:
+                    kwargs[field.name]["type"] = optional_type(kwargs[field.name]["type"])
+            return kwargs
+        class AsyncEngineArgs:
+            @staticmethod
+            def add_cli_args(parser):
+                group = parser.add_argument_group(title="ModelConfig")
+                for name, kwargs in get_kwargs(ModelConfig).items():
+                    group.add_argument("--" + name.replace("_", "-"), **kwargs)
+                kwargs = get_kwargs(VllmConfig)
+                kwargs["speculative_config"]["type"] = optional_type(json.loads)
+                group.add_argument("--speculative-config", "-sc", **kwargs["speculative_config"])
+                group.add_argument("--compilation-config", "-cc", **kwargs["compilation_config"])
+                group.add_argument("--backend", type=lambda s: s.lower(), deprecated=True)
+                return parser
+    """,
+    "vllm/entrypoints/cli/serve.py": """
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        def make_arg_parser(parser):
+            parser.add_argument("model_tag", type=str, nargs="?")
+            return AsyncEngineArgs.add_cli_args(parser)
+        class ServeSubcommand:
+            name = "serve"
+            def subparser_init(self, subparsers):
+                return make_arg_parser(subparsers.add_parser(self.name))
+    """,
+    "vllm/envs.py": """
+        import os
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            VLLM_DEBUG: bool = False
+            VLLM_PORT: int | None = None
+        def env_with_choices(env_name, default, choices, case_sensitive=True):
+            def _read():
+                value = os.getenv(env_name)
+                return default if value is None else value
+            return _read
+        environment_variables = {
+            "VLLM_DEBUG": lambda: bool(int(os.getenv("VLLM_DEBUG", "0"))),
+            "VLLM_PORT": lambda: int(os.environ["VLLM_PORT"]) if "VLLM_PORT" in os.environ else None,
+            "VLLM_LEVEL": env_with_choices("VLLM_LEVEL", "low", ["low", "high"], case_sensitive=False),
+        }
+    """,
+    "vllm/other.py": 'import os\nA = os.environ.get("VLLM_ELSEWHERE")\nos.environ["VLLM_WRITTEN"] = "1"\n',
+    "vllm/reasoning/__init__.py": """
+        class ReasoningParserManager:
+            reasoning_parsers = {}
+        _REASONING_PARSERS_TO_REGISTER = {"qwen3": ("file", "Class")}
+    """,
+}
+
+
+class Files:
+    """A tree held in memory."""
+
+    engine = "vllm"
+    release = "0.0.0"
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self.files = {path: textwrap.dedent(text) for path, text in files.items()}
+
+    def read(self, path: str) -> str | None:
+        return self.files.get(path)
+
+    def paths(self, prefix: str = "") -> list[str]:
+        return sorted(path for path in self.files if path.startswith(prefix))
+
+
+def taken(files: dict[str, str]) -> dict[str, Any]:
+    reports: list[str] = []
+    found = snapshot(Files(files), reports.append)  # type: ignore[arg-type]
+    assert reports == []
+    return found
+
+
+def test_old_release() -> None:
+    found = taken(
+        {
+            "vllm/scripts.py": SCRIPTS,
+            "vllm/entrypoints/openai/cli_args.py": CLI_ARGS,
+            "vllm/entrypoints/openai/tool_parsers/__init__.py": """
+                from .abstract_tool_parser import ToolParserManager
+                from .some_tool_parser import A
+            """,
+            "vllm/entrypoints/openai/tool_parsers/abstract_tool_parser.py": "class ToolParserManager:\n    tool_parsers = {}\n",
+            "vllm/entrypoints/openai/tool_parsers/some_tool_parser.py": """
+                from .abstract_tool_parser import ToolParserManager
+                @ToolParserManager.register_module("hermes")
+                class A: ...
+                @ToolParserManager.register_module(["one", "two"])
+                class B: ...
+            """,
+        }
+    )
+    options = found["options"]
+    assert found["positionals"] == [{"name": "model_tag", "kind": "value", "default": None, "entry": "serve"}]
+    assert options["config"] == {"names": ["--config"], "kind": "value", "default": "", "entry": "serve"}
+    assert options["host"] == {"names": ["--host"], "kind": "value", "type": "nullable_str", "default": None}
+    assert options["lora-modules"]["nargs"] == "+"
+    assert options["lora-modules"]["type"] == "LoRAParserAction"
+    assert options["allowed-origins"] == {"names": ["--allowed-origins"], "kind": "value", "type": "json", "default": ["*"]}
+    assert options["tool-call-parser"]["choices"] == ["hermes", "one", "two"]
+    assert options["tensor-parallel-size"]["names"] == ["--tensor-parallel-size", "-tp"]
+    assert options["tensor-parallel-size"]["exclusive"] == options["tp"]["exclusive"] == "group-1"
+    assert options["tp"]["hidden"] is True
+    assert options["disable-log-stats"] == {"names": ["--disable-log-stats"], "kind": "flag", "default": False}
+    assert options["old"]["sets"] is False
+    assert options["old"]["default"] is True
+    assert options["old"]["deprecated"] == "[DEPRECATED] does nothing"
+    assert found["names"]["tool-call-parsers"] == ["hermes", "one", "two"]
+
+
+def test_options_made_from_config_classes() -> None:
+    options = taken(MODERN)["options"]
+    assert options["model"] == {"names": ["--model"], "kind": "value", "default": "a/b"}
+    assert options["max-model-len"]["type"] == "human_readable_int"
+    assert options["dtype"]["choices"] == ["auto", "half"]
+    assert options["sizes"]["nargs"] == "+"
+    assert options["sizes"]["type"] == ["none", "int"]
+    assert options["hf-overrides"]["type"] == ["none", "json"]
+    assert options["backend"] == {
+        "names": ["--backend"],
+        "kind": "value",
+        "type": "lambda s: s.lower()",
+        "default": None,
+        "deprecated": True,
+    }
+
+
+def test_toggles_have_every_negative() -> None:
+    option = taken(MODERN)["options"]["enable-x"]
+    assert option["kind"] == "toggle"
+    assert option["names"] == ["--enable-x"]
+    assert option["negatives"] == ["--no-enable-x", "--disable-x"]
+
+
+def test_json_options() -> None:
+    found = taken(MODERN)
+    assert found["options"]["speculative-config"]["json"] == "speculative-config"
+    speculative = found["json"]["speculative-config"]
+    assert (speculative["extra"], speculative["stage"]) == ("reject", "config")
+    assert speculative["keys"]["method"] == {
+        "type": ["str", "null"],
+        "choices": ["ngram", "deepseek_mtp", "mtp", None],
+        "default": None,
+    }
+    assert speculative["keys"]["num_speculative_tokens"] == {"type": "int", "gt": 0, "default": None}
+    compilation = found["json"]["compilation-config"]
+    assert compilation["stage"] == "parse"
+    assert compilation["keys"]["mode"]["choices"] == ["NONE", "FULL", 0, 1, None]
+    assert compilation["keys"]["mode"]["ignore_case"] is True
+
+
+def test_environment() -> None:
+    variables = taken(MODERN)["env"]
+    assert variables["VLLM_DEBUG"] == {"default": False, "type": "bool", "converter": "bool(int)"}
+    assert variables["VLLM_PORT"] == {"default": None, "type": "int", "converter": "int"}
+    assert variables["VLLM_LEVEL"] == {"default": "low", "type": "str", "choices": ["low", "high"], "ignore_case": True}
+    assert variables["VLLM_ELSEWHERE"] == {}
+    assert "VLLM_WRITTEN" not in variables
+
+
+def test_names() -> None:
+    names = taken(MODERN)["names"]
+    assert names["speculative-methods"] == {"ngram": {}, "deepseek_mtp": {"alias_of": "mtp"}, "mtp": {}}
+    assert names["reasoning-parsers"] == ["qwen3"]
