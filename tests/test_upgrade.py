@@ -10,8 +10,8 @@ from servelint.upgrade import Upgrade, upgrade
 from tests.launching import launch_in
 
 
-def between(text: str, source: str, target: str, filename: str = "run.sh", **settings: tuple[str, ...]) -> Upgrade:
-    return upgrade(launch_in(text, filename), source, target, Settings(**settings))  # type: ignore[arg-type]
+def between(text: str, source: str, target: str, filename: str = "run.sh", ignore: tuple[str, ...] = ()) -> Upgrade:
+    return upgrade(launch_in(text, filename), source, target, Settings(ignore=ignore))
 
 
 def rules(findings: list[Finding]) -> list[str]:
@@ -78,24 +78,31 @@ class TestFindings:
 
 
 class TestDefaults:
-    """SGLang's stream interval went from 1 to another number on the way: changed() finds such an option in the catalog."""
-
     def changed(self, text: str, source: str = "0.8.5", target: str = "0.27.1") -> dict[str, tuple[object, object, str]]:
         found = between(text, source, target).defaults
         return {one.name: (one.before, one.after, one.since) for one in found}
 
     def test_of_options_that_the_launch_leaves_alone(self) -> None:
         found = self.changed("vllm serve m")
-        assert found["--gpu-memory-utilization"] == (0.9, 0.92, "0.19.0")
+        assert found["--gpu-memory-utilization"] == (0.9, 0.92, "0.20.0")
 
     @pytest.mark.parametrize(
         "given",
-        ["--gpu-memory-utilization 0.8", "--gpu_memory_utilization=0.8", "--gpu-memory-util 0.8", "--gpu-memory-utilization $X"],
+        [
+            "--gpu-memory-utilization 0.8",
+            "--gpu_memory_utilization=0.8",
+            "--gpu-memory-util 0.8",
+            "--gpu-memory-utilization $X",
+        ],
     )
     def test_not_of_those_that_it_sets(self, given: str) -> None:
         found = self.changed(f"vllm serve m {given}")
         assert "--gpu-memory-utilization" not in found
         assert found != {}
+
+    def test_not_of_the_model_that_it_names(self) -> None:
+        assert "--model" not in self.changed("vllm serve m")
+        assert "--model" not in self.changed("vllm serve --model m")
 
     def test_they_differ(self) -> None:
         assert all(before != after for before, after, _ in self.changed("vllm serve m").values())

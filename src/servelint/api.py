@@ -66,6 +66,7 @@ def check_command(
         site=Span(source, 0, len(text)),
         env={name: Variable(name, Text.of(value), None) for name, value in (env or {}).items()},
     )
+    launch.folder = "."
     asked = settings or Settings()
     if version is not None:
         versions = {**asked.engine_versions, engine: version.removeprefix("v")}

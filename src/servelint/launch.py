@@ -110,6 +110,7 @@ class Launch:
     site:      the characters that make the launch, for its first and last line
     open_env:  whether a file that could not be read, or a sourced script, may set more variables than env has
     likely:    a plain run of its script comes to it; False in a branch that only other settings take
+    folder:    where the files that it names are looked for; None if they are not here (in a container, on another machine)
     fragment:  a part of a launch (a speculative-config file), not a start on its own
     """
 
@@ -118,6 +119,7 @@ class Launch:
         "container",
         "engine",
         "env",
+        "folder",
         "fragment",
         "likely",
         "name",
@@ -154,6 +156,7 @@ class Launch:
         self.container = container
         self.open_env = open_env
         self.likely = True
+        self.folder: str | None = None
         self.fragment = fragment
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from servelint.engines import catalog as catalogs
-from servelint.engines.config import configs
+from servelint.engines.config import configs, facts_of
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch, ReleaseClaim
@@ -62,7 +62,7 @@ def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upg
             result.warns.append(finding)
     left = {(finding.rule, finding.span) for finding in after}
     result.mended = [finding for finding in before if (finding.rule, finding.span) not in left]
-    result.defaults = _defaults(launch, source, target)
+    result.defaults = [*_facts(launch, source, target), *_defaults(launch, source, target)]
     return result
 
 
@@ -71,6 +71,23 @@ def _under(launch: Launch, release: str) -> Launch:
     moved = copy(launch)
     moved.release = ReleaseClaim(release, "settings")
     return moved
+
+
+def _facts(launch: Launch, source: str, target: str) -> list[Changed]:
+    """What the engine makes of the same settings, where that is known for both and differs: prefix caching, scheduling."""
+    catalog = catalogs.load(launch.engine)
+    if catalog is None or (low := catalog.index(source)) is None or (high := catalog.index(target)) is None or low >= high:
+        return []
+    between = configs(launch, catalog.releases[low : high + 1])
+    found: list[Changed] = []
+    for name in facts_of(launch.engine):
+        if name.startswith("speculative"):
+            continue  # whether a method is known is a finding, no default
+        values = [config.operand("effective." + name).value for config in between]
+        if isinstance(values[0], bool) and isinstance(values[-1], bool) and values[0] != values[-1]:
+            since = next(index for index in range(len(values)) if all(value == values[-1] for value in values[index:]))
+            found.append(Changed(name, values[0], values[-1], catalog.releases[low + since]))
+    return found
 
 
 def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
@@ -87,7 +104,9 @@ def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
     found: list[Changed] = []
     for option in catalog.table(low).options():
         other = catalog.table(high).find(option.names[0])
-        if other is None or option.default == other.default or option.default is None or other.default is None:
+        if other is None or other.name != option.name or option.default == other.default:
+            continue
+        if option.default is None or other.default is None:
             continue
         if option.name not in given and other.name not in given:
             found.append(

@@ -401,8 +401,7 @@ class TestPlaces:
             ("compose.yml", "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command: m ⟦--swap-space⟧ 4\n"),
             (
                 "compose.yml",
-                "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command:\n      - m\n      - ⟦--swap-space⟧\n"
-                '      - "4"\n',
+                "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command:\n      - m\n      - ⟦--swap-space⟧=4\n",
             ),
         ],
     )

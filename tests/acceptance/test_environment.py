@@ -33,11 +33,22 @@ def test_one_that_the_release_deprecates() -> None:
     assert "--moe-backend" in finding.advice
 
 
-def test_one_of_another_engine() -> None:
-    finding = only("vllm", "m", "0.27.1", {"SGLANG_ENABLE_SPEC_V2": "1"})
+def test_one_of_another_engine_in_a_container() -> None:
+    text = """
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.27.1
+            environment: [SGLANG_ENABLE_SPEC_V2=1, SGLANG_SOMETHING_ELSE=1]
+            command: --model m
+    """
+    (finding,) = in_file(text)
     assert finding.rule == "vllm/env-of-other-engine"
     assert finding.message == "SGLANG_ENABLE_SPEC_V2 is a variable of SGLang; nothing in vLLM 0.27.1 reads it"
-    assert finding.advice == "delete it"
+    assert (finding.advice, finding.span.text) == ("delete it", "SGLANG_ENABLE_SPEC_V2")
+
+
+def test_one_of_another_engine_in_a_script_may_be_for_that_one() -> None:
+    assert kinds_in("export SGLANG_ENABLE_SPEC_V2=1\nvllm serve m", "run.sh", vllm="0.27.1") == []
 
 
 def test_one_that_is_no_more_than_close_to_another() -> None:
@@ -82,8 +93,8 @@ def test_the_name_counts_and_not_the_value() -> None:
         ("run.sh", "docker run -e VLLM_USE_V1=1 vllm/vllm-openai:v0.27.1 --model m\n", 1),
         (
             "compose.yml",
-            "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    environment:\n      VLLM_USE_V1: '1'\n    command: m\n",
-            5,
+            "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command: m\n    environment:\n      VLLM_USE_V1: 1\n",
+            6,
         ),
         (
             "compose.yml",

@@ -21,9 +21,7 @@ def test_a_key_that_the_release_refuses() -> None:
 def test_a_key_that_the_release_passes_over() -> None:
     finding = only("vllm", NEW, "0.11.2")
     assert finding.rule == "vllm/ignored-json-key"
-    assert finding.message == (
-        "parallel_drafting of --speculative-config exists from vLLM 0.16.0; vLLM 0.11.2 ignores it"
-    )
+    assert finding.message == ("parallel_drafting of --speculative-config exists from vLLM 0.16.0; vLLM 0.11.2 ignores it")
     assert finding.advice == "delete it, or use vLLM 0.16.0 or later"
     assert (finding.span.text, finding.severity, finding.impact) == ("parallel_drafting", "warning", "silently-ignored")
 

@@ -204,7 +204,7 @@ class TestJson:
 
     @pytest.mark.parametrize(
         "value",
-        ["$SPEC", "'{\"method\":\"'$M'\"}'", '"{\\"num_speculative_tokens\\": $N}"', "'{\"method\":\"ngram\"}'", "'{}'"],
+        ["$SPEC", "'{\"method\":\"'$M'\"}'", '"{\\"num_speculative_tokens\\": $N}"', '\'{"method":"ngram"}\'', "'{}'"],
     )
     def test_that_may_be_read_is_left_alone(self, value: str) -> None:
         assert kinds_in(f"vllm serve m --speculative-config {value}", "run.sh", vllm="0.27.1") == []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.engines import ENGINE_NAMES, catalog_file
+from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import DIALECTS, Arguments, read
 from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option
@@ -154,7 +154,7 @@ class TestKeys:
     def test_of_a_release(self, index: int, extra: str, known: set[str]) -> None:
         keys = CATALOG.keys("spec", index)
         assert keys is not None
-        assert (keys.extra, keys.known.keys()) == (extra, known)
+        assert (keys.extra, set(keys.known)) == (extra, known)
         assert keys.runs["tokens"] == [[3, 4, {"type": "int", "aliases": ["num_tokens"]}]]
 
     @pytest.mark.parametrize(("name", "index"), [("spec", 4), ("other", 0)])
@@ -189,8 +189,8 @@ class TestSignature:
     """What lets releases share a reading."""
 
     WORDS = (
-        "--port", "--por", "--port=1", "--e", "--ea", "--eager", "--no-eager", "--easy", "-s", "-s=1", "--sizes", "--m", "--model",
-        "--old", "--under_score", "--under-score", "--spec.method", "--model_path", "--", "1", "x", "-1", "-x",
+        "--port", "--por", "--port=1", "--e", "--ea", "--eager", "--no-eager", "--easy", "-s", "-s=1", "--sizes", "--m",
+        "--model", "--old", "--under_score", "--under-score", "--spec.method", "--model_path", "--", "1", "x", "-1", "-x",
     )  # fmt: skip
 
     @given(st.lists(st.sampled_from(WORDS), max_size=6))
@@ -253,7 +253,7 @@ class TestCompiledFile:
         def refuse(*_: object) -> None:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr(catalog_file.os, "replace", refuse)
+        monkeypatch.setattr("os.replace", refuse)
         assert self.text(folder) == compile_catalog(DATA)
 
     def test_of_an_engine_that_has_none(self, folder: Path) -> None:

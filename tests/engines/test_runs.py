@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +33,7 @@ def test_form(indexes: list[int], text: str) -> None:
 def test_round_trip(indexes: set[int]) -> None:
     runs = parse_runs(format_runs(sorted(indexes), RELEASES), POSITION)
     assert [index for first, last in runs for index in range(first, last + 1)] == sorted(indexes)
-    assert all(one[1] + 1 < other[0] for one, other in zip(runs, runs[1:], strict=False))  # no two of them touch
+    assert all(one[1] + 1 < other[0] for one, other in itertools.pairwise(runs))  # no two of them touch
 
 
 def test_an_open_end_reaches_to_a_release_that_is_added() -> None:

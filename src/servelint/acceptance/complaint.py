@@ -23,6 +23,7 @@ REFUSED = frozenset(
         "invalid-value",
         "malformed-json",
         "unknown-json-key",
+        "invalid-json-value",
     )
 )
 """Rules whose complaints keep the engine from starting."""

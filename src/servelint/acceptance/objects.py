@@ -6,7 +6,7 @@ from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here, Life, similar
 from servelint.engines.catalog import Keys
 from servelint.finding import Edit
-from servelint.json_nodes import OBJECT, JsonNode
+from servelint.json_nodes import ARRAY, OBJECT, UNKNOWN, WORD, JsonNode
 from servelint.text import Text
 
 
@@ -32,11 +32,35 @@ def complaints(here: Here) -> list[Complaint]:
             else None
         )
         if node is not None and node.kind == OBJECT:
+            found += _kinds(here, setting.spelling, node, keys)
             found += [
                 _unknown(here, setting.spelling, name, keys, member[0].content)
                 for name, member in node.members.items()
                 if name not in keys.known and isinstance(member[0], JsonNode)
             ]
+    return found
+
+
+def _kinds(here: Here, spelling: str, node: JsonNode, keys: Keys) -> list[Complaint]:
+    """Values that no conversion makes fit: a list or an object where there is to be none, or the other way round.
+
+    From 0.16 the classes are pydantic's and refuse unknown keys; how earlier ones take a value is not the same for all.
+    """
+    if keys.extra != "reject" or here.engine != "vllm" or not here.config.at_least("0.16"):
+        return []
+    found: list[Complaint] = []
+    for name, (_, value) in node.members.items():
+        types = keys.known.get(name, {}).get("type", "any")
+        wanted = {types} if isinstance(types, str) else set(types)
+        is_ = {OBJECT: "object", ARRAY: "list", UNKNOWN: "", WORD: "word"}.get(value.kind, "single")
+        if "any" in wanted or not is_ or (is_ == "word" and value.value is None):
+            continue
+        fits = is_ in wanted if is_ in ("object", "list") else bool(wanted - {"object", "list", "null"})
+        if not fits:
+            said = {"object": "an object", "list": "a list"}
+            expected = " or ".join([said.get(one, "a single value") for one in sorted(wanted - {"null"})])
+            message = f"{name} of {spelling} is {said.get(is_, 'a single value')} here; {here.release} takes {expected}"
+            found.append(Complaint("invalid-json-value", value.text.span(), message, f"write {expected}", f"not {expected}"))
     return found
 
 

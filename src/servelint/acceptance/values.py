@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from servelint import json_nodes
 from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here, Life, elsewhere, listed, similar
@@ -50,6 +52,14 @@ def complaints(here: Here) -> list[Complaint]:
 
 
 def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
+    if setting.name == "chat-template" and here.engine == "vllm" and _is_missing(here.config.launch.folder, text.flat):
+        return Complaint(
+            "invalid-value",
+            text.span() or word.site,
+            f"{text.flat} looks like a path, and there is no such file; {here.release} refuses it",
+            "name a file that is there, or write the template itself",
+            "no such file",
+        )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
         return _json(setting, text, word)
     try:
@@ -70,6 +80,14 @@ def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word)
     ):
         return None
     return _choice(here, setting, option.choices, text, word)
+
+
+def _is_missing(folder: str | None, template: str) -> bool:
+    """Whether vLLM's validate_chat_template finds neither a template nor a file; its own are `.jinja` without a folder."""
+    if folder is None or not template or any(char in template for char in "{}\n"):
+        return False
+    own = "/" not in template and template.endswith(".jinja")
+    return not own and not os.path.exists(os.path.join(folder, template))
 
 
 def _choice(here: Here, setting: Setting, choices: list[Any], text: Text, word: Word) -> Complaint:

@@ -151,6 +151,7 @@ class _Reader:
         self.result = Arguments()
         self.only_arguments = False
         self.unsure = False  # whether an unknown word stands before, which may be an option that takes what follows
+        self.sure_of_first = True  # whether the first positional is one, and no value of an unknown option
         self.places = self._places()
 
     def _places(self) -> float:
@@ -186,7 +187,7 @@ class _Reader:
                 at += 1
         if self.result.positionals and self.result.takes_model is False:
             word = self.result.positionals[0]
-            if word.text.known:
+            if word.text.known and self.sure_of_first:
                 self.result.faults.append(Fault("ignored-model", word, word.text.flat))
         if "config" in self.result.settings:
             self.result.complete = False  # options may stand in the file that it names
@@ -253,6 +254,8 @@ class _Reader:
             spelling = self.spelled(flat.split(" ")[0])
             kind = "one-word" if " " in flat and flat.startswith("-") and not self.only_arguments else "unexpected-argument"
             self.result.faults.append(Fault(kind, word, spelling if kind == "one-word" else flat))
+        if not self.result.positionals:
+            self.sure_of_first = not self.unsure
         self.result.positionals.append(word)
 
     def _perhaps(self, word: Word) -> None:

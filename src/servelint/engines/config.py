@@ -307,6 +307,11 @@ def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
     return value
 
 
+def facts_of(engine: str) -> list[str]:
+    """The names of what is known of an engine's use of its settings: operands `effective.<name>`."""
+    return list(_facts(engine))
+
+
 @lru_cache(maxsize=8)
 def _facts(engine: str) -> dict[str, Callable[[Config], Operand]]:
     if engine not in ("vllm", "sglang"):

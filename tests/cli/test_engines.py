@@ -1,0 +1,143 @@
+"""`servelint engines`: the catalog, listed and shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from servelint.engines import ENGINE_NAMES
+from servelint.engines import catalog as catalogs
+from tests.running import Workspace
+
+
+@pytest.mark.parametrize("args", [[], ["list"]])
+def test_list(args: list[str], workspace: Workspace) -> None:
+    ran = workspace.run("engines", *args)
+    lines = ran.out.splitlines()
+    assert (ran.status, ran.err) == (0, "")
+    assert [line.split()[0] for line in lines] == list(ENGINE_NAMES)
+    assert any(line.startswith("vllm       vLLM: ") and "0.6.0 to " in line for line in lines)
+    assert "tgi        TGI: launches only" in lines
+
+
+@pytest.mark.parametrize(("engine", "release"), [("lmdeploy", "0.18.0"), ("lmdeploy", "v0.18.0"), ("llama.cpp", "b4234")])
+def test_show(engine: str, release: str, workspace: Workspace) -> None:
+    ran = workspace.run("engines", "show", engine, release)
+    catalog = catalogs.load(engine)
+    assert catalog is not None
+    index = catalog.index(release)
+    assert index is not None
+    head, empty, *options, gap, variables = ran.out.splitlines()
+    assert (ran.status, head, empty, gap) == (0, f"{ENGINE_NAMES[engine]} {catalog.releases[index]}", "", "")
+    assert len(options) == len(catalog.table(index).options())
+    assert variables.startswith("environment: ")
+
+
+def test_show_says_what_an_option_takes(workspace: Workspace) -> None:
+    lines = workspace.run("engines", "show", "lmdeploy", "0.18.0").out.splitlines()
+    assert "--backend: one of pytorch or turbomind, default turbomind" in lines
+    assert "--allow-credentials: a switch" in lines
+
+
+def test_show_the_newest(workspace: Workspace) -> None:
+    catalog = catalogs.load("lmdeploy")
+    assert catalog is not None
+    assert workspace.run("engines", "show", "lmdeploy").out.startswith(f"LMDeploy {catalog.releases[-1]}\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["show", "tgi"], "servelint: there is no catalog of 'tgi' (servelint engines list)\n"),
+        (["show", "../x"], "servelint: there is no catalog of '../x' (servelint engines list)\n"),
+        (["show", "lmdeploy", "9.9"], "servelint: the catalog of LMDeploy has no release 9.9\n"),
+        (["show"], "usage: servelint engines [list]\n"),
+        (["list", "more"], "usage: servelint engines [list]\n"),
+        (["forget"], "usage: servelint engines [list]\n"),
+    ],
+)
+def test_wrong_usage(args: list[str], said: str, workspace: Workspace) -> None:
+    ran = workspace.run("engines", *args)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith(said)
+
+
+def test_help(workspace: Workspace) -> None:
+    ran = workspace.run("engines", "--help")
+    assert ran.status == 0
+    assert "servelint engines harvest ENGINE RELEASE" in ran.out
+
+
+class TestHarvest:
+    CLI = """
+class CLI:
+    parser = argparse.ArgumentParser(prog='lmdeploy')
+    subparsers = parser.add_subparsers(title='Commands', dest='command')
+"""
+    SERVE = """
+from .cli import CLI
+
+class SubCliServe:
+    parser = CLI.subparsers.add_parser('serve', help='')
+    subparsers = parser.add_subparsers(title='Commands')
+
+    @staticmethod
+    def add_parser_api_server():
+        parser = SubCliServe.subparsers.add_parser('api_server')
+        parser.set_defaults(run=SubCliServe.api_server)
+        parser.add_argument('model_path', type=str, help='The model')
+        parser.add_argument('--server-port', type=int, default=23333)
+
+    @staticmethod
+    def api_server(args):
+        pass
+"""
+
+    @pytest.fixture
+    def source(self, tmp_path: Path) -> Path:
+        for path, text in {
+            "lmdeploy/__init__.py": "",
+            "lmdeploy/version.py": "__version__ = '0.99.0'\n",
+            "lmdeploy/cli/__init__.py": "",
+            "lmdeploy/cli/cli.py": "import argparse\n" + self.CLI,
+            "lmdeploy/cli/serve.py": self.SERVE,
+        }.items():
+            file = tmp_path / "source" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return tmp_path / "source"
+
+    def test_to_a_file(self, source: Path, workspace: Workspace) -> None:
+        ran = workspace.run("engines", "harvest", "lmdeploy", "--from", str(source), "--output", "snapshot.json")
+        assert (ran.status, ran.err) == (0, "")
+        snapshot = json.loads((workspace.folder / "snapshot.json").read_text())
+        assert (snapshot["engine"], snapshot["release"]) == ("lmdeploy", "0.99.0")
+        port = snapshot["options"]["server-port"]
+        assert (port["names"], port["type"], port["default"]) == (["--server-port"], "int", 23333)
+
+    def test_to_a_catalog(self, source: Path, workspace: Workspace) -> None:
+        for release in ("0.98.0", "0.99.0"):
+            ran = workspace.run("engines", "harvest", "lmdeploy", release, "--from", str(source), "--catalog", "lmdeploy.json")
+            assert ran.status == 0
+        assert ran.out == "lmdeploy 0.98.0 -> 0.99.0\n"
+        assert ran.err == "lmdeploy.json: 2 releases, 0.98.0 to 0.99.0\n"
+        catalog = json.loads((workspace.folder / "lmdeploy.json").read_text())
+        assert catalog["releases"] == ["0.98.0", "0.99.0"]
+        assert catalog["options"]["server-port"][0]["releases"] == "0.98.0.."
+        assert (workspace.folder / "lmdeploy.catalog").exists()
+
+    @pytest.mark.parametrize(
+        ("args", "said"),
+        [
+            (["lmdeploy"], "name a release, or an archive or a folder with --from"),
+            (["tgi", "1.0"], "invalid choice: 'tgi'"),
+            (["lmdeploy", "--from", "missing.zip"], "servelint: "),
+            ([], "the following arguments are required: engine"),
+        ],
+    )
+    def test_wrong_usage(self, args: list[str], said: str, workspace: Workspace) -> None:
+        ran = workspace.run("engines", "harvest", *args)
+        assert ran.status == 2
+        assert said in ran.err
