@@ -7,7 +7,7 @@ import re
 from servelint.acceptance import Complaint, complaints
 from servelint.acceptance.complaint import OF_FORKS
 from servelint.checks import run_check
-from servelint.engines import ENGINE_NAMES, entry
+from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.releases import known_releases, newest, release_key
@@ -124,7 +124,7 @@ def _complaints(
 
 def _may_be_a_fork(launch: Launch) -> bool:
     """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
-    return launch.image is not None and launch.release.release is None and not launch.release.rolling
+    return launch.image is not None and images.identify(launch.image).house
 
 
 def _says_it(finding: Finding, complaint: Complaint) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from servelint.engines import catalog as catalogs
+from servelint.engines.argv import DIALECTS, PLAIN
 from servelint.engines.config import configs, facts_of
 from servelint.finding import Finding
 from servelint.judge import judge
@@ -108,7 +109,7 @@ def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
             continue
         if option.default is None or other.default is None:
             continue
-        if option.name not in given and other.name not in given:
+        if option.name not in given and option.name != DIALECTS.get(launch.engine, PLAIN).positional:
             found.append(
                 Changed(option.names[0], option.default, other.default, _since(launch.engine, option.names[0], low, high))
             )

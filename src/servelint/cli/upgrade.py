@@ -34,28 +34,30 @@ def run(args: list[str]) -> int:
     versions = options.engine_versions(arguments, usage)
     report = options.run(arguments, Settings(ignore=("*",), engine_versions=versions), usage)
     found: list[Upgrade] = []
-    skipped = 0
+    skipped = outside = 0
     for launch in report.launches:
         if launch.engine != engine:
             continue
         source = launch.release.release or versions.get(engine)
         if source is None or catalog.index(source) is None:
-            skipped += 1
+            skipped += source is None
+            outside += source is not None
             continue
         found.append(upgrade(launch, source, target, Settings()))
     if arguments.format == "json":
         errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
-        print(json.dumps({"upgrades": [_data(one) for one in found], "skipped": skipped, "errors": errors}, indent=2))
+        print(json.dumps({"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}, indent=2))
     else:
         sys.stdout.write("\n".join([_text(one) for one in found]))
         for problem in report.errors:
             print(problem_text(problem, Painter(False)), file=sys.stderr)
         name = ENGINE_NAMES[engine]
         if skipped:
-            print(
-                f"servelint: {skipped} launches of {name} name no release; say --engine-version {engine}=...", file=sys.stderr
-            )
-        if not found and not skipped:
+            count = "1 launch" if skipped == 1 else f"{skipped} launches"
+            print(f"servelint: {count} of {name} name no release; say --engine-version {engine}=...", file=sys.stderr)
+        if outside:
+            print(f"servelint: {outside} of {name} passed over: the catalog lacks the release", file=sys.stderr)
+        if not found and not skipped and not outside:
             print(f"servelint: no launch of {name} found", file=sys.stderr)
     if report.errors:
         return 2

@@ -312,6 +312,8 @@ class _Reader:
             setting.values = [word]
             if option is not None and not option.takes_value and not dot:
                 self.result.faults.append(Fault("unexpected-value", word, spelling, setting=setting))
+            if option is not None and option.kind == LIST and isinstance(option.nargs, int) and option.nargs > 1 and not dot:
+                self.result.faults.append(Fault("missing-value", word, spelling, setting=setting))
             return at + 1
         at = self._values(at + 1, setting, known, path=bool(dot))
         self.unsure = known is None  # of an option that nobody knows, more words may be values

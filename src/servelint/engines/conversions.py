@@ -35,8 +35,8 @@ def convert(engine: str, types: list[str], text: str) -> object:
         except Refused as refused:
             reason = reason or str(refused)
         except (ValueError, OverflowError, RecursionError):
-            reason = reason or _EXPECTED.get(name, "a value of another kind")
-    raise Refused(reason)
+            reason = reason or ("" if name == "none" else _EXPECTED.get(name, "a value of another kind"))
+    raise Refused(reason or "a value of another kind")
 
 
 def _sglang_int(text: str) -> int:

@@ -29,11 +29,15 @@ class Image:
     claim:       the engine's release as the tag names it
     entrypoint:  the program that the image starts: () if it starts whatever the command says, None if nobody knows; where it
                  changed and the claim names no release, the one of the newest
+    house:       whether somebody else than the engine's makers built it, and may have changed the engine
     """
 
-    __slots__ = ("claim", "engine", "entrypoint")
+    __slots__ = ("claim", "engine", "entrypoint", "house")
 
-    def __init__(self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None) -> None:
+    def __init__(
+        self, engine: str | None, claim: ReleaseClaim, entrypoint: tuple[str, ...] | None, *, house: bool = False
+    ) -> None:
+        self.house = house
         self.engine = engine
         self.claim = claim
         self.entrypoint = entrypoint
@@ -53,8 +57,12 @@ def identify(image: Text) -> Image:
     tag = image.cut(colon + 1, end) if colon != -1 else None
     for family in _DATA["families"]:
         if _in_family(name, family):
-            return _of_family(family, tag, pinned=digest != -1)
-    return _of_house(name.rpartition("/")[2], tag)
+            found = _of_family(family, tag, pinned=digest != -1)
+            found.house = family.get("tags") == "own"
+            return found
+    found = _of_house(name.rpartition("/")[2], tag)
+    found.house = True
+    return found
 
 
 def _in_family(name: str, family: dict[str, Any]) -> bool:

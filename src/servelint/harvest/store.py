@@ -144,6 +144,9 @@ def _patched(snapshot: Snapshot, patches: list[dict[str, Any]], releases: list[s
     index = position[snapshot["release"]]
     done: Snapshot = json.loads(json.dumps(snapshot))
     for patch in patches:
+        named = [release for part in patch["releases"].split(", ") for release in part.split("..") if release]
+        if not position.keys() >= set(named):
+            continue  # for releases that are not harvested here
         if not any(first <= index <= last for first, last in parse_runs(patch["releases"], position)):
             continue
         *path, name = patch["at"]

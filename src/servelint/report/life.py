@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _KINDS = {
+    "str": "text",
     "int": "a whole number",
     "float": "a number",
     "json": "JSON",
@@ -35,7 +36,11 @@ def of_option(catalog: Catalog, name: str) -> str | None:
     lines = [f"{spelling} of {engine}: {_when([(first, last) for first, last, _ in runs], catalog)}", ""]
     for first, last, option in _merged(runs):
         lines += textwrap.wrap(
-            f"{_range(first, last, catalog)}: {takes(option, spelling)}", 100, initial_indent="  ", subsequent_indent="    "
+            f"{_range(first, last, catalog)}: {takes(option, spelling)}",
+            100,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
         )
     lines += _instead(catalog, spelling.lstrip("-"), runs[-1][1])
     return "\n".join([*lines, ""])
@@ -50,7 +55,11 @@ def of_variable(catalog: Catalog, name: str) -> str | None:
     lines = [f"{name} of {engine}: {_when([(first, last) for first, last, _ in runs], catalog)}", ""]
     for first, last, body in runs:
         lines += textwrap.wrap(
-            f"{_range(first, last, catalog)}: {_reads(body)}", 100, initial_indent="  ", subsequent_indent="    "
+            f"{_range(first, last, catalog)}: {_reads(body)}",
+            100,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
         )
     return "\n".join([*lines, *_instead(catalog, name, runs[-1][1]), ""])
 
@@ -102,7 +111,7 @@ def takes(option: Option, spelling: str) -> str:
     elif option.choices is not None:
         parts.append(f"one of {listed(option.choices, 40)}")
     else:
-        parts.append(" or ".join([_KINDS.get(kind, "a value") for kind in option.types]) or "text")
+        parts.append(" or ".join([_KINDS.get(kind, "a value") for kind in option.types if kind != "none"]) or "text")
     if option.kind == LIST:
         parts.append("several")
     elif option.kind == OPTIONAL:
