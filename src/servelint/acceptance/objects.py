@@ -6,7 +6,7 @@ from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here, Life, similar
 from servelint.engines.catalog import Keys
 from servelint.finding import Edit
-from servelint.json_nodes import ARRAY, OBJECT, UNKNOWN, WORD, JsonNode
+from servelint.json_nodes import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
 from servelint.text import Text
 
 
@@ -25,12 +25,17 @@ def complaints(here: Here) -> list[Complaint]:
                 at = setting.word.text.flat.index(".") + 1
                 written = setting.word.text.cut(at, at + len(key))
                 found.append(_unknown(here, setting.spelling.partition(".")[0], key, keys, written))
+            elif setting.name.count(".") == 1 and not setting.spelling.endswith("+") and setting.value is not None:
+                found += _single(here, setting.spelling.partition(".")[0], key, setting.value, keys)
             continue
         node = (
             here.config.reading.parsed(setting.name)
             if here.config.reading.arguments.settings.get(setting.name) is setting
             else None
         )
+        if node is not None and node.kind in (ARRAY, STRING) and _validated(here, keys):
+            message = f"{setting.spelling} is {_NAMES.get(node.kind, 'a text')} here; {here.release} takes an object"
+            found.append(Complaint("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
         if node is not None and node.kind == OBJECT:
             found += _kinds(here, setting.spelling, node, keys)
             found += [
@@ -41,27 +46,44 @@ def complaints(here: Here) -> list[Complaint]:
     return found
 
 
-def _kinds(here: Here, spelling: str, node: JsonNode, keys: Keys) -> list[Complaint]:
-    """Values that no conversion makes fit: a list or an object where there is to be none, or the other way round.
+_NAMES = {OBJECT: "an object", ARRAY: "a list"}
+_SINGLE = "a single value"
 
-    From 0.16 the classes are pydantic's and refuse unknown keys; how earlier ones take a value is not the same for all.
-    """
-    if keys.extra != "reject" or here.engine != "vllm" or not here.config.at_least("0.16"):
-        return []
+
+def _validated(here: Here, keys: Keys) -> bool:
+    """Whether the release holds each field against its type: from 0.16 the classes are pydantic's and refuse unknown keys."""
+    return keys.extra == "reject" and here.engine == "vllm" and bool(here.config.at_least("0.16"))
+
+
+def _kinds(here: Here, spelling: str, node: JsonNode, keys: Keys) -> list[Complaint]:
+    """Values that no conversion makes fit: a list or an object where there is to be none, or the other way round."""
     found: list[Complaint] = []
-    for name, (_, value) in node.members.items():
-        types = keys.known.get(name, {}).get("type", "any")
-        wanted = {types} if isinstance(types, str) else set(types)
-        is_ = {OBJECT: "object", ARRAY: "list", UNKNOWN: "", WORD: "word"}.get(value.kind, "single")
-        if "any" in wanted or not is_ or (is_ == "word" and value.value is None):
-            continue
-        fits = is_ in wanted if is_ in ("object", "list") else bool(wanted - {"object", "list", "null"})
-        if not fits:
-            said = {"object": "an object", "list": "a list"}
-            expected = " or ".join([said.get(one, "a single value") for one in sorted(wanted - {"null"})])
-            message = f"{name} of {spelling} is {said.get(is_, 'a single value')} here; {here.release} takes {expected}"
-            found.append(Complaint("invalid-json-value", value.text.span(), message, f"write {expected}", f"not {expected}"))
+    for name, (_, value) in node.members.items() if _validated(here, keys) else ():
+        if value.kind != UNKNOWN and not (value.kind == WORD and value.value is None):
+            found += _kind(here, spelling, name, value.kind, value.text, keys)
     return found
+
+
+def _single(here: Here, spelling: str, name: str, text: Text, keys: Keys) -> list[Complaint]:
+    """The same for the value of one key, which is JSON or else a text."""
+    if not text.known or not text.flat or not _validated(here, keys):
+        return []
+    node = parse(text)
+    kind = node.kind if isinstance(node, JsonNode) else STRING
+    return [] if text.flat.strip() == "null" else _kind(here, spelling, name, kind, text, keys)
+
+
+def _kind(here: Here, spelling: str, name: str, kind: str, text: Text, keys: Keys) -> list[Complaint]:
+    types = keys.known.get(name, {}).get("type", "any")
+    wanted = ({types} if isinstance(types, str) else set(types)) - {"null"}
+    given = {OBJECT: "object", ARRAY: "list"}.get(kind)
+    if kind == STRING and wanted & {"list", "object"}:
+        return []  # some fields split a text themselves
+    if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
+        return []
+    expected = " or ".join(sorted({{"object": "an object", "list": "a list"}.get(one, _SINGLE) for one in wanted}))
+    message = f"{name} of {spelling} is {_NAMES.get(kind, _SINGLE)} here; {here.release} takes {expected}"
+    return [Complaint("invalid-json-value", text.span(), message, f"write {expected}", f"not {expected}")]
 
 
 def _unknown(here: Here, spelling: str, key: str, keys: Keys, text: Text) -> Complaint:
