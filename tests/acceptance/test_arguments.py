@@ -327,7 +327,7 @@ class TestModel:
             ("0.27.1", "m --served-model-name x"),
             ("0.27.1", "--model m --served-model-name x"),
             ("0.10.0", "m"),
-            ("0.27.1", "--config c.yaml --served-model-name x"),
+            ("0.27.1", "--config=c.yaml --served-model-name x"),
         ],
     )
     def test_of_vllm_serve_where_it_is_taken(self, release: str, text: str) -> None:

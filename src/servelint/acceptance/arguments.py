@@ -60,6 +60,9 @@ def _fault(here: Here, fault: Fault) -> Complaint | None:
         return Complaint(
             "missing-argument", None, f"{release} does not start without {fault.spelling}", f"give {fault.spelling}"
         )
+    if fault.kind == "config-file":
+        message = f"{here.release} does not start: the file of --config is not to be used, {fault.names[0]}"
+        return Complaint("invalid-value", fault.span, message, "name a YAML file that is there", "this file")
     if fault.kind == "stray-path":
         return Complaint(
             "unexpected-argument",
@@ -264,7 +267,9 @@ def _repeated(here: Here) -> list[Complaint]:
             continue
         if _content(before) is None or _content(setting) is None or _content(before) == _content(setting):
             continue
-        place = setting.word.site
+        place, first = setting.word.site, before.word.site
+        if place is not None and first is not None and place.source is not first.source:
+            continue  # the command line over its configuration file
         found.append(
             Complaint(
                 "repeated-option",

@@ -11,12 +11,12 @@ from importlib import import_module
 
 from servelint import models
 from servelint.engines import catalog as catalogs
-from servelint.engines import entry, images
-from servelint.engines.argv import DIALECTS, PLAIN, Arguments, Setting, read
+from servelint.engines import config_file, entry, images
+from servelint.engines.argv import DIALECTS, PLAIN, Arguments, Fault, Setting, read
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.releases import release_key
-from servelint.launch import Launch
+from servelint.launch import Launch, Word
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -138,18 +138,32 @@ def _config(launch: Launch, release: str | None, catalog: Catalog | None, readin
     return config
 
 
+def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
+    """The argv with what the file of `--config` adds, where that file is here; why the file cannot be read, if it is not."""
+    if launch.folder is None or launch.engine not in config_file.ENGINES:
+        return launch.argv, None
+    try:
+        return config_file.merged(launch.argv, launch.folder) or launch.argv, None
+    except config_file.Missing as missing:
+        word = next(word for word in launch.argv if word.value == "--config")
+        return launch.argv, Fault("config-file", word, "--config", [str(missing)])
+
+
 def _reading(launch: Launch, catalog: Catalog | None, index: int | None, readings: dict[object, Reading]) -> Reading:
     table = catalog.table(index) if catalog is not None and index is not None else None
     alike = table.signature([word.text.flat for word in launch.argv]) if table is not None else None
     if alike not in readings:
         entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
+        argv, fault = _with_file(launch)
         arguments = read(
-            launch.argv,
+            argv,
             table,
             DIALECTS.get(launch.engine, PLAIN),
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
         )
+        if fault is not None:
+            arguments.faults.insert(0, fault)
         readings[alike] = Reading(launch, arguments)
     return readings[alike]
 
