@@ -25,6 +25,8 @@ class Settings:
 
     def wants(self, rule: str) -> bool:
         """Whether findings of a rule are asked for."""
+        if not self.ignore and not self.select:
+            return True
         if any(_matches(pattern, rule) for pattern in self.ignore):
             return False
         return not self.select or any(_matches(pattern, rule) for pattern in self.select)

@@ -167,6 +167,8 @@ class Text:
 
         None when nothing of it stands in a file, or when its parts stand in several files or out of order.
         """
+        if len(self.pieces) == 1:
+            return self._span_of_one(start, end)
         part = self.cut(start, end)
         low: Span | None = None
         high: Span | None = None
@@ -185,6 +187,8 @@ class Text:
 
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
+        if len(self.pieces) == 1:
+            return self._span_of_one(start, end)
         low: Span | None = None
         stop = 0
         for piece in self.cut(start, end).pieces:
@@ -195,6 +199,17 @@ class Text:
             elif piece.span.source is low.source and piece.span.start >= low.start:
                 stop = max(stop, piece.span.end)
         return Span(low.source, low.start, stop) if low is not None else None
+
+    def _span_of_one(self, start: int, end: int | None) -> Span | None:
+        piece = self.pieces[0]
+        length = len(self.flat)
+        start, end = max(start, 0), length if end is None or end > length else end
+        span = piece.span
+        if span is None or (start == 0 and end == length):
+            return span
+        if start >= end:
+            return None
+        return span.sub(start, end) if piece.verbatim and piece.expression is None else span
 
     @property
     def written(self) -> Span | None:

@@ -80,12 +80,14 @@ class Catalog:
     __slots__ = (
         "_bodies",
         "_env",
+        "_keys",
         "_lines",
         "_ordered",
         "_parts",
         "_positionals",
         "_spellings",
         "_tables",
+        "_values",
         "engine",
         "position",
         "releases",
@@ -102,6 +104,8 @@ class Catalog:
         self._tables: dict[int, Table] = {}
         self._bodies: dict[int, Option] = {}
         self._ordered: list[str] = []
+        self._values: dict[int, Any] = {}
+        self._keys: dict[tuple[str, int], Keys | None] = {}
         self._env: dict[str, Any] | None = None
         self._positionals: list[Any] | None = None
 
@@ -180,15 +184,23 @@ class Catalog:
         line = self._parts["json"].get(name)
         if line is None:
             return None
-        part = json.loads(self._lines[line])
+        if (name, index) in self._keys:
+            return self._keys[name, index]
+        part = self._decoded(line)
         extra = next((body["value"] for first, last, body in part["extra"] if first <= index <= last), None)
-        return Keys(extra, part["keys"], index) if extra is not None else None
+        self._keys[name, index] = Keys(extra, part["keys"], index) if extra is not None else None
+        return self._keys[name, index]
 
     def names(self, kind: str) -> dict[str, list[Any]]:
         """name -> [first, last, body] for each run of releases: "speculative-methods", "tool-call-parsers", ..."""
         line = self._parts["names"].get(kind)
-        found: dict[str, list[Any]] = json.loads(self._lines[line]) if line is not None else {}
+        found: dict[str, list[Any]] = self._decoded(line) if line is not None else {}
         return found
+
+    def _decoded(self, line: int) -> Any:
+        if line not in self._values:
+            self._values[line] = json.loads(self._lines[line])
+        return self._values[line]
 
 
 class Keys:

@@ -31,9 +31,10 @@ def rules() -> list[Rule]:
 
 @lru_cache(maxsize=8)
 def rules_of(engine: str) -> list[Rule]:
-    return [rule for rule in rules() if rule.engine == engine]
+    return [Rule(data) for data in _data()["rules"] if data["engine"] == engine]
 
 
+@lru_cache(maxsize=1)
 def _data() -> dict[str, Any]:
     if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
         from servelint.rules.compile import compile_book, write_book
