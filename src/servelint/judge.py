@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.acceptance import Complaint, complaints
-from servelint.acceptance.complaint import OF_FORKS
+from servelint.acceptance import Complaint, complaints, refuses
+from servelint.acceptance.complaint import NEW_IN_FORKS, OF_FORKS
 from servelint.checks import run_check
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
@@ -79,7 +79,7 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     since = release_key(_floor(launch))
     known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
     configs = configs_of(launch, known)
-    taking = [config for config in configs if not any(complaint.refused for complaint in complaints(config))]
+    taking = [config for config in configs if not refuses(config)]
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or configs
     names = [config.release for config in starting if config.release is not None]
     return Releases(names, exact=False, rolling=False, how=None), starting
@@ -105,7 +105,8 @@ def _complaints(
     each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
     shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
     if _may_be_a_fork(launch):
-        shared = [one for one in shared if one.rule not in OF_FORKS and not one.new]
+        unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
+        shared = [one for one in shared if one.rule not in unsure and not one.new]
     if not releases.exact:
         shared = [one for one in shared if not one.new]
     if not releases.rolling:

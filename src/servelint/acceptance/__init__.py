@@ -10,7 +10,7 @@ from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here
 from servelint.engines.config import Config
 
-__all__ = ["Complaint", "complaints"]
+__all__ = ["Complaint", "complaints", "refuses"]
 
 
 def complaints(config: Config) -> list[Complaint]:
@@ -21,6 +21,13 @@ def complaints(config: Config) -> list[Complaint]:
     if config.complaints is None:
         config.complaints = _found(config)
     return config.complaints
+
+
+def refuses(config: Config) -> bool:
+    """Whether the release of a config ends the start, as far as complaints say; cheaper than the complaints themselves."""
+    if config.around is None and config.index is not None and any(fault.fatal for fault in config.reading.arguments.faults):
+        return True
+    return any(complaint.refused for complaint in complaints(config))
 
 
 def _found(config: Config) -> list[Complaint]:

@@ -28,20 +28,13 @@ REFUSED = frozenset(
 )
 """Rules whose complaints keep the engine from starting."""
 
-OF_FORKS = frozenset(
-    (
-        "unknown-option",
-        "unknown-json-key",
-        "ignored-json-key",
-        "unknown-env",
-        "removed-env",
-        "env-not-yet",
-        "env-of-other-engine",
-        "deprecated-env",
-        "deprecated-option",
-    )
+NEW_IN_FORKS = frozenset(("unknown-option", "unknown-json-key", "ignored-json-key", "unknown-env"))
+"""Rules whose complaints an engine that somebody changed may not deserve, since it may know more."""
+
+OF_FORKS = NEW_IN_FORKS | frozenset(
+    ("removed-env", "env-not-yet", "env-of-other-engine", "deprecated-env", "deprecated-option")
 )
-"""Rules whose complaints an engine that somebody changed may not deserve: it may know more, and keep what has gone."""
+"""The same where its release is not known either: it may also have kept what has gone."""
 
 
 class Complaint:

@@ -102,6 +102,11 @@ class Fault:
         self.setting = setting
         self.span: Span | None = _head(word, spelling) if word is not None else None
 
+    @property
+    def fatal(self) -> bool:
+        """Whether the parser refuses the argv for it."""
+        return self.kind not in ("abbreviated-option", "ignored-model")
+
     def __repr__(self) -> str:
         return f"Fault({self.kind} {self.spelling!r} {self.names})"
 

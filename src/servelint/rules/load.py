@@ -26,15 +26,19 @@ def rule_folder() -> str:
 @lru_cache(maxsize=1)
 def rules() -> list[Rule]:
     """All rules, in the order of their ids."""
-    return [Rule(data) for data in _data()["rules"]]
+    return [Rule(data) for data in _book()["rules"]]
 
 
 @lru_cache(maxsize=8)
 def rules_of(engine: str) -> list[Rule]:
-    return [Rule(data) for data in _data()["rules"] if data["engine"] == engine]
+    return [Rule(data) for data in _book()["rules"] if data["engine"] == engine]
 
 
 @lru_cache(maxsize=1)
+def _book() -> dict[str, Any]:
+    return _data()
+
+
 def _data() -> dict[str, Any]:
     if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
         from servelint.rules.compile import compile_book, write_book
