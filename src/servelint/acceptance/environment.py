@@ -42,6 +42,8 @@ def _foreign(here: Here, name: str, variable: Variable) -> Complaint | None:
     catalog = catalogs.load(engine)
     if catalog is None or name not in catalog.variables():
         return None
+    if here.engine == "sglang" and not here.config.at_least("0.5.0"):
+        return None  # SGLang ran parts of vLLM until 0.4.6
     return Complaint(
         "env-of-other-engine",
         _name_span(variable),
