@@ -11,6 +11,7 @@ import pytest
 from servelint.engines import catalog_file
 from servelint.harvest import store
 from servelint.harvest.command import patches, read
+from servelint.harvest.llamacpp_index import open_build
 from servelint.harvest.sources import HarvestError, open_tree
 
 DATA = os.path.join(os.path.dirname(catalog_file.__file__), "data")
@@ -18,6 +19,7 @@ RELEASES = {
     "vllm": ("0.6.6", "0.11.0", "0.33.0"),
     "sglang": ("0.4.3", "0.5.4", "0.5.23"),
     "lmdeploy": ("0.6.4", "0.10.0", "0.18.0"),
+    "llama.cpp": ("b9093", "b10001", "b11434"),
 }
 PARTS = ("options", "positionals", "json", "env", "names")
 
@@ -31,7 +33,7 @@ def catalog(engine: str) -> dict[str, Any]:
 def harvested(engine: str, release: str, releases: list[str]) -> dict[str, Any]:
     """A release's snapshot with the hand corrections, which name their releases by the catalog's list of them."""
     try:
-        tree = open_tree(engine, release)
+        tree = open_build(release) if engine == "llama.cpp" else open_tree(engine, release)
     except HarvestError as error:
         pytest.skip(f"{engine} {release} is neither on the package index nor in the cache: {error}")
     snapshot = read(tree)

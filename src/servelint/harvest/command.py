@@ -11,7 +11,7 @@ from typing import Any
 
 from servelint.engines import ENGINE_NAMES, catalog_file
 from servelint.engines.releases import release_key
-from servelint.harvest import difference, store
+from servelint.harvest import difference, llamacpp, llamacpp_index, store
 from servelint.harvest.errors import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
 
@@ -47,6 +47,10 @@ def harvest(args: list[str]) -> int:
 
 
 def _asked(engine: str, release: str | None, path: str | None) -> list[dict[str, Any]]:
+    if engine == "llama.cpp":
+        if release is None or release == ALL:
+            raise HarvestError("llama.cpp is read build by build: name one, such as b9180")
+        return [read(llamacpp.open_source(path, release) if path is not None else llamacpp_index.open_build(release))]
     if path is not None:
         return [read(open_local(engine, path, release))]
     if release == ALL:

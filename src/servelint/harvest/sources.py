@@ -58,7 +58,7 @@ def open_tree(engine: str, release: str, cache: str | None = None, progress: Pro
 
     cache: a folder; default servelint/harvest in the user's cache folder. Raises HarvestError.
     """
-    kept = os.path.join(cache or _cache_folder(), f"{_project(engine)}-{_checked(release)}.zip")
+    kept = os.path.join(cache or cache_folder(), f"{_project(engine)}-{_checked(release)}.zip")
     try:
         with open(kept, "rb") as earlier:
             return Tree(engine, release, archives.PackedFiles(earlier.read()))
@@ -81,7 +81,7 @@ def open_tree(engine: str, release: str, cache: str | None = None, progress: Pro
         except (HarvestError, OSError, *archives.BROKEN) as error:
             reasons.append(f"{file.filename}: {error}")
             continue
-        _keep(kept, packed)
+        keep(kept, packed)
         return Tree(engine, release, archives.PackedFiles(packed))
     raise HarvestError(f"{engine} {release} cannot be read from the index: " + "; ".join(reasons))
 
@@ -99,7 +99,7 @@ def _read(file: index.IndexFile, package: str, progress: Progress) -> archives.F
         return archives.read_archive(path, package)
 
 
-def _keep(path: str, packed: bytes) -> None:
+def keep(path: str, packed: bytes) -> None:
     """Write a whole file or none: another process may read it."""
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -179,5 +179,5 @@ def _checked(release: str) -> str:
     return release
 
 
-def _cache_folder() -> str:
+def cache_folder() -> str:
     return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "servelint", "harvest")
