@@ -10,6 +10,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting
 from servelint.engines.catalog import APPEND, LIST
 from servelint.finding import Edit, Related
+from servelint.launch import Word
 from servelint.source import Span
 
 _OTHERS = ("vllm", "sglang", "lmdeploy", "trtllm", "llama.cpp")
@@ -220,7 +221,7 @@ def _model_first(here: Here) -> list[Complaint]:
         message = f"vllm serve of {here.release} takes the model as its first argument, not by --model"
         return [Complaint("missing-argument", model.word.text.span(), message, "write vllm serve MODEL, without --model")]
     moved = here.config.at_least("0.11.1") and model is not None and model.value is not None and model.value.flat
-    if moved and model is not None and arguments.positionals and arguments.positionals[0].text.known:
+    if moved and model is not None and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"vllm serve of {here.release} is given the model twice, by --model and as an argument, and takes it once"
         return [Complaint("unexpected-argument", model.word.text.span(), message, "delete --model and its value")]
     first = here.config.launch.argv[0] if here.config.launch.argv else None
@@ -230,6 +231,10 @@ def _model_first(here: Here) -> list[Complaint]:
         return []
     message = f"vllm serve of {here.release} takes no --served-model-name where the model is not its first argument"
     return [Complaint("missing-argument", name.word.text.span(), message, "write vllm serve MODEL, then the options")]
+
+
+def _is_model(word: Word) -> bool:
+    return word.text.known and not word.text.flat.startswith("-")
 
 
 def _deprecated(here: Here) -> list[Complaint]:

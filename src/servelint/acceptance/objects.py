@@ -101,7 +101,7 @@ def _unknown(here: Here, spelling: str, key: str, keys: Keys, text: Text) -> Com
             f"delete it, or use {life.use(engine)}",
             "not a key of this release",
         )
-    close = similar(key, keys.known)
+    close = similar(key, keys.known, 0.75)
     written = text.written
     return Complaint(
         rule,

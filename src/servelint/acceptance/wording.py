@@ -62,12 +62,12 @@ class Life:
         return " or ".join([part for part in (first, last) if part])
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
+def similar(name: str, known: Iterable[str], cutoff: float = 0.84) -> str | None:
     """The one known name that somebody may have meant, if one is close enough."""
     import difflib
 
     plain = name.lower().replace("_", "-")
-    found = difflib.get_close_matches(plain, [one.lower().replace("_", "-") for one in known], n=1, cutoff=0.84)
+    found = difflib.get_close_matches(plain, [one.lower().replace("_", "-") for one in known], n=1, cutoff=cutoff)
     if not found:
         return None
     return next(one for one in known if one.lower().replace("_", "-") == found[0])

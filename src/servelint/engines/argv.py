@@ -255,9 +255,10 @@ class _Reader:
         if flat.startswith(HOLE) and full:
             self.result.complete = False  # it may be an option as well
             return
-        if full and self.table is not None and not self.unsure:
-            spelling = self.spelled(flat.split(" ")[0])
-            kind = "one-word" if " " in flat and flat.startswith("-") and not self.only_arguments else "unexpected-argument"
+        spelling = self.spelled(flat.partition(" ")[0])
+        one_word = " " in flat and flat[:1] == "-" and not self.only_arguments and self._declared(spelling) is not None
+        if (full or one_word) and self.table is not None and not self.unsure:
+            kind = "one-word" if one_word else "unexpected-argument"
             self.result.faults.append(Fault(kind, word, spelling if kind == "one-word" else flat))
         if not self.result.positionals:
             self.sure_of_first = not self.unsure
