@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import copy
 
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import DIALECTS, PLAIN
 from servelint.engines.config import configs, facts_of
+from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch, ReleaseClaim

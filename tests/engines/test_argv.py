@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import DIALECTS, Arguments
+from servelint.engines.arguments import Arguments
 from servelint.engines.config import configs
+from servelint.engines.dialects import DIALECTS
 from tests.launching import launch_in
 
 VERBS = {"vllm": "vllm serve", "sglang": "sglang serve", "llama.cpp": "llama-server"}

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import DIALECTS, Arguments, read
+from servelint.engines.arguments import Arguments
+from servelint.engines.argv import read
 from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option
 from servelint.engines.catalog_file import SUFFIX, compile_all, compile_catalog, compile_file, compiled
+from servelint.engines.dialects import DIALECTS
 from servelint.shell.words import split
 from servelint.source import Source
 from servelint.text import Text

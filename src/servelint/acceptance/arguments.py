@@ -7,13 +7,10 @@ from servelint.acceptance.replacements import replacement
 from servelint.acceptance.wording import Here, Life, listed, similar
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import Fault, Setting
+from servelint.engines.arguments import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
 from servelint.finding import Edit, Related
 from servelint.launch import Word
-from servelint.source import Span
-
-_OTHERS = ("vllm", "sglang", "lmdeploy", "trtllm", "llama.cpp")
 
 
 def complaints(here: Here) -> list[Complaint]:
@@ -150,7 +147,9 @@ def _unknown(here: Here, fault: Fault) -> Complaint:
     edits = [Edit(fault.span, close)] if close and instead is None and _written(fault) and fault.span else []
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {here.release} refuses it"
-        return Complaint("option-of-other-engine", fault.span, message, advice, f"not an option of {here.name}", edits=edits)
+        return Complaint(
+            "option-of-other-engine", fault.span, message, advice, f"not an option of {here.name}", edits=edits, title=advice
+        )
     return Complaint(
         "unknown-option",
         fault.span,
@@ -164,7 +163,7 @@ def _unknown(here: Here, fault: Fault) -> Complaint:
 
 
 def _other_engine(engine: str, spelling: str) -> str | None:
-    for other in _OTHERS:
+    for other in ENGINE_NAMES:
         catalog = catalogs.load(other) if other != engine else None
         if catalog is not None and spelling in catalog.spellings():
             return other
@@ -248,7 +247,7 @@ def _deprecated(here: Here) -> list[Complaint]:
         found.append(
             Complaint(
                 "deprecated-option",
-                _head(setting),
+                head_of(setting.word),
                 f"{setting.spelling} is deprecated in {here.release}",
                 instead.text
                 if instead is not None
@@ -278,7 +277,7 @@ def _repeated(here: Here) -> list[Complaint]:
         found.append(
             Complaint(
                 "repeated-option",
-                _head(before),
+                head_of(before.word),
                 f"{before.spelling} is given again with another value, which is the one that counts",
                 "delete one of them",
                 "has no effect",
@@ -305,7 +304,7 @@ def _back_again(here: Here) -> list[Complaint]:
         found.append(
             Complaint(
                 "option-came-and-went",
-                _head(setting),
+                head_of(setting.word),
                 f"{here.name} {spell} refuse {setting.spelling}, which {releases[back]} takes again",
                 instead.text if instead is not None else "delete it, or name the release of the image",
                 "depends on the release",
@@ -318,12 +317,6 @@ def _content(setting: Setting) -> object:
     if setting.value is not None:
         return setting.value.value
     return setting.on
-
-
-def _head(setting: Setting) -> Span | None:
-    flat = setting.word.text.flat
-    end = flat.find("=")
-    return setting.word.text.span(0, end if end > 0 else None) or setting.word.site
 
 
 def _written(fault: Fault) -> bool:

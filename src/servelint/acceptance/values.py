@@ -7,7 +7,7 @@ import os
 from servelint import json_nodes
 from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here, Life, elsewhere, listed, similar
-from servelint.engines.argv import Setting
+from servelint.engines.arguments import Setting
 from servelint.engines.catalog import LIST, Option
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.finding import Edit

@@ -8,8 +8,8 @@ import sys
 
 from servelint.cli import options
 from servelint.engines import ENGINE_NAMES
-from servelint.engines.argv import DIALECTS, PLAIN
 from servelint.engines.config import configs
+from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.json_nodes import ARRAY, OBJECT, JsonNode
 from servelint.launch import Launch
 from servelint.report.clean import clean

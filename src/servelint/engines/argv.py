@@ -8,130 +8,14 @@ from __future__ import annotations
 
 import re
 
+from servelint.engines.arguments import Arguments, Fault, Setting
 from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
+from servelint.engines.dialects import Dialect
 from servelint.launch import Word
 from servelint.shell.words import split
-from servelint.source import Span
-from servelint.text import HOLE, Text
+from servelint.text import HOLE
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
-
-
-class Dialect:
-    """What an engine's parser does differently.
-
-    positional:     canonical name of the option that a first positional stands for, "" if there is none
-    underscores:    `--a_b` is `--a-b`;  json_paths: `--a.b v` sets a key of a JSON option
-    abbreviations:  a unique prefix stands for an option;  equals: `--a=b` sets an option
-    next_word:      an option's value is the next word, whatever it looks like
-    """
-
-    __slots__ = ("abbreviations", "equals", "json_paths", "next_word", "positional", "underscores")
-
-    def __init__(
-        self,
-        positional: str = "",
-        *,
-        underscores: bool = False,
-        json_paths: bool = False,
-        abbreviations: bool = True,
-        equals: bool = True,
-        next_word: bool = False,
-    ) -> None:
-        self.positional = positional
-        self.underscores = underscores
-        self.json_paths = json_paths
-        self.abbreviations = abbreviations
-        self.equals = equals
-        self.next_word = next_word
-
-
-DIALECTS = {
-    "vllm": Dialect("model", underscores=True, json_paths=True),
-    "sglang": Dialect(),
-    "lmdeploy": Dialect("model-path"),
-    "trtllm": Dialect("model", abbreviations=False, next_word=True),
-    "llama.cpp": Dialect(underscores=True, abbreviations=False, equals=False, next_word=True),
-}
-PLAIN = Dialect()
-
-
-class Setting:
-    """One option as a launch sets it.
-
-    name:    canonical name; for a JSON path (`--a.b v`) the path too: "a.b"
-    option:  as the release declares it; None for one that it lacks
-    word:    the option's own word;  spelling: as the parser understood it, prefixes completed
-    on:      polarity of a flag or toggle, None otherwise
-    value:   the value's text, None where none is given;  value_word: the word that holds it;  values: all words of a list
-    """
-
-    __slots__ = ("name", "on", "option", "spelling", "value", "value_word", "values", "word")
-
-    def __init__(self, name: str, option: Option | None, word: Word, spelling: str, on: bool | None) -> None:
-        self.name = name
-        self.option = option
-        self.word = word
-        self.spelling = spelling
-        self.on = on
-        self.value: Text | None = None
-        self.value_word: Word | None = None
-        self.values: list[Word] = []
-
-    def give(self, text: Text, word: Word) -> None:
-        self.value, self.value_word = text, word
-
-
-class Fault:
-    """Why the release's parser refuses an argv, or what it notes.
-
-    kind:      "unknown-option", "ambiguous-option", "missing-value", "unexpected-value", "unexpected-argument", "one-word",
-               "missing-argument", "exclusive", "stray-path"; and what it takes: "abbreviated-option", "ignored-model"
-    spelling:  the option as written;  names: what it may stand for, or is in conflict with
-    """
-
-    __slots__ = ("kind", "names", "setting", "span", "spelling", "word")
-
-    def __init__(
-        self, kind: str, word: Word | None, spelling: str, names: list[str] | None = None, setting: Setting | None = None
-    ) -> None:
-        self.kind = kind
-        self.word = word
-        self.spelling = spelling
-        self.names = names or []
-        self.setting = setting
-        self.span: Span | None = _head(word, spelling) if word is not None else None
-
-    @property
-    def fatal(self) -> bool:
-        """Whether the parser refuses the argv for it."""
-        return self.kind not in ("abbreviated-option", "ignored-model")
-
-    def __repr__(self) -> str:
-        return f"Fault({self.kind} {self.spelling!r} {self.names})"
-
-
-class Arguments:
-    """An argv as a parser reads it.
-
-    settings:     canonical name -> the last setting of it;  every: all settings in order
-    positionals:  words that belong to no option
-    possible:     names of options that an unknown word may be
-    complete:     False if an unknown word may add any option
-    faults:       what the parser refuses, in order
-    takes_model:  whether the entry point looks at a positional model, None if nobody knows
-    """
-
-    __slots__ = ("complete", "every", "faults", "positionals", "possible", "settings", "takes_model")
-
-    def __init__(self) -> None:
-        self.settings: dict[str, Setting] = {}
-        self.every: list[Setting] = []
-        self.positionals: list[Word] = []
-        self.possible: set[str] = set()
-        self.complete = True
-        self.faults: list[Fault] = []
-        self.takes_model: bool | None = True
 
 
 def read(
@@ -430,10 +314,3 @@ class _Reader:
                 self.result.faults.append(Fault("exclusive", setting.word, setting.spelling, [seen[group].spelling], setting))
             elif group:
                 seen[group] = setting
-
-
-def _head(word: Word, spelling: str) -> Span | None:
-    """The characters of a word that are its option."""
-    flat = word.text.flat
-    end = flat.find("=") if spelling.startswith("-") else -1
-    return word.text.span(0, end if end > 0 else None) or word.site

@@ -12,9 +12,11 @@ from importlib import import_module
 from servelint import models
 from servelint.engines import catalog as catalogs
 from servelint.engines import config_file, entry, images
-from servelint.engines.argv import DIALECTS, PLAIN, Arguments, Fault, Setting, read
+from servelint.engines.arguments import Arguments, Fault, Setting
+from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
+from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.engines.releases import release_key
 from servelint.launch import Launch, Word
 from servelint.text import Text

@@ -8,6 +8,7 @@ takes. A default (`${V:-d}`) is taken, and branches that it rules out are still 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from servelint.launch import ReleaseClaim, Word
 from servelint.shell import arithmetic, assignments, builtins, commands, expand, flow, outputs
@@ -129,7 +130,7 @@ class Evaluator:
             after = node.next_sibling
             if after is not None and after.type == "&":
                 # in the background: a shell of its own
-                status = flow.apart(self, lambda node=node: self.visit(node))  # type: ignore[misc]
+                status = flow.apart(self, partial(self.visit, node))
                 status = SUCCESS
             else:
                 status = self.visit(node)
