@@ -102,3 +102,17 @@ def test_in_a_block_of_yaml() -> None:
 def test_the_last_object_counts() -> None:
     text = """m --speculative-config '{"metod":"x"}' --speculative-config '{"method":"ngram"}'"""
     assert kinds("vllm", text, "0.27.1") == ["repeated-option"]
+
+
+DASHED = """m --speculative-config '{"method":"ngram","num-speculative-tokens":3,"prompt-lookup-max":4}'"""
+
+
+def test_dashes_in_a_key_where_the_release_reads_them_as_underscores() -> None:
+    assert kinds("vllm", DASHED, "0.33.0") == []
+    assert kinds("vllm", DASHED, "0.23.0") == ["unknown-json-key"] * 2
+
+
+def test_a_key_of_an_object_inside_another() -> None:
+    finding = only("vllm", """m --compilation-config '{"pass_config": {"bogus": 1}}'""", "0.33.0")
+    assert (finding.rule, finding.span.text) == ("vllm/unknown-json-key", "bogus")
+    assert finding.message.startswith("bogus is no key of --compilation-config.pass_config in vLLM 0.33.0")

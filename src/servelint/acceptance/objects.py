@@ -4,46 +4,71 @@ from __future__ import annotations
 
 from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here, Life, similar
+from servelint.engines.arguments import Setting
 from servelint.engines.catalog import Keys
 from servelint.finding import Edit
 from servelint.json_nodes import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
 from servelint.text import Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def complaints(here: Here) -> list[Complaint]:
     found: list[Complaint] = []
-    for setting in here.config.reading.arguments.every:
+    arguments = here.config.reading.arguments
+    for setting in arguments.every:
         option = setting.option
-        if option is None or not option.json:
-            continue
-        keys = here.catalog.keys(option.json, here.index)
-        if keys is None:
+        keys = here.catalog.keys(option.json, here.index) if option is not None and option.json else None
+        if option is None or keys is None:
             continue
         if "." in setting.name:
-            key = setting.name.partition(".")[2].partition(".")[0]
-            if key not in keys.known and "." in setting.word.text.flat:
-                at = setting.word.text.flat.index(".") + 1
-                written = setting.word.text.cut(at, at + len(key))
-                found.append(_unknown(here, setting.spelling.partition(".")[0], key, keys, written))
-            elif setting.name.count(".") == 1 and not setting.spelling.endswith("+") and setting.value is not None:
-                found += _single(here, setting.spelling.partition(".")[0], key, setting.value, keys)
+            found += _path(here, setting, keys)
             continue
-        node = (
-            here.config.reading.parsed(setting.name)
-            if here.config.reading.arguments.settings.get(setting.name) is setting
-            else None
-        )
+        node = here.config.reading.parsed(setting.name) if arguments.settings.get(setting.name) is setting else None
         if node is not None and node.kind in (ARRAY, STRING) and _validated(here, keys):
             message = f"{setting.spelling} is {_NAMES.get(node.kind, 'a text')} here; {here.release} takes an object"
             found.append(Complaint("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
         if node is not None and node.kind == OBJECT:
-            found += _kinds(here, setting.spelling, node, keys)
-            found += [
-                _unknown(here, setting.spelling, name, keys, member[0].content)
-                for name, member in node.members.items()
-                if name not in keys.known and isinstance(member[0], JsonNode)
-            ]
+            found += _object(here, setting.spelling, option.json, keys, node)
     return found
+
+
+def _path(here: Here, setting: Setting, keys: Keys) -> list[Complaint]:
+    """A single key, `--option.key value`."""
+    spelling, _, path = setting.spelling.partition(".")
+    key = path.rstrip("+").partition(".")[0]
+    flat = setting.word.text.flat
+    if keys.get(key) is None:
+        at = flat.find(".") + 1
+        return [_unknown(here, spelling, key, keys, setting.word.text.cut(at, at + len(key)))] if at else []
+    if "." in path or path.endswith("+") or setting.value is None:
+        return []
+    return _single(here, spelling, key, setting.value, keys)
+
+
+def _object(here: Here, spelling: str, name: str, keys: Keys, node: JsonNode) -> list[Complaint]:
+    """An object and those inside it. name: what the catalog calls it, `compilation-config.pass_config`"""
+    found: list[Complaint] = []
+    for key, (written, value) in node.members.items():
+        body = keys.get(key)
+        if body is None:
+            found.append(_unknown(here, spelling, key, keys, written.content))
+            continue
+        if value.kind != UNKNOWN and not (value.kind == WORD and value.value is None) and _validated(here, keys):
+            found += _kind(here, spelling, key, value.kind, value.text, keys)
+        inner = _inner(here, f"{name}.{key}", body)
+        if inner is not None and value.kind == OBJECT:
+            found += _object(here, f"{spelling}.{key}", f"{name}.{key}", inner, value)
+    return found
+
+
+def _inner(here: Here, name: str, body: dict[str, Any]) -> Keys | None:
+    """The keys of an object inside another: under its own name in the catalog, or in the body of the outer one."""
+    if "keys" in body:
+        return Keys(body["extra"], {key: [[here.index, here.index, one]] for key, one in body["keys"].items()}, here.index)
+    return here.catalog.keys(name, here.index)
 
 
 _NAMES = {OBJECT: "an object", ARRAY: "a list"}
@@ -55,17 +80,8 @@ def _validated(here: Here, keys: Keys) -> bool:
     return keys.extra == "reject" and here.engine == "vllm" and bool(here.config.at_least("0.16"))
 
 
-def _kinds(here: Here, spelling: str, node: JsonNode, keys: Keys) -> list[Complaint]:
-    """Values that no conversion makes fit: a list or an object where there is to be none, or the other way round."""
-    found: list[Complaint] = []
-    for name, (_, value) in node.members.items() if _validated(here, keys) else ():
-        if value.kind != UNKNOWN and not (value.kind == WORD and value.value is None):
-            found += _kind(here, spelling, name, value.kind, value.text, keys)
-    return found
-
-
 def _single(here: Here, spelling: str, name: str, text: Text, keys: Keys) -> list[Complaint]:
-    """The same for the value of one key, which is JSON or else a text."""
+    """The value of one key, which is JSON or else a text."""
     if not text.known or not text.flat or not _validated(here, keys):
         return []
     node = parse(text)
@@ -74,7 +90,8 @@ def _single(here: Here, spelling: str, name: str, text: Text, keys: Keys) -> lis
 
 
 def _kind(here: Here, spelling: str, name: str, kind: str, text: Text, keys: Keys) -> list[Complaint]:
-    types = keys.known.get(name, {}).get("type", "any")
+    """A value that no conversion makes fit: a list or an object where there is to be none, or the other way round."""
+    types = (keys.get(name) or {}).get("type", "any")
     wanted = ({types} if isinstance(types, str) else set(types)) - {"null"}
     given = {OBJECT: "object", ARRAY: "list"}.get(kind)
     if kind == STRING and wanted & {"list", "object"}:

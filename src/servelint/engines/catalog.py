@@ -187,9 +187,10 @@ class Catalog:
         if (name, index) in self._keys:
             return self._keys[name, index]
         part = self._decoded(line)
-        extra = next((body["value"] for first, last, body in part["extra"] if first <= index <= last), None)
-        self._keys[name, index] = Keys(extra, part["keys"], index) if extra is not None else None
-        return self._keys[name, index]
+        extra = next((body for first, last, body in part["extra"] if first <= index <= last), None)
+        found = Keys(extra["value"], part["keys"], index, dashes="dashes" in extra) if extra is not None else None
+        self._keys[name, index] = found
+        return found
 
     def names(self, kind: str) -> dict[str, list[Any]]:
         """name -> [first, last, body] for each run of releases: "speculative-methods", "tool-call-parsers", ..."""
@@ -208,12 +209,14 @@ class Keys:
 
     extra:  what the release does with a key that it does not know: "ignore" or "reject"
     known:  key -> its body;  runs: key -> [first, last, body] for each run of releases
+    dashes: whether a dash in a key is an underscore
     """
 
-    __slots__ = ("extra", "known", "runs")
+    __slots__ = ("dashes", "extra", "known", "runs")
 
-    def __init__(self, extra: str, runs: dict[str, list[Any]], index: int) -> None:
+    def __init__(self, extra: str, runs: dict[str, list[Any]], index: int, *, dashes: bool = False) -> None:
         self.extra = extra
+        self.dashes = dashes
         self.runs = runs
         self.known: dict[str, dict[str, Any]] = {}
         for key, bodies in runs.items():
@@ -222,6 +225,10 @@ class Keys:
                     self.known[key] = body
                     for alias in body.get("aliases", ()):
                         self.known[alias] = body
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """What the release knows of a key as it is written; None if it does not know it."""
+        return self.known.get(key.replace("-", "_") if self.dashes else key)
 
 
 class Table:

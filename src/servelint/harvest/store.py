@@ -34,7 +34,7 @@ def merge(engine: str, snapshots: list[Snapshot], patches: list[dict[str, Any]])
     for name in sorted({name for snapshot in snapshots for name in snapshot.get("json", {})}):
         each = [snapshot.get("json", {}).get(name) for snapshot in snapshots]
         catalog["json"][name] = {
-            "extra": _bodies([{"value": one.get("extra")} if one is not None else None for one in each], releases),
+            "extra": _bodies([_extra(one) if one is not None else None for one in each], releases),
             "keys": _merged([one.get("keys", {}) if one is not None else {} for one in each], releases),
         }
     catalog["names"] = {
@@ -69,6 +69,8 @@ def snapshot_of(catalog: dict[str, Any], release: str) -> Snapshot:
         extra = pick(part["extra"])
         if extra is not None:
             snapshot["json"][name] = {"extra": extra["value"], "keys": table(part["keys"])}
+            if "dashes" in extra:
+                snapshot["json"][name]["dashes"] = extra["dashes"]
     snapshot["names"] = {kind: table(part) for kind, part in catalog["names"].items()}
     return snapshot
 
@@ -128,6 +130,11 @@ def _bodies(bodies: list[dict[str, Any] | None], releases: list[str]) -> Bodies:
         if body is not None:
             shared.setdefault(json.dumps(body, sort_keys=True), []).append(index)
     return [{"releases": format_runs(indexes, releases), **json.loads(text)} for text, indexes in shared.items()]
+
+
+def _extra(part: dict[str, Any]) -> dict[str, Any]:
+    """What a release does with keys: those that it does not know, and dashes in place of underscores."""
+    return {"value": part.get("extra"), **({"dashes": True} if part.get("dashes") else {})}
 
 
 def _named(names: list[str] | dict[str, Any]) -> dict[str, Any]:
