@@ -20,7 +20,8 @@ from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.settings import Settings
-from tests.wrapping import CLOSE, OPEN, WRAPPERS, unmarked
+from tests.wrappers import WRAPPERS
+from tests.wrapping import CLOSE, OPEN, unmarked
 
 ROOT = Path(__file__).parent.parent
 FOLDER = str(ROOT / "rules")

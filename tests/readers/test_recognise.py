@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.readers import mentions_engine, read, recognise
+from servelint.readers import mentions_engine, read
+from servelint.readers.recognise import recognise
 from servelint.source import Source
 from tests.launching import shown
 
@@ -16,17 +17,17 @@ from tests.launching import shown
         ("deploy/Docker-Compose.YAML", "a: 1", "yaml"),
         ("spec.json", '{"a": 1}', "json"),
         ("spec.json", "\n  {", "json"),
-        ("spec.json", "[1]", None),
-        ("run.sh", "", "shell"),
-        ("run.bash", "{", "shell"),
-        ("job.sbatch", "#!/bin/bash", "shell"),
-        ("job.slurm", "", "shell"),
-        ("start", "#!/bin/bash\n", "shell"),
-        ("start", "#!/bin/sh", "shell"),
-        ("start", "#! /bin/bash -e\r\n", "shell"),
-        ("start", "#!/usr/bin/env bash\n", "shell"),
-        ("start", "#!/usr/bin/env -S zsh -e\n", "shell"),
-        ("start.txt", "#!/bin/dash\n", "shell"),
+        ("spec.json", "[1]", "json"),
+        ("run.sh", "", "shell_script"),
+        ("run.bash", "{", "shell_script"),
+        ("job.sbatch", "#!/bin/bash", "shell_script"),
+        ("job.slurm", "", "shell_script"),
+        ("start", "#!/bin/bash\n", "shell_script"),
+        ("start", "#!/bin/sh", "shell_script"),
+        ("start", "#! /bin/bash -e\r\n", "shell_script"),
+        ("start", "#!/usr/bin/env bash\n", "shell_script"),
+        ("start", "#!/usr/bin/env -S zsh -e\n", "shell_script"),
+        ("start.txt", "#!/bin/dash\n", "shell_script"),
         ("start", "#!/usr/bin/env python3\n", None),
         ("start", "#!/opt/my-sh/bin/python\n", None),
         ("start", "#!/usr/bin/fish\n", None),
@@ -36,8 +37,8 @@ from tests.launching import shown
         ("-", '"services": {}', "yaml"),
         ("-", "vllm serve m", None),
         ("compose", "services:\n", "yaml"),
-        (".env", "VLLM=1", None),
-        ("README.md", "services:\n", None),
+        (".env", "VLLM=1", "env_file"),
+        ("README.md", "services:\n", "markdown"),
         ("main.py", "import vllm", None),
         ("", "", None),
     ],

@@ -1,13 +1,18 @@
-"""Readers turn one source into launches. Which reader a text goes to is told by its shape, not by its name alone."""
+"""Readers turn one source into launches: one module a format, each with `read(source, ...)`."""
 
 from __future__ import annotations
 
-import re
+from importlib import import_module
 
 from servelint.launch import Launch
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
+from servelint.readers.recognise import JSON, SERVICES, YAML, recognise
 from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.yaml_nodes import Node
 
 _ENGINES = (
     b"vllm",
@@ -24,9 +29,8 @@ _ENGINES = (
     b"num_speculative_tokens",
 )
 
-_SHELL_NAMES = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm")
-_SHEBANG = r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)"
-_SERVICES = r"(?m)^\s*[\"']?services[\"']?\s*:"
+_DOCUMENTS = ("compose", "kubernetes", "helm", "engine_config", "tasks")
+"""Readers of YAML documents, in the order in which they are asked whether a document is theirs."""
 _TEMPLATE = "{{"
 
 
@@ -51,46 +55,44 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     """The launches of a source. A format that is not recognised yields none."""
     beside = neighbours if neighbours is not None else Neighbours(None)
     kind = recognise(source)
-    if kind == "shell":
-        from servelint.readers import shell_script
-
-        return Reading(source, shell_script.read(source, beside), [])
-    if kind == "json":
-        from servelint.readers import spec_config
-
-        launches, problem = spec_config.read(source)
-        return Reading(source, launches, [problem] if problem is not None else [])
-    if kind == "yaml":
+    if kind is None:
+        return Reading(source, [], [])
+    if kind == YAML:
         return _yaml(source, beside)
-    return Reading(source, [], [])
-
-
-def recognise(source: Source) -> str | None:
-    """ "yaml", "json", "shell", or None for a text that no reader takes."""
-    path, text = source.path, source.text
-    start = text.lstrip()[:1]
-    name = path.lower().rpartition("/")[2]
-    if name.endswith((".yml", ".yaml")):
-        return "yaml"
-    if name.endswith(".json"):
-        return "json" if start == "{" else None
-    if name.endswith(_SHELL_NAMES) or (start == "#" and re.match(_SHEBANG, text)):
-        return "shell"
-    if "." in name.strip("."):
-        return None
-    if start == "{":
-        return "json"
-    return "yaml" if re.search(_SERVICES, text) else None
+    if kind == JSON:
+        return _json(source, beside)
+    return Reading(source, import_module(f"servelint.readers.{kind}").read(source, beside), [])
 
 
 def _yaml(source: Source, neighbours: Neighbours) -> Reading:
     from servelint import yaml_nodes
-    from servelint.readers import compose
 
     documents, problem = yaml_nodes.documents(source)
     launches: list[Launch] = []
-    for document in documents:
-        if compose.is_compose(document):
-            launches += compose.read(source, document, neighbours)
-    problems = [problem] if problem is not None and (_TEMPLATE not in source.text or re.search(_SERVICES, source.text)) else []
+    left: list[Node] = [document for document in documents if yaml_nodes.is_mapping(document)]
+    meant = False
+    for name in _DOCUMENTS:
+        if not left:
+            break
+        reader = import_module(f"servelint.readers.{name}")
+        own = [document for document in left if reader.is_mine(source, document)]
+        if own:
+            launches += reader.read(source, own, neighbours)
+            left = [document for document in left if document not in own]
+            meant = True
+    problems = (
+        [problem] if problem is not None and (meant or _TEMPLATE not in source.text or SERVICES.search(source.text)) else []
+    )
     return Reading(source, launches, problems)
+
+
+def _json(source: Source, neighbours: Neighbours) -> Reading:
+    """A speculative config, a manifest (JSON is YAML), or argument lists in a recipe."""
+    from servelint.readers import argv_json, spec_config
+
+    if '"apiVersion"' in source.text or '"services"' in source.text:
+        return _yaml(source, neighbours)
+    launches, problem = spec_config.read(source)
+    if not launches and problem is None:
+        launches = argv_json.read(source, neighbours)
+    return Reading(source, launches, [problem] if problem is not None else [])

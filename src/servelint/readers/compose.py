@@ -18,14 +18,15 @@ from servelint.text import Text
 from servelint.yaml_nodes import Entries, Node
 
 
-def is_compose(node: Node) -> bool:
+def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a compose file."""
-    services = yaml_nodes.entries(node).get("services")
+    del source
+    services = yaml_nodes.entries(document).get("services")
     return services is not None and yaml_nodes.is_mapping(services[1])
 
 
-def read(source: Source, document: Node, neighbours: Neighbours) -> list[Launch]:
-    return _Compose(source, neighbours).launches(document)
+def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    return [launch for document in documents for launch in _Compose(source, neighbours).launches(document)]
 
 
 class _Compose:
