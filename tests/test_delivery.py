@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import servelint
-from servelint.discover import _CANDIDATE
+from servelint.readers.recognise import CANDIDATE
 from servelint.rules.load import rules
 
 ROOT = Path(__file__).parent.parent
@@ -105,6 +105,10 @@ class TestHooks:
             "speculative-config.json",
             "bin/serve",
             "Makefile",
+            "docs/README.md",
+            "docker/Dockerfile.cuda",
+            "deploy/vllm.service",
+            ".env",
         ],
     )
     def test_takes_files_that_launch(self, hook: str, path: str) -> None:
@@ -113,11 +117,11 @@ class TestHooks:
     @pytest.mark.parametrize("hook", sorted(HOOKS))
     @pytest.mark.parametrize(
         "path",
-        ["README.md", "src/main.py", "model.safetensors", "image.png", "a.sh.txt", "poetry.lock", ".env", "yml/notes.txt"],
+        ["src/main.py", "model.safetensors", "image.png", "a.sh.txt", "poetry.lock", "yml/notes.txt", "env.py"],
     )
     def test_leaves_other_files(self, hook: str, path: str) -> None:
         assert not re.search(HOOKS[hook]["files"], path)
 
     @pytest.mark.parametrize("name", ["compose.yml", "x.json", "serve.sh", "serve", "notes.md", "a.py", ".env", "x.sbatch"])
     def test_agree_with_what_a_folder_is_searched_for(self, name: str) -> None:
-        assert bool(re.search(HOOKS["servelint"]["files"], name)) == bool(_CANDIDATE.search(name))
+        assert bool(re.search(HOOKS["servelint"]["files"], name)) == bool(CANDIDATE.search(name))

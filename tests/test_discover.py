@@ -72,6 +72,21 @@ class TestFolders:
             "job.slurm",
             "spec.json",
             "Dockerfile",
+            "Dockerfile.cuda",
+            "vllm.Dockerfile",
+            "Containerfile",
+            "Makefile",
+            "justfile",
+            "README.md",
+            "vllm.service",
+            "vllm.container",
+            "serve.bat",
+            "supervisord.conf",
+            ".env",
+            "prod.env",
+            "notebook.ipynb",
+            "compose.yml.example",
+            "deployment.yaml.j2",
             ".a.yml",
         ],
     )
@@ -79,9 +94,7 @@ class TestFolders:
         write(name)
         assert listed(".") == ([name], [])
 
-    @pytest.mark.parametrize(
-        "name", ["main.py", "notes.txt", "README.md", ".env", "a.yml.orig", "model.safetensors", ".bashrc"]
-    )
+    @pytest.mark.parametrize("name", ["main.py", "notes.txt", "a.yml.orig", "envoy.rs", "model.safetensors", ".bashrc"])
     def test_files_of_another_kind(self, name: str) -> None:
         write(name)
         assert listed(".") == ([], [])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.dotenv import parse
+from servelint.dotenv import parse, raw
 from servelint.source import Source
 from servelint.text import Text
 
@@ -77,3 +77,24 @@ def test_any_text_ends(content: str) -> None:
     for text in parse(Source(".env", content)).values():
         for piece in text.pieces:
             assert not piece.verbatim or (piece.span is not None and piece.span.text == piece.text)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", {}),
+        ("A=1\n", {"A": "1"}),
+        ("A=1\r\nB=2", {"A": "1", "B": "2"}),
+        ("A='x' # y\n", {"A": "'x' # y"}),
+        ('A="$B"\n', {"A": '"$B"'}),
+        ("A= x \n", {"A": " x "}),
+        ("A=\n", {"A": ""}),
+        ("  A=b=c\n", {"A": "b=c"}),
+        ("# A=1\n  # B=2\nC\n=D\n", {}),
+    ],
+)
+def test_a_raw_file_is_taken_as_it_stands(content: str, expected: dict[str, str]) -> None:
+    source = Source("raw.env", content)
+    values = raw(source)
+    assert {name: text.shown for name, text in values.items()} == expected
+    assert all(text.written is not None and text.written.text == text.flat for text in values.values() if text.flat)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from textwrap import dedent
 
 import pytest
 
@@ -59,7 +60,7 @@ class TestReport:
         workspace.file(
             "compose.yml",
             "services:\n  a:\n    image: lmsysorg/sglang:v0.5.20\n    env_file: llm.env\n"
-            "    command: sglang serve --model-path m --mem-fraction-static 85\n",
+            "    command: sglang serve --model-path m --mem-fraction-static 85\n    gpus: all\n",
         )
         assert findings(check(["compose.yml"])) == [
             ("sglang/mem-fraction-out-of-range", "compose.yml", 5),
@@ -86,8 +87,8 @@ class TestOneFinding:
             "compose.yml",
             "x-c: &c [--model, m, --gpu-memory-utilization, '1.5']\n"
             "services:\n"
-            "  a: {image: 'vllm/vllm-openai:v0.20.0', command: *c}\n"
-            "  b: {image: 'vllm/vllm-openai:v0.20.0', command: *c}\n",
+            "  a: {image: 'vllm/vllm-openai:v0.20.0', command: *c, gpus: all}\n"
+            "  b: {image: 'vllm/vllm-openai:v0.20.0', command: *c, gpus: all}\n",
         )
         report = check(["compose.yml"])
         assert (len(report.launches), len(report.findings)) == (2, 1)
@@ -142,11 +143,12 @@ class TestBadFiles:
     def test_launches_before_a_break_are_judged(self, workspace: Workspace) -> None:
         service = (
             "services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    command: --model m --gpu-memory-utilization 1.5\n"
+            "    gpus: all\n"
         )
         workspace.file("compose.yml", service + "---\na: [\n")
         report = check(["."])
         assert findings(report) == [(RANGE, "compose.yml", 4)]
-        assert [(error.line, error.message.partition(":")[0]) for error in report.errors] == [(7, "not valid YAML")]
+        assert [(error.line, error.message.partition(":")[0]) for error in report.errors] == [(8, "not valid YAML")]
 
     def test_missing_ones_and_pipes(self, workspace: Workspace) -> None:
         workspace.file("good.sh", WRONG)
@@ -177,7 +179,7 @@ class TestBadFiles:
 
 def test_crlf_does_not_move_lines(workspace: Workspace) -> None:
     lines = ["services:", "  llm:", "    image: vllm/vllm-openai:v0.20.0", "    command: >-", "      --model m"]
-    lines += ["      --gpu-memory-utilization 1.5", ""]
+    lines += ["      --gpu-memory-utilization 1.5", "    gpus: all", ""]
     workspace.file("lf.yml", "\n".join(lines))
     workspace.file("crlf.yml", "\r\n".join(lines))
     assert findings(check(["."])) == [(RANGE, "crlf.yml", 6), (RANGE, "lf.yml", 6)]
@@ -189,7 +191,8 @@ class TestNeighbours:
         workspace.file(".env", "UTIL=0.5\n")
         workspace.file(
             "deploy/compose.yml",
-            "services:\n  a:\n    image: vllm/vllm-openai:v0.20.0\n    command: --model m --gpu-memory-utilization ${UTIL}\n",
+            "services:\n  a:\n    image: vllm/vllm-openai:v0.20.0\n    command: --model m --gpu-memory-utilization ${UTIL}\n"
+            "    gpus: all\n",
         )
         assert findings(check(["."])) == [(RANGE, "deploy/compose.yml", 4)]
 
@@ -213,3 +216,94 @@ def test_launches_are_checked_without_a_file() -> None:
     launch = launch_in(WRONG, "run.sh")
     assert [finding.rule for finding in check_launches(launch.source, [launch], Settings())] == [RANGE]
     assert check_launches(launch.source, [launch], Settings(ignore=(RANGE,))) == []
+
+
+class TestFilesThatBelongTogether:
+    BASE = """
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.20.0
+            command: [--model, m, --gpu-memory-utilization, "1.5"]
+          other:
+            image: vllm/vllm-openai:v0.20.0
+            command: [--model, m]
+        """
+    SERVICE = "image: vllm/vllm-openai:v0.20.0, volumes: ['./start.sh:/start.sh'], entrypoint: [bash, /start.sh]"
+
+    def check(self, paths: list[str]) -> Report:
+        return check(paths, Settings(select=(RANGE,)))
+
+    def test_a_service_of_two_files_counts_once(self, workspace: Workspace) -> None:
+        workspace.file("compose.yml", dedent(self.BASE))
+        workspace.file("compose.override.yml", "services: {llm: {environment: {MORE: '1'}}, more: {command: vllm serve m}}\n")
+        for paths in (["."], ["compose.yml", "compose.override.yml"], ["compose.override.yml", "./compose.yml"]):
+            report = self.check(paths)
+            assert sorted((os.path.normpath(one.source.path), one.name) for one in report.launches) == [
+                ("compose.override.yml", "services.more"),
+                ("compose.yml", "services.llm"),
+                ("compose.yml", "services.other"),
+            ]
+            assert [os.path.normpath(path) for _, path, _ in findings(report)] == ["compose.yml"]
+            # the file in which it stands is the one that is fixed
+            assert report.findings[0].launch in report.launches
+        (only,) = self.check(["compose.override.yml"]).findings
+        assert (only.rule, only.span.source.path) == (RANGE, "compose.yml")
+
+    def test_what_an_override_mends_is_no_finding(self, workspace: Workspace) -> None:
+        workspace.file("compose.yml", dedent(self.BASE))
+        workspace.file("compose.override.yml", "services: {llm: {command: [--model, m]}} # vllm\n")
+        assert self.check(["."]).findings == []
+        assert self.check(["compose.yml"]).findings == []
+
+    def test_what_an_override_breaks_is_told_of_the_override(self, workspace: Workspace) -> None:
+        workspace.file("compose.yml", dedent(self.BASE).replace("1.5", "0.5"))
+        workspace.file(
+            "compose.override.yml", "services:\n  llm:\n    command: --model m --gpu-memory-utilization 1.5 # vllm\n"
+        )
+        for paths in (["."], ["compose.yml"], ["compose.override.yml"]):
+            assert findings(self.check(paths)) == [(RANGE, "compose.override.yml", 3)]
+
+    def test_a_script_that_a_service_runs_counts_once(self, workspace: Workspace) -> None:
+        workspace.file("start.sh", WRONG)
+        workspace.file("compose.yml", f"services: {{llm: {{{self.SERVICE}}}}}\n")
+        report = self.check(["."])
+        assert findings(report) == [(RANGE, "start.sh", 1)]
+        assert report.findings[0].launch in [launch for launch in report.launches if launch.source.path == "start.sh"]
+
+    def test_two_services_that_run_the_same_script_count_once(self, workspace: Workspace) -> None:
+        workspace.file("start.sh", WRONG)
+        for name in ("a.yml", "b.yml"):
+            workspace.file(name, f"services: {{llm: {{{self.SERVICE}}}}}\n")
+        assert findings(self.check(["a.yml", "b.yml"])) == [(RANGE, "start.sh", 1)]
+
+    def test_a_comment_in_the_file_where_it_stands_silences_it(self, workspace: Workspace) -> None:
+        workspace.file("start.sh", WRONG.rstrip() + f" # servelint: ignore[{RANGE}] why\n")
+        workspace.file("compose.yml", f"services: {{llm: {{{self.SERVICE}}}}}\n")
+        assert self.check(["compose.yml"]).findings == []
+        assert self.check(["."]).findings == []
+
+    def test_a_comment_in_the_file_that_was_read_silences_it(self, workspace: Workspace) -> None:
+        workspace.file("start.sh", WRONG)
+        service = f"    # servelint: ignore[{RANGE}] why\n    entrypoint: [bash, /start.sh]\n"
+        workspace.file("compose.yml", f"services:\n  llm:\n    volumes: ['./start.sh:/start.sh']\n{service}")
+        assert self.check(["compose.yml"]).findings == []
+        assert findings(self.check(["."])) == [(RANGE, "start.sh", 1)]
+
+    def test_only_the_file_that_was_read_is_fixed(self, workspace: Workspace) -> None:
+        base = """
+            services:
+              base:
+                image: lmsysorg/sglang:v0.5.20
+                environment:
+                  SGLANG_ENABLE_SPEC_V2: "1"
+                  MORE: "1"
+                command: python3 -m sglang.launch_server --model-path m
+            """
+        workspace.file("base.yml", dedent(base))
+        workspace.file("compose.yml", "services: {llm: {extends: {file: base.yml, service: base}}} # sglang\n")
+        rule = "sglang/spec-v2-removed"
+        for path, fixed in (("base.yml", True), ("compose.yml", False)):
+            (finding,) = check([path], Settings(select=(rule,))).findings
+            assert (finding.span.source.path, finding.fix is not None) == ("base.yml", fixed)
+        (finding,) = check(["compose.yml", "base.yml"], Settings(select=(rule,))).findings
+        assert finding.fix is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,16 @@ import jsonschema
 import pytest
 from packaging.version import Version
 
-from servelint.acceptance.complaint import REFUSED
+from servelint.acceptance.complaint import BROKEN, REFUSED
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.linter import check_launches
 from servelint.readers import read
-from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
+from servelint.rules.compile import ANY, compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.settings import Settings
+from servelint.source import Source, Span
 from tests.wrappers import WRAPPERS
 from tests.wrapping import CLOSE, OPEN, unmarked
 
@@ -27,46 +29,63 @@ ROOT = Path(__file__).parent.parent
 FOLDER = str(ROOT / "rules")
 FILES = [read_rule(path, FOLDER) for path in rule_files(FOLDER)]
 ALL = [rule for data in FILES for rule in expand(data)]
-DATA = [rule for rule in FILES if "engines" not in rule]
+AROUND = [rule for rule in FILES if rule.get("engine") == ANY]
+DATA = [rule for rule in FILES if "engines" not in rule and rule["engine"] != ANY]
 SHARED = [rule for rule in FILES if "engines" in rule]
 IDS = [rule["id"] for rule in DATA]
 
 
 def _examples(kind: str) -> list[Any]:
     return [
-        pytest.param(rule, example, wrapper, id=f"{rule['id']}-{kind}{number}-{wrapper}")
+        pytest.param(rule, example, number, id=f"{rule['id']}-{kind}{number}-shell")
         for rule in ALL
         for number, example in enumerate(rule["examples"][kind], start=1)
-        for wrapper in WRAPPERS
     ]
 
 
-@pytest.mark.parametrize(("rule", "example", "wrapper"), _examples("bad"))
-def test_bad_example_is_found_at_its_marks(rule: dict[str, Any], example: dict[str, Any], wrapper: str) -> None:
-    filename, wrap = WRAPPERS[wrapper]
-    source, expected = unmarked(filename, wrap(rule["engine"], example))
-    assert expected is not None or rule.get("complaint") == "missing-argument", "a bad example marks its span"
-    reading = read(source)
-    assert len(reading.launches) == 1, source.text
-    found = [finding for finding in check_launches(source, reading.launches, Settings()) if finding.rule == rule["id"]]
-    assert len(found) == 1, source.text
-    assert expected is None or found[0].span == expected, f"{found[0].span} instead of {expected} in\n{source.text}"
-    assert "{" not in found[0].message.replace("${", ""), found[0].message
+def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> Iterator[tuple[str, Source, Span | None]]:
+    """An example in formats, without its marks: the format, the file, and the span that the marks enclose.
+
+    The first example of a kind in every format, the others in every fifth, each in others.
+    """
+    if "text" in example:
+        yield "as it is", *unmarked(example["file"], example["text"])
+        return
+    for index, (name, (filename, wrap)) in enumerate(WRAPPERS.items()):
+        if number == 1 or index % 5 == number % 5:
+            yield name, *unmarked(filename, wrap(rule["engine"], example))
 
 
-@pytest.mark.parametrize(("rule", "example", "wrapper"), _examples("good"))
-def test_good_example_is_not_found(rule: dict[str, Any], example: dict[str, Any], wrapper: str) -> None:
-    filename, wrap = WRAPPERS[wrapper]
-    source, marked = unmarked(filename, wrap(rule["engine"], example))
-    assert marked is None
-    reading = read(source)
-    assert len(reading.launches) == 1, source.text
-    found = check_launches(source, reading.launches, Settings())
-    assert rule["id"] not in [finding.rule for finding in found], source.text
+def asked(example: dict[str, Any]) -> Settings:
+    return Settings(profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"))
+
+
+@pytest.mark.parametrize(("rule", "example", "number"), _examples("bad"))
+def test_bad_example_is_found_at_its_marks(rule: dict[str, Any], example: dict[str, Any], number: int) -> None:
+    for name, source, expected in _written(rule, example, number):
+        assert expected is not None or rule.get("complaint") == "missing-argument", "a bad example marks its span"
+        reading = read(source)
+        assert len(reading.launches) == 1, f"{name}: {source.text}"
+        found = [one for one in check_launches(source, reading.launches, asked(example)) if one.rule == rule["id"]]
+        assert len(found) == 1, f"{name}: {source.text}"
+        assert expected is None or found[0].span == expected, f"{name}: {found[0].span}, not {expected}, in\n{source.text}"
+        assert "{" not in found[0].message.replace("${", "").replace("{{", ""), found[0].message
+
+
+@pytest.mark.parametrize(("rule", "example", "number"), _examples("good"))
+def test_good_example_is_not_found(rule: dict[str, Any], example: dict[str, Any], number: int) -> None:
+    for name, source, marked in _written(rule, example, number):
+        assert marked is None
+        reading = read(source)
+        assert len(reading.launches) == 1, f"{name}: {source.text}"
+        found = check_launches(source, reading.launches, asked(example))
+        assert rule["id"] not in [finding.rule for finding in found], f"{name}: {source.text}"
 
 
 def unknown(example: dict[str, Any]) -> bool:
     """Whether an example has a value or a release that nobody knows."""
+    if "text" in example:
+        return "$" in example["text"]
     return "$" in example["run"] or "$" in "".join(example.get("env", {}).values()) or "version" not in example
 
 
@@ -102,14 +121,15 @@ class TestEachRule:
 
     def test_names_operands_that_exist(self, rule: dict[str, Any]) -> None:
         compiled = compile_rule(rule)
-        source, _ = unmarked("run.sh", rule["examples"]["bad"][0]["run"])
-        version = rule["examples"]["bad"][0].get("version")
+        example = rule["examples"]["bad"][0]
+        source, _ = unmarked(example.get("file", "run.sh"), example.get("text") or example["run"])
+        version = example.get("version")
         config = configs(read(source).launches[0], [str(version)] if version is not None else [])[0]
         assert config.catalog is not None
         names = [*operands(compiled["when"]), *operands(compiled.get("unless", ["and", []])), *compiled["at"]]
         for name in names:
             head = name.partition(".")[0]
-            if head not in ("env", "model", "effective", "container"):
+            if head not in ("env", "model", "gpu", "effective", "container"):
                 assert head == "model" or config.catalog.spelled("--" + head), f"{head} is not in the catalog"
             if head == "effective":
                 from servelint.engines import config as config_module
@@ -134,7 +154,7 @@ class TestEachRuleOfTheCatalog:
 
     def test_says_whether_the_engine_starts(self, rule: dict[str, Any]) -> None:
         assert (rule["impact"] == "crash-at-start") is (rule["complaint"] in REFUSED)
-        assert (rule["severity"] == "error") is (rule["complaint"] in REFUSED)
+        assert (rule["severity"] == "error") is (rule["complaint"] in REFUSED | BROKEN)
 
     def test_has_examples_of_its_engines(self, rule: dict[str, Any]) -> None:
         for kind in ("bad", "good"):
@@ -147,9 +167,22 @@ class TestEachRuleOfTheCatalog:
         assert any(unknown(example) for example in examples["good"])
 
 
+@pytest.mark.parametrize("rule", AROUND, ids=[rule["id"] for rule in AROUND])
+class TestEachRuleAboutTheSurroundings:
+    def test_is_valid(self, rule: dict[str, Any]) -> None:
+        schema = json.loads((ROOT / "schemas" / "container-rule.schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(rule)
+
+    def test_never_says_that_the_engine_refuses(self, rule: dict[str, Any]) -> None:
+        assert rule["impact"] != "crash-at-start"
+
+    def test_has_an_unknown_among_the_good_examples(self, rule: dict[str, Any]) -> None:
+        assert any("$" in example["text"] or "{{" in example["text"] for example in rule["examples"]["good"])
+
+
 def test_the_book_holds_every_rule() -> None:
     assert [rule.id for rule in rules()] == sorted([rule["id"] for rule in ALL])
-    assert {rule.engine for rule in rules()} <= set(ENGINE_NAMES)
+    assert {rule.engine for rule in rules()} <= {*ENGINE_NAMES, ANY}
 
 
 def test_marks_are_only_in_bad_examples() -> None:

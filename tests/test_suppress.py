@@ -73,6 +73,7 @@ class TestPlace:
                   - m
                   - --gpu-memory-utilization
                   - "1.5"{beside}
+                gpus: all
         """
         comment = f"# servelint: ignore[{RANGE}] on purpose"
         assert rules(text.format(above="", beside=""), "compose.yml") == [RANGE]

@@ -30,6 +30,7 @@ EXAMPLES = [
     for rule in RULES.values()
     for kind in ("bad", "good")
     for number, example in enumerate(rule["examples"][kind], start=1)
+    if "run" in example
 ]
 NEVER_WRITTEN = [
     "--no-enable-prefix-caching",
@@ -66,7 +67,7 @@ def found(text: str, versions: dict[str, str]) -> set[str]:
 
 
 def judged(launch: Launch, versions: dict[str, str]) -> set[str]:
-    return {finding.rule for finding in judge(launch, Settings(engine_versions=versions))}
+    return {finding.rule for finding in judge(launch, Settings(engine_versions=versions, profile="audit"))}
 
 
 @pytest.mark.parametrize(("engine", "example"), EXAMPLES)
@@ -117,7 +118,8 @@ class TestEachExample:
 
     def test_the_release_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
         launch = launch_in(script(engine, example), "run.sh")
-        unknown = judged(launch, {})
+        # what newer releases have taken away is told of a launch without a release only
+        unknown = {rule for rule in judged(launch, {}) if not rule.endswith("/removed-later")}
         for release in possible_releases(launch, Settings())[0].known if unknown else []:
             assert unknown <= judged(launch, {engine: release}), release
 

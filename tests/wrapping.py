@@ -20,6 +20,7 @@ IMAGES = {
     "llama.cpp": "ghcr.io/ggml-org/llama.cpp:server-cuda-{}",
     "lmdeploy": "openmmlab/lmdeploy:v{}",
 }
+PACKAGES = {"vllm": "vllm=={}", "sglang": "sglang[all]=={}", "lmdeploy": "lmdeploy=={}"}
 
 
 def words(command: str) -> list[str]:
@@ -61,3 +62,12 @@ def unmarked(filename: str, text: str) -> tuple[Source, Span | None]:
     end = text.index(CLOSE) - 1
     source = Source(filename, text.replace(OPEN, "").replace(CLOSE, ""))
     return source, Span(source, start, end)
+
+
+def container(engine: str, example: dict[str, Any]) -> str:
+    """The example as a `docker run` of an image for its release."""
+    image, starts = image_of(engine, example)
+    command = example["run"]
+    rest = command.removeprefix(verb_of(command, engine)).strip() if starts else command
+    variables = "".join([f' -e {name}="{value}"' for name, value in example.get("env", {}).items()])
+    return f"docker run --rm --gpus all{variables} {image} {rest}"

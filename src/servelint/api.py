@@ -69,6 +69,5 @@ def check_command(
     launch.folder = "."
     asked = settings or Settings()
     if version is not None:
-        versions = {**asked.engine_versions, engine: version.removeprefix("v")}
-        asked = Settings(asked.select, asked.ignore, asked.severity, versions)
+        asked = asked.with_release(engine, version.removeprefix("v"))
     return check_launches(source, [launch], asked)

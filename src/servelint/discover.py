@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 import stat
 from collections.abc import Iterator
 
 from servelint.problem import Problem
 from servelint.readers import mentions_engine
+from servelint.readers.recognise import CANDIDATE
 from servelint.source import Source
 
 SIZE_AT_MOST = 4 << 20
 """Bytes (4 MiB). A larger script or YAML file that mentions an engine is an error; other large files are data."""
 
-_CANDIDATE = re.compile(r"(?:\.(?:ya?ml|json|sh|bash|zsh|ksh|sbatch|slurm)|^[^.]+)$", re.IGNORECASE)
 _SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
 )
@@ -58,7 +57,7 @@ def _walk(folder: str, problems: list[Problem]) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _SKIPPED:
                     deeper.append(_shown(here, entry.name))
-            elif _CANDIDATE.search(entry.name) and _regular(entry):
+            elif CANDIDATE.search(entry.name) and _regular(entry):
                 yield _shown(here, entry.name)
         folders += reversed(deeper)
 

@@ -60,3 +60,16 @@ def _unescape(source: Source, start: int, end: int) -> Text:
         done = match.end()
     parts.append(whole.cut(done))
     return Text.join(parts)
+
+
+def raw(source: Source) -> dict[str, Text]:
+    """name -> value of a file in docker's own format: everything behind the sign, quotes included (`format: raw`)."""
+    values: dict[str, Text] = {}
+    at = 0
+    for line in source.text.split("\n"):
+        name, sign, value = line.removesuffix("\r").partition("=")
+        if sign and name.strip() and not name.lstrip().startswith("#"):
+            start = at + len(name) + 1
+            values[name.strip()] = Text.at(source, start, start + len(value)) if value else EMPTY
+        at += len(line) + 1
+    return values

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from servelint import surroundings
 from servelint.acceptance import Complaint, complaints, refuses
 from servelint.acceptance.complaint import NEW_IN_FORKS, OF_FORKS
 from servelint.checks import run_check
@@ -16,12 +18,14 @@ from servelint.fixes import fix_for
 from servelint.launch import Launch
 from servelint.rules import ranges
 from servelint.rules.condition import evaluate, operands
-from servelint.rules.load import rules_of
+from servelint.rules.load import every, rules_of
 from servelint.rules.rule import Rule
 from servelint.settings import Settings
 from servelint.source import Span
 
 _METHOD_KNOWN = "effective.speculative-method-known"
+_REMOVED_LATER = "removed-later"
+_TAKEN_AWAY = ("removed-option", "removed-env")
 _PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
 
 
@@ -42,11 +46,12 @@ class Releases:
         self.how = how
 
 
-def judge(launch: Launch, settings: Settings) -> list[Finding]:
-    """The findings of one launch, of every severity, in the order of the rules."""
-    rules = [rule for rule in rules_of(launch.engine) if settings.wants(rule.id)]
+def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
+    """The findings of one launch, of every severity, in the order of the rules. book: the rules, None for all"""
+    rules = book if book is not None else _wanted(launch.engine, settings)
     if not rules:
         return []
+    launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
     releases, configs = possible_releases(launch, settings)
     written = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
     findings: list[Finding] = []
@@ -58,7 +63,16 @@ def judge(launch: Launch, settings: Settings) -> list[Finding]:
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
-    return [*findings, *_complaints(rules, launch, configs, releases, findings)]
+    findings += _complaints(rules, launch, configs, releases, findings)
+    findings += _later(rules, launch, releases, findings)
+    return [*findings, *_around(rules, launch, configs[-1], releases)]
+
+
+@lru_cache(maxsize=32)
+def _wanted(engine: str, settings: Settings) -> list[Rule]:
+    """An engine's rules that are asked for. Settings are compared as objects: they do not change."""
+    book = [rule for rule in every(settings.rules) if rule.engine == engine] if settings.rules else rules_of(engine)
+    return [rule for rule in book if settings.wants(rule.id, rule.profile)]
 
 
 def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
@@ -88,9 +102,9 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
 def _floor(launch: Launch) -> str:
     """The first release that knows the launch's verb and model: what is older does not start it at all."""
     bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
-    family = configs_of(launch, [])[0].family
-    if family is not None and launch.engine in family.since:
-        bounds.append(family.since[launch.engine])
+    model = configs_of(launch, [])[0].since
+    if model is not None:
+        bounds.append(model)
     return max(bounds, key=lambda release: release_key(release) or ((0,), 0, 0, 0, 0, 0))
 
 
@@ -101,7 +115,7 @@ def _complaints(
 
     said: what other rules found, which is more than that a parser refuses or ignores something
     """
-    by_name = {rule.complaint: rule for rule in rules if rule.complaint is not None}
+    by_name = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine != "any"}
     each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
     shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
     if _may_be_a_fork(launch):
@@ -121,6 +135,50 @@ def _complaints(
         and not any(_says_it(finding, one) for finding in said)
     ]
     return [_complained(by_name[one.rule], one, launch, releases) for one in wanted]
+
+
+def _later(rules: list[Rule], launch: Launch, releases: Releases, said: list[Finding]) -> list[Finding]:
+    """What the launch loses with a newer release: the newest where no release is named, else the next one.
+
+    This is no claim about the release that it runs on.
+    """
+    rule = next((rule for rule in rules if rule.complaint == _REMOVED_LATER), None)
+    latest = newest(launch.engine)
+    if rule is None or latest is None or releases.rolling or launch.fragment:
+        return []
+    if not releases.exact and _may_be_a_fork(launch):
+        return []
+    after = _next_release(launch.engine, releases.known[-1]) if releases.exact else latest
+    if after is None:
+        return []
+    taken = _TAKEN_AWAY if releases.exact else (*_TAKEN_AWAY, "option-came-and-went")
+    each = [complaints(config) for config in configs_of(launch, [after] if after == latest else [after, latest])]
+    still = {(one.rule, one.span) for one in each[-1]}
+    told = {finding.span for finding in said}
+    gone = [
+        one for one in each[0] if one.rule in taken and not one.new and one.span not in told and (one.rule, one.span) in still
+    ]
+    return [_complained(rule, one, launch, releases) for one in gone]
+
+
+@lru_cache(maxsize=64)
+def _next_release(engine: str, release: str) -> str | None:
+    """The first release of the next minor series; None if there is none yet."""
+    key = release_key(release)
+    if key is None:
+        return None
+    keys = [(one, release_key(one)) for one in known_releases(engine)]
+    return next((one for one, found in keys if found is not None and found > key and found[0][:2] != key[0][:2]), None)
+
+
+def _around(rules: list[Rule], launch: Launch, config: Config, releases: Releases) -> list[Finding]:
+    """What surrounds the launch, as findings of the rules in rules/container/."""
+    by_name = {rule.complaint: rule for rule in rules if rule.engine == "any"}
+    if not by_name or launch.fragment:
+        return []
+    return [
+        _complained(by_name[one.rule], one, launch, releases) for one in surroundings.complaints(config) if one.rule in by_name
+    ]
 
 
 def _may_be_a_fork(launch: Launch) -> bool:

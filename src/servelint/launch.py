@@ -8,6 +8,12 @@ from __future__ import annotations
 from servelint.source import Source, Span
 from servelint.text import Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.shell.files import Opened
+
 
 class Word:
     """One element of an argv.
@@ -83,9 +89,10 @@ class Container:
     settings: ipc, shm_size, runtime as written, where given
     gpus:     how many GPUs are reserved; None if all, or if it is not known
     reserved: whether any GPU is reserved; None if it is not known
+    open:     more settings may be given where it is run (an image that a Dockerfile makes)
     """
 
-    __slots__ = ("gpus", "image", "reserved", "settings")
+    __slots__ = ("gpus", "image", "open", "reserved", "settings")
 
     def __init__(
         self,
@@ -93,7 +100,9 @@ class Container:
         settings: dict[str, Text] | None = None,
         gpus: int | None = None,
         reserved: bool | None = None,
+        open: bool = False,
     ) -> None:
+        self.open = open
         self.image = image
         self.settings = settings or {}
         self.gpus = gpus
@@ -111,19 +120,28 @@ class Launch:
     open_env:  whether a file that could not be read, or a sourced script, may set more variables than env has
     likely:    a plain run of its script comes to it; False in a branch that only other settings take
     folder:    where the files that it names are looked for; None if they are not here (in a container, on another machine)
+    gpu, gpu_count: the GPUs that it runs on, where the user says it and the file does not
+    open:      the file that a word of it names, where that is known (`--config FILE`)
     fragment:  a part of a launch (a speculative-config file), not a start on its own
+    owner:     the file whose launch it is, where another that changes it was read (the base of a compose override)
+    cut:       words that look like the command's and never reach the engine: the line before them does not go on
     """
 
     __slots__ = (
         "argv",
         "container",
+        "cut",
         "engine",
         "env",
         "folder",
         "fragment",
+        "gpu",
+        "gpu_count",
         "likely",
         "name",
+        "open",
         "open_env",
+        "owner",
         "release",
         "site",
         "source",
@@ -157,7 +175,12 @@ class Launch:
         self.open_env = open_env
         self.likely = True
         self.folder: str | None = None
+        self.gpu: str | None = None
+        self.gpu_count: int | None = None
+        self.open: Callable[[Text], Opened | None] | None = None
+        self.owner: Source | None = None
         self.fragment = fragment
+        self.cut: Span | None = None
 
     def __repr__(self) -> str:
         return f"Launch({self.engine} {[word.shown for word in self.argv]})"

@@ -33,18 +33,53 @@ class Report:
         self.launches: list[Launch] = []
         self.sources: list[Source] = []
 
+    def add(self, other: Report) -> None:
+        """Add what another report found."""
+        self.findings += other.findings
+        self.errors += other.errors
+        self.files += other.files
+        self.launches += other.launches
+        self.sources += other.sources
+
 
 def check(paths: list[str], settings: Settings | None = None) -> Report:
     """Lint files and folders. One that cannot be read is an error in the report; the others are linted."""
     settings = settings or Settings()
     report = Report()
     for path in files(paths, report.errors):
-        report.files += 1
-        source = read_file(path)
-        if isinstance(source, Problem):
-            report.errors.append(source)
-        elif source is not None:
-            add_source(report, source, settings, beside(path))
+        report.add(_one(path, settings))
+    settle(report)
+    return report
+
+
+def check_in_parallel(paths: list[str], settings: Settings, *, words: bool = False) -> Report:
+    """The same on several processors where the files are many. Not for a program that has threads.
+
+    words: whether the words of the launches are needed afterwards
+    """
+    from servelint import parallel
+
+    report = Report()
+    listed = list(files(paths, report.errors))
+    count = parallel.processes(len(listed))
+    if count == 1:
+        for path in listed:
+            report.add(_one(path, settings))
+    else:
+        for found in parallel.run(listed, lambda path: _one(path, settings), count, words=words):
+            report.add(found)
+    settle(report)
+    return report
+
+
+def _one(path: str, settings: Settings) -> Report:
+    report = Report()
+    report.files = 1
+    source = read_file(path)
+    if isinstance(source, Problem):
+        report.errors.append(source)
+    elif source is not None:
+        add_source(report, source, settings, beside(path))
     return report
 
 
@@ -67,6 +102,34 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
     report.errors += reading.problems
     report.launches += reading.launches
     report.findings += found
+
+
+def settle(report: Report) -> None:
+    """What several files tell (a compose file and its override, a script and the service that runs it) counts once: for the
+    file in which it stands, where that was read as well."""
+    if any(launch.owner is not None for launch in report.launches):
+        own = {(os.path.normpath(one.source.path), one.name) for one in report.launches if one.owner is None}
+        report.launches = [one for one in report.launches if one.owner is None or (one.owner.path, one.name) not in own]
+    if any(_elsewhere(finding) for finding in report.findings):
+        here = {_place(finding) for finding in report.findings if not _elsewhere(finding)}
+        kept: dict[tuple[object, ...], Finding] = {}
+        for finding in report.findings:
+            place = _place(finding)
+            if not _elsewhere(finding):
+                kept[(id(finding),)] = finding
+            elif place not in here:
+                kept.setdefault(place, finding)
+        report.findings = list(kept.values())
+
+
+def _elsewhere(finding: Finding) -> bool:
+    """Whether a finding stands in another file than the one that was read."""
+    return finding.launch is not None and finding.launch.source is not finding.span.source
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    span = finding.span
+    return finding.rule, os.path.normpath(span.source.path), span.start, span.end, finding.message
 
 
 def check_launches(source: Source, launches: list[Launch], settings: Settings) -> list[Finding]:

@@ -9,19 +9,25 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.template_mask import Mask
+
 
 class Source:
     """One file's text with the path that reports show.
 
     encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
+    mask:     what a template hides in a YAML text (servelint.template_mask); None where there is none
     """
 
-    __slots__ = ("_lines", "encoding", "path", "text")
+    __slots__ = ("_lines", "encoding", "mask", "path", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
+        self.mask: Mask | None = None
         self._lines: list[int] | None = None
 
     def __repr__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.finding import Finding
-from servelint.rules.load import rules
+from servelint.rules.load import every
 from servelint.settings import Settings
 from servelint.source import Source, Span
 
@@ -67,18 +67,23 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
 
     An ignore of a rule that was not asked for (`--select`) is not held against its comment.
     """
+    elsewhere = {id(finding.span.source): finding.span.source for finding in findings if finding.span.source is not source}
+    for other in elsewhere.values():
+        # a comment there speaks for the file's own findings as well: it is not said here whether it silences any
+        theirs = ignores(other)
+        findings = [one for one in findings if not sum(comment.takes(one) for comment in theirs)]
     comments = ignores(source)
     if not comments:
         return findings
     # sum, not any: every comment is asked, so that one that repeats another is not called unused
     kept = [finding for finding in findings if not sum(comment.takes(finding) for comment in comments)]
     if settings.wants(UNUSED):
-        known = {UNUSED, *(rule.id for rule in rules())}
-        kept += [unused for comment in comments for unused in _unused(comment, settings, known)]
+        profiles = {UNUSED: "default", **{rule.id: rule.profile for rule in every(settings.rules)}}
+        kept += [unused for comment in comments for unused in _unused(comment, settings, profiles)]
     return kept
 
 
-def _unused(comment: Ignore, settings: Settings, known: set[str]) -> list[Finding]:
+def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> list[Finding]:
     if not comment.patterns:
         return [
             _finding(comment.span, "the ignore names no rule", "write the rule's id in brackets: ignore[vllm/some-rule] why")
@@ -87,10 +92,10 @@ def _unused(comment: Ignore, settings: Settings, known: set[str]) -> list[Findin
     for pattern, span in comment.patterns:
         if pattern in comment.used:
             continue
-        area = pattern.endswith("/*") and any(rule.startswith(pattern[:-1]) for rule in known)
-        if pattern not in known and not area:
+        area = pattern.endswith("/*") and any(rule.startswith(pattern[:-1]) for rule in profiles)
+        if pattern not in profiles and not area:
             found.append(_finding(span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)"))
-        elif area or settings.wants(pattern):
+        elif area or settings.wants(pattern, profiles.get(pattern, "default")):
             found.append(_finding(span, f"the ignore of {pattern} silences nothing here", "delete it"))
     return found
 

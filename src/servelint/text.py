@@ -56,10 +56,16 @@ class Piece:
         """The part of this piece between two offsets of its text; an unknown is never cut."""
         if self.expression is not None or (start == 0 and end == len(self.text)):
             return self
+        # without __init__, which costs as much as the rest: this is the most frequent thing of all that a check does
+        new = Piece.__new__(Piece)
         span = self.span
-        if self.verbatim and span is not None:
-            span = span.sub(start, end)
-        return Piece(self.text[start:end], span, verbatim=self.verbatim, assumed=self.assumed, origin=self.origin)
+        new.text = self.text[start:end]
+        new.span = Span(span.source, span.start + start, span.start + end) if self.verbatim and span is not None else span
+        new.verbatim = self.verbatim
+        new.expression = new.shown = new.perhaps = None
+        new.assumed = self.assumed
+        new.origin = self.origin
+        return new
 
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
         """The same text, said to stand at another span (the place that uses it)."""
@@ -91,7 +97,12 @@ class Text:
     @classmethod
     def at(cls, source: Source, start: int, end: int) -> Text:
         """The source's own characters between two offsets."""
-        return cls((Piece(source.text[start:end], Span(source, start, end), verbatim=True),))
+        text = source.text[start:end]
+        if not text:
+            return cls(())
+        new = cls.__new__(cls)
+        new.pieces, new.flat, new._starts = (Piece(text, Span(source, start, end), verbatim=True),), text, None
+        return new
 
     @classmethod
     def of(cls, text: str, span: Span | None = None) -> Text:
@@ -148,7 +159,10 @@ class Text:
         if start >= end:
             return EMPTY
         if len(self.pieces) == 1:
-            return Text((self.pieces[0].cut(start, end),))
+            piece = self.pieces[0].cut(start, end)
+            new = Text.__new__(Text)
+            new.pieces, new.flat, new._starts = (piece,), piece.text, None
+            return new
         first = bisect_right(self.starts, start) - 1
         parts: list[Piece] = []
         for index in range(first, len(self.pieces)):

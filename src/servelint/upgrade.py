@@ -52,7 +52,10 @@ class Upgrade:
 def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upgrade:
     """Compare a launch under two releases of its engine."""
     result = Upgrade(launch, source, target)
-    before, after = (judge(_under(launch, release), settings) for release in (source, target))
+    before, after = (
+        [finding for finding in judge(_under(launch, release), settings) if _of_a_release(finding.rule)]
+        for release in (source, target)
+    )
     known = {(finding.rule, finding.span) for finding in before}
     for finding in after:
         if (finding.rule, finding.span) in known:
@@ -65,6 +68,11 @@ def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upg
     result.mended = [finding for finding in before if (finding.rule, finding.span) not in left]
     result.defaults = [*_facts(launch, source, target), *_defaults(launch, source, target)]
     return result
+
+
+def _of_a_release(rule: str) -> bool:
+    """Whether a rule is about the release: not about what surrounds it, and not one that looks ahead as an upgrade does."""
+    return not rule.startswith("container/") and not rule.endswith("/removed-later")
 
 
 def _under(launch: Launch, release: str) -> Launch:

@@ -13,11 +13,13 @@ import yaml
 
 from servelint.problem import Problem
 from servelint.source import Source, Span
-from servelint.text import Piece, Text
+from servelint.text import HOLE, Piece, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from servelint.launch import Word
 
 Node = yaml.nodes.Node
 Entries = dict[str, tuple[Node, Node]]
@@ -25,6 +27,7 @@ Entries = dict[str, tuple[Node, Node]]
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_QUOTED = re.compile(r"\bs?quote\s*-?\}\}\Z")
 _DOUBLED_QUOTE = re.compile("''")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)", re.DOTALL)
 _ESCAPES = {
@@ -35,15 +38,43 @@ _WHITE = (" ", "\t", "\n")
 _MERGES_AT_MOST = 10_000
 _DEPTH_AT_MOST = 500
 _TOO_DEEP = "not read: the YAML is nested too deeply"
+_GAP, _PERHAPS = "!servelint/gap", "!servelint/perhaps"
+"""The tags that servelint.template_nodes gives to what a template writes or may leave out."""
 
 
 def documents(source: Source) -> tuple[list[Node], Problem | None]:
-    """The documents of a YAML text, and what stopped the parser, if anything did; earlier documents are kept."""
+    """The documents of a YAML text, and what stopped the parser, if anything did; earlier documents are kept.
+
+    A text that only its template makes valid YAML (`{{ }}`) is read with holes: see servelint.templates.
+    """
+    nodes, problem = _composed(source, source.text)
+    if "{{" in source.text or "{%" in source.text:
+        return _of_template(source, nodes, problem)
+    return nodes, problem
+
+
+def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
+    from servelint import template_mask, template_nodes
+
+    source.mask = template_mask.Mask()
+    if problem is None and template_nodes.written_out(nodes, source.text):
+        return nodes, None
+    mask = template_mask.mask(source.text)
+    masked, left = _composed(source, mask.text or "")
+    if left is not None and (problem is None or len(masked) < len(nodes)):
+        return nodes, problem
+    source.mask = mask
+    template_nodes.settle(masked, mask, source)
+    return masked, left
+
+
+def _composed(source: Source, text: str) -> tuple[list[Node], Problem | None]:
+    """The documents of a text that has the offsets of a source."""
     nodes: list[Node] = []
     try:
-        if _too_deep(source.text):
+        if _too_deep(text):
             return nodes, Problem(source.path, _TOO_DEEP)
-        loader = Loader(source.text)
+        loader = Loader(text)
         try:
             while loader.check_node():
                 node = loader.get_node()
@@ -98,7 +129,7 @@ def entries(node: Node | None) -> Entries:
         if isinstance(key, yaml.ScalarNode):
             if key.value == "<<" and not key.style:
                 merged.append(value)
-            else:
+            elif key.tag != _GAP:
                 found[key.value] = (key, value)
     if merged:
         seen = {id(node)}
@@ -157,7 +188,7 @@ def is_null(node: Node | None) -> bool:
 def span(source: Source, node: Node) -> Span:
     """The characters of a node, without anchor and tag, and without what trails a block collection."""
     start, end = node.start_mark.index, node.end_mark.index
-    text = source.text
+    text = source.text if source.mask is None or source.mask.text is None else source.mask.text
     match = _PROPERTIES.match(text, start, end)
     start = match.end() if match else start
     while end > start and text[end - 1] in " \t\r\n":
@@ -166,7 +197,52 @@ def span(source: Source, node: Node) -> Span:
 
 
 def text(source: Source, node: Node) -> Text:
-    """The value of a scalar, each character with its place."""
+    """The value of a scalar, each character with its place; what a template writes is unknown."""
+    if source.mask is None or not isinstance(node, yaml.ScalarNode):
+        return _traced(source, node)
+    from servelint import template_nodes, templates
+
+    block = template_nodes.block(source, node, source.mask) if node.style in ("|", ">") and source.mask.rows else None
+    found = block or templates.filled(_traced(source, node), source.mask.lookup, script=node.style == "|")
+    return templates.unsure(found) if node.tag == _PERHAPS else found
+
+
+def listed(source: Source, node: Node | None) -> list[Word] | None:
+    """The words of a sequence, or of a value that a template writes; None for anything else.
+
+    What a template writes as lines of its own is any number of words; so is a word that it may leave out.
+    """
+    from servelint.launch import Word
+
+    if isinstance(node, yaml.SequenceNode):
+        return [word(source, item, node) for item in node.value if isinstance(item, yaml.ScalarNode)]
+    if isinstance(node, yaml.ScalarNode) and source.mask is not None and (found := text(source, node)).flat == HOLE:
+        return [Word(found, span(source, node), many=True)]
+    return None
+
+
+def word(source: Source, item: Node, around: Node) -> Word:
+    """An item of a list of words."""
+    from servelint.launch import Word
+
+    found = text(source, item)
+    many = item.tag in (_GAP, _PERHAPS)
+    if source.mask is not None and found.flat == HOLE and isinstance(around, yaml.SequenceNode) and around.flow_style:
+        # in brackets an action may write the commas as well
+        many = many or (source.text[item.start_mark.index] not in "'\"" and _QUOTED.search(found.shown) is None)
+    return Word(found, span(source, item), many)
+
+
+def gaps(node: Node | None) -> bool:
+    """Whether a template writes entries of a collection that nobody shows, or the whole of it."""
+    if isinstance(node, yaml.MappingNode):
+        return any(key.tag == _GAP for key, _ in node.value)
+    if isinstance(node, yaml.SequenceNode):
+        return any(item.tag == _GAP for item in node.value)
+    return isinstance(node, yaml.ScalarNode) and (node.tag == _GAP or node.value.startswith(("{{", "{%")))
+
+
+def _traced(source: Source, node: Node) -> Text:
     if not isinstance(node, yaml.ScalarNode):
         return Text(())
     value: str = node.value

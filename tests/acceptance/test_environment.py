@@ -142,3 +142,17 @@ class TestWhereARuleSaysMore:
     def test_of_a_command(self) -> None:
         findings = servelint.check_command("sglang", ["--model-path", "m"], "0.5.23", {"SGLANG_ENABLE_SPEC_V2": "1"})
         assert [finding.rule for finding in findings] == ["sglang/spec-v2-removed"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "release", "expected"),
+    [
+        # SGLang copies what has the old prefix to the new one, also where it reads the old name itself no more
+        ("SGL_ENABLE_JIT_DEEPGEMM", "0.5.20", ["sglang/sgl-prefix"]),
+        ("SGL_ENABLE_JIT_DEEPGEMM", "0.5.2", []),
+        ("SGL_DISABLE_TP_MEMORY_INBALANCE_CHECK", "0.5.23", ["sglang/sgl-prefix", "sglang/tp-memory-check-old-name"]),
+    ],
+)
+def test_the_old_prefix_of_sglang(variable: str, release: str, expected: list[str]) -> None:
+    findings = servelint.check_command("sglang", ["--model-path", "m"], release, {variable: "1"})
+    assert sorted(finding.rule for finding in findings) == expected

@@ -17,6 +17,7 @@ services:
   llm:
     image: vllm/vllm-openai:v0.20.0
     command: [--model, m, --gpu-memory-utilization, "1.5"]
+    gpus: all
 """
 
 
@@ -215,6 +216,36 @@ class TestEngineVersion:
         ran = workspace.run("check", "--engine-version", given)
         assert ran.status == 2
         assert f"--engine-version {given}: {said}" in ran.err
+
+
+class TestGpu:
+    TEXT = "vllm serve openai/gpt-oss-20b --tensor-parallel-size 2\n"
+    TOO_OLD = "vllm/quantization-below-capability"
+
+    @pytest.mark.parametrize(("given", "found"), [("t4", True), ("Tesla T4", True), ("h100", False)])
+    def test_where_the_file_does_not_say(self, given: str, found: bool, workspace: Workspace) -> None:
+        workspace.file("run.sh", self.TEXT)
+        assert (self.TOO_OLD in rules(workspace, "--engine-version", "vllm=0.33.0", "--gpu", given)) is found
+
+    @pytest.mark.parametrize(("count", "found"), [("1", True), ("2", False)])
+    def test_how_many(self, count: str, found: bool, workspace: Workspace) -> None:
+        workspace.file("run.sh", self.TEXT)
+        said = rules(workspace, "--engine-version", "vllm=0.33.0", "--gpu-count", count)
+        assert ("vllm/world-size-above-gpus" in said) is found
+
+    @pytest.mark.parametrize(
+        ("option", "given", "said"),
+        [
+            ("--gpu", "h1000", "--gpu h1000: not a GPU that servelint knows; did you mean h100,"),
+            ("--gpu", "potato", "--gpu potato: not a GPU that servelint knows; use one of gb10,"),
+            ("--gpu-count", "0", "--gpu-count 0: give the number of GPUs of one launch"),
+            ("--gpu-count", "two", "argument --gpu-count: invalid int value: 'two'"),
+        ],
+    )
+    def test_one_that_makes_no_sense(self, option: str, given: str, said: str, workspace: Workspace) -> None:
+        ran = workspace.run("check", option, given)
+        assert ran.status == 2
+        assert said in ran.err
 
 
 class TestFormats:

@@ -9,9 +9,15 @@ from tests.running import Workspace
 
 
 def test_every_rule_is_a_line(workspace: Workspace) -> None:
-    ran = workspace.run("rules")
+    ran = workspace.run("rules", "--profile", "audit")
     assert ran.status == 0
     assert [line.split()[0] for line in ran.out.splitlines()] == [rule.id for rule in rules()]
+
+
+def test_the_default_profile_leaves_best_practice_out(workspace: Workspace) -> None:
+    told = [line.split()[0] for line in workspace.run("rules").out.splitlines()]
+    assert told == [rule.id for rule in rules() if rule.profile == "default"]
+    assert len(told) < len(rules())
 
 
 def test_a_line(workspace: Workspace) -> None:
@@ -22,7 +28,7 @@ def test_a_line(workspace: Workspace) -> None:
 
 
 def test_json(workspace: Workspace) -> None:
-    data = workspace.run("rules", "--format", "json").data
+    data = workspace.run("rules", "--format", "json", "--profile", "audit").data
     assert [entry["id"] for entry in data] == [rule.id for rule in rules()]
     assert list(data[0]) == ["id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence"]
 
@@ -39,7 +45,7 @@ def test_json(workspace: Workspace) -> None:
 )
 def test_filtered_as_check_does(options: list[str], wanted: object, workspace: Workspace) -> None:
     assert callable(wanted)
-    data = workspace.run("rules", "--format", "json", *options).data
+    data = workspace.run("rules", "--format", "json", "--profile", "audit", *options).data
     assert [entry["id"] for entry in data] == [rule.id for rule in rules() if wanted(rule)]
 
 

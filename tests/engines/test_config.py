@@ -115,6 +115,91 @@ class TestModel:
     def test_its_place(self) -> None:
         operand, marks = operand_and_marks("MODEL=⟦Qwen/Qwen3.6-27B⟧\nvllm serve $MODEL", "model.hybrid")
         assert operand.span == marks[0]
+        assert operand.shown == "true"
+
+    @pytest.mark.parametrize(
+        ("model", "name", "expected"),
+        [
+            ("Qwen/Qwen3.6-27B", "model.heads", (True, 24)),
+            ("Qwen/Qwen3.6-27B", "model.context", (True, 262144)),
+            ("Qwen/Qwen3.6-27B", "model.quantization", (True, "none")),
+            ("Qwen/Qwen3.6-27B", "model.experts", (None, None)),
+            ("house/model", "model.heads", (None, None)),
+        ],
+    )
+    def test_its_numbers(self, model: str, name: str, expected: tuple[bool | None, Scalar | None]) -> None:
+        assert told(f"vllm serve {model}", name) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "since"),
+        [
+            ("vllm serve Qwen/Qwen3.6-27B", "0.17.0"),
+            ("vllm serve /models/qwen3.6", "0.17.0"),
+            ("vllm serve Qwen/Qwen3-8B", "0.8.4"),
+            ("vllm serve meta-llama/Llama-3.1-8B", None),
+            ("vllm serve house/model", None),
+            ("python -m sglang.launch_server --model-path Qwen/Qwen3.6-27B", "0.5.9"),
+        ],
+    )
+    def test_the_first_release_that_lists_it(self, text: str, since: str | None) -> None:
+        assert config(text).since == since
+
+
+class TestGpu:
+    POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: llm}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: ⟦NVIDIA-H100-80GB-HBM3⟧}
+  containers:
+    - name: llm
+      image: vllm/vllm-openai:v0.20.0
+      args: [--model, m]
+      resources: {limits: {nvidia.com/gpu: 2}}
+"""
+
+    def test_as_the_file_says_it(self) -> None:
+        launch, marks = marked_launch(self.POD, "pod.yaml")
+        launch.gpu, launch.gpu_count = "t4", 8
+        found = configs(launch, [])[0]
+        assert (found.operand("gpu.name").value, found.operand("gpu.capability").value) == ("h100-80gb", 9.0)
+        assert found.operand("gpu.name").span == marks[0]
+        assert found.operand("gpu.count").value == 2
+        assert found.operand("gpu.no-such-fact").present is None
+
+    @pytest.mark.parametrize(("product", "expected"), [("house-gpu", None), ("NVIDIA-L4", "l4")])
+    def test_a_product(self, product: str, expected: str | None) -> None:
+        launch = launch_in(self.POD.replace("⟦NVIDIA-H100-80GB-HBM3⟧", product), "pod.yaml")
+        launch.gpu = "t4"
+        assert configs(launch, [])[0].operand("gpu.name").value == expected
+
+    def test_as_the_user_says_it(self) -> None:
+        launch = launch_in("vllm serve m", "run.sh")
+        assert configs(launch, [])[0].operand("gpu.vendor").present is None
+        assert configs(launch, [])[0].operand("gpu.count").present is None
+        launch.gpu, launch.gpu_count = "mi300x", 8
+        found = configs(launch, [])[0]
+        assert (found.operand("gpu.vendor").value, found.operand("gpu.count").value) == ("amd", 8)
+        assert found.operand("gpu.capability").present is None
+
+    @pytest.mark.parametrize(
+        ("visible", "count", "expected"),
+        [
+            ("0,1", None, 2),
+            ("0,1", 8, 2),
+            ("0,1,2,3", 2, 2),
+            ("GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", None, 1),
+            ("$DEVICES", None, None),
+            ("$DEVICES", 4, 4),
+            ("all", None, None),
+            ("", None, None),
+        ],
+    )
+    def test_how_many_a_variable_leaves(self, visible: str, count: int | None, expected: int | None) -> None:
+        launch = launch_in(f'export CUDA_VISIBLE_DEVICES="{visible}"\nvllm serve m', "run.sh")
+        launch.gpu_count = count
+        assert configs(launch, [])[0].operand("gpu.count").value == expected
 
 
 class TestJson:

@@ -62,6 +62,7 @@ def test_starts_a_server(text: str, expected: tuple[str, int]) -> None:
         "vllm $VERB m",
         "$VLLM serve m",
         "vllm serve --help",
+        "vllm serve --help=listgroup",
         "llama-server --version",
         "llama-cli -m a.gguf",
         "sglang generate",

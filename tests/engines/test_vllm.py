@@ -9,6 +9,8 @@ from tests.launching import launch_in
 
 PLAIN = "Qwen/Qwen3-8B"
 HYBRID = "Qwen/Qwen3.6-27B"
+MAMBA = "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16"
+OTHER_HYBRID = "LiquidAI/LFM2-1.2B"
 UNKNOWN = "house/some-model"
 
 
@@ -45,10 +47,85 @@ class TestSpeculativeMethod:
             (f'{PLAIN} --speculative-config \'{{"model": "x/y"}}\'', "unknown"),
             (f"{PLAIN} --speculative-config '{{}}'", "unknown"),
             (f"{PLAIN} --speculative-config.method mimo_mtp", "mtp"),
+            # or from a draft whose family is known
+            (f'{PLAIN} --speculative-config \'{{"model": "Qwen/Qwen3-0.6B"}}\'', "draft_model"),
+            (f'{PLAIN} --speculative-config \'{{"model": "deepseek-ai/DeepSeek-V3"}}\'', "mtp"),
+            (f'{PLAIN} --speculative-config \'{{"model": "AngelSlim/Qwen3-8B_eagle3"}}\'', "eagle3"),
+            (f'{PLAIN} --speculative-config \'{{"model": "yuhuili/EAGLE-LLaMA3-Instruct-8B"}}\'', "eagle"),
+            (f'{PLAIN} --speculative-config \'{{"model": "z-lab/Qwen3-8B-DFlash-b16"}}\'', "dflash"),
+            # which may also be called what it is not
+            (spec("draft_model"), "draft_model"),
+            (f'{PLAIN} --speculative-config \'{{"method": "draft_model", "model": "x/eagle3-head"}}\'', "eagle3"),
+            (f'{PLAIN} --speculative-config \'{{"method": "draft_model", "model": "\'$M\'"}}\'', "unknown"),
+            # options of their own, from 0.22.0
+            (f"{PLAIN} --spec-method qwen3_next_mtp --spec-tokens 2", "mtp"),
+            (f"{PLAIN} --spec-method $METHOD --spec-tokens 2", "unknown"),
+            (f"{PLAIN} --spec-model Qwen/Qwen3-0.6B --spec-tokens 2", "draft_model"),
         ],
     )
     def test_under_its_present_name(self, words: str, expected: str) -> None:
         assert fact("speculative-method", words, "0.28.0") == expected
+
+    def test_a_name_that_came_later_tells_nothing(self) -> None:
+        draft = f'{PLAIN} --speculative-config \'{{"model": "x/dspark-draft"}}\''
+        assert fact("speculative-method", draft, "0.24.0") == "unknown"
+        assert fact("speculative-method", draft, "0.25.0") == "dspark"
+
+
+class TestSpeculation:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (PLAIN, "absent"),
+            (spec("mtp"), True),
+            (f"{PLAIN} --spec-method ngram --spec-tokens 3", True),
+            (f"{PLAIN} --speculative-config.method ngram", True),
+            (f"{PLAIN} --speculative-config $SPEC", "unknown"),
+            (f"{PLAIN} --speculative-config null", "unknown"),
+            (f"{PLAIN} $ARGS", "unknown"),
+        ],
+    )
+    def test_is_on(self, words: str, expected: object) -> None:
+        assert fact("speculation", words, "0.28.0") == expected
+
+
+class TestSpeculativeTokens:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (PLAIN, "absent"),
+            (spec("mtp"), 2),
+            (f"{PLAIN} --spec-method ngram --spec-tokens 3", 3),
+            (f"{PLAIN} --spec-method ngram --spec-tokens $K", "unknown"),
+            (f'{PLAIN} --speculative-config \'{{"method": "ngram"}}\'', "absent"),
+        ],
+    )
+    def test_as_written(self, words: str, expected: object) -> None:
+        assert fact("speculative-tokens", words, "0.28.0") == expected
+
+
+class TestRegistered:
+    @pytest.mark.parametrize(
+        ("name", "words", "release", "expected"),
+        [
+            ("tool-call-parser-known", "--tool-call-parser qwen3_coder", "0.9.2", False),
+            ("tool-call-parser-known", "--tool-call-parser qwen3_coder", "0.10.0", True),
+            ("tool-call-parser-known", "--tool-call-parser house", "0.33.0", False),
+            ("tool-call-parser-known", "--tool-call-parser house --tool-parser-plugin house.py", "0.33.0", "unknown"),
+            ("tool-call-parser-known", "--tool-call-parser house $ARGS", "0.33.0", "unknown"),
+            ("tool-call-parser-known", "--tool-call-parser $PARSER", "0.33.0", "unknown"),
+            ("tool-call-parser-known", "--tool-call-parser hermes", None, "unknown"),
+            ("tool-call-parser-known", "", "0.33.0", "absent"),
+            ("reasoning-parser-known", "--reasoning-parser glm47", "0.23.0", False),
+            ("reasoning-parser-known", "--reasoning-parser glm47", "0.24.0", True),
+            ("reasoning-parser-known", "--reasoning-parser house --reasoning-parser-plugin house.py", "0.33.0", "unknown"),
+            ("quantization-known", "--quantization hqq", "0.14.1", True),
+            ("quantization-known", "--quantization hqq", "0.16.0", False),
+            ("quantization-known", "-q fp8", "0.33.0", True),
+        ],
+    )
+    def test_by_release(self, name: str, words: str, release: str | None, expected: object) -> None:
+        assert fact(name, f"{PLAIN} {words}", release) == expected
 
 
 class TestSpeculativeAlias:
@@ -110,9 +187,14 @@ class TestPrefixCaching:
             # hybrid models: overridden to off, then off by default, then on
             (HYBRID, "0.14.1", False),
             (f"{HYBRID} --enable-prefix-caching", "0.14.1", False),
-            (f"{HYBRID} --enable-prefix-caching", "0.15.0", "unknown"),
-            (f"{HYBRID} --enable-prefix-caching", "0.15.1", "unknown"),
-            (f"{HYBRID} --enable-prefix-caching", "0.16.0", True),
+            (f"{HYBRID} --enable-prefix-caching", "0.15.0", True),
+            (f"{HYBRID} --enable-prefix-caching", "0.10.1", "unknown"),
+            (f"{MAMBA} --enable-prefix-caching", "0.11.0", False),
+            (f"{MAMBA} --enable-prefix-caching", "0.11.1", True),
+            (MAMBA, "0.11.1", False),
+            (f"{OTHER_HYBRID} --enable-prefix-caching", "0.11.0", False),
+            (f"{OTHER_HYBRID} --enable-prefix-caching", "0.14.1", "unknown"),
+            (f"{OTHER_HYBRID} --enable-prefix-caching", "0.15.0", True),
             (HYBRID, "0.16.0", False),
             (HYBRID, "0.27.1", False),
             (HYBRID, "0.28.0rc1", False),

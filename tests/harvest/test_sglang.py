@@ -206,6 +206,16 @@ def test_a_call_declares_an_option(by_calls: dict[str, Any], name: str, expected
     assert by_calls["options"][name] == expected
 
 
+def test_architectures_are_the_entry_classes_of_the_models() -> None:
+    models = {
+        "sglang/srt/server_args.py": CALLS,
+        "sglang/srt/models/llama.py": "EntryClass = [\n    LlamaForCausalLM,  # and its kin\n    Phi3ForCausalLM,\n]\n",
+        "sglang/srt/models/gpt_oss.py": "EntryClass = GptOssForCausalLM\n",
+        "sglang/srt/models/registry.py": "def EntryClasses(): ...\n",
+    }
+    assert harvested(models)["names"]["architectures"] == ["GptOssForCausalLM", "LlamaForCausalLM", "Phi3ForCausalLM"]
+
+
 def test_names_come_from_choices_and_algorithms(by_calls: dict[str, Any]) -> None:
     assert by_calls["names"] == {
         "tool-call-parsers": ["llama3", "qwen25"],

@@ -245,6 +245,11 @@ def test_old_release() -> None:
                 @ToolParserManager.register_module(["one", "two"])
                 class B: ...
             """,
+            "vllm/model_executor/models/__init__.py": """
+                _GENERATION_MODELS = {"LlamaForCausalLM": ("llama", "LlamaForCausalLM"), "AquilaModel": ("llama", "A")}
+                _MODELS = {**_GENERATION_MODELS, "BertModel": ("bert", "BertEmbeddingModel")}
+                _OTHERS = {"GoneForCausalLM": "0.5.0"}
+            """,
         }
     )
     options = found["options"]
@@ -263,6 +268,7 @@ def test_old_release() -> None:
     assert options["old"]["default"] is True
     assert options["old"]["deprecated"] == "[DEPRECATED] does nothing"
     assert found["names"]["tool-call-parsers"] == ["hermes", "one", "two"]
+    assert found["names"]["architectures"] == ["AquilaModel", "BertModel", "LlamaForCausalLM"]
 
 
 def test_options_made_from_config_classes() -> None:

@@ -49,7 +49,7 @@ class TestWrappers:
         assert argv(command("$LAUNCHER vllm serve m")) == ["m"]
 
     @pytest.mark.parametrize(
-        "text", ["mylauncher vllm serve m", "echo vllm serve m", "ssh host vllm serve m", "man vllm serve"]
+        "text", ["mylauncher vllm serve m", "echo vllm serve m", "ssh host echo vllm serve m", "man vllm serve"]
     )
     def test_another_program_is_not(self, text: str) -> None:
         assert launches_in(text, "run.sh") == []
@@ -280,3 +280,41 @@ class TestContainers:
         assert launch.open_env
         assert launch.container is None
         assert release(launch) == (None, None)
+
+
+class TestEnginesThatAreOnlyNamed:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "sudo systemctl restart llama-server",
+            "sudo pkill -f llama-server",
+            "sudo docker logs -f llama-server",
+            "sudo docker restart llama-server",
+            "docker run --gpus all house/vllm-node ./join-cluster.sh --role worker --interface eth0",
+        ],
+    )
+    def test_by_another_program(self, line: str) -> None:
+        assert launches_in(line, "run.sh") == []
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "sudo -u systemd llama-server -m a.gguf",
+            "sudo docker run --rm ghcr.io/ggml-org/llama.cpp:server-cuda-b6000 -m a.gguf",
+            "docker run --gpus all house/vllm-node /models/a --port 8000",
+        ],
+    )
+    def test_and_ones_that_start(self, line: str) -> None:
+        assert len(launches_in(line, "run.sh")) == 1
+
+
+class TestScriptsThatAreToldACommand:
+    @pytest.mark.parametrize("script", ["./wait.sh db:5432 --", "./cluster.sh --nodes 2 exec", "/opt/entry.sh -- "])
+    def test_what_they_run(self, script: str) -> None:
+        launch = command(f"{script} vllm serve m --port 8000")
+        assert argv(launch) == ["m", "--port", "8000"]
+        assert launch.open_env
+
+    @pytest.mark.parametrize("line", ["./stop.sh vllm serve m", "echo exec vllm serve m", "./wait.sh -- vllm bench serve"])
+    def test_and_what_they_do_not(self, line: str) -> None:
+        assert launches_in(line, "run.sh") == []

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from servelint.launch import Launch
 from tests.launching import (
@@ -14,6 +18,7 @@ from tests.launching import (
     launches_in,
     lines,
     marked_launch,
+    reading,
     release,
     sites,
     spans,
@@ -558,6 +563,44 @@ class TestEnvironment:
         assert environment(launch) == {}
         assert launch.open_env is (env_file != "[]  # none")
 
+    def test_a_variable_without_a_value_comes_from_the_dotenv_file(self, tmp_path: Path) -> None:
+        (tmp_path / ".env").write_text("HF_TOKEN=secret\nMODE=a\n")
+        launch, marks = marked_launch(
+            """
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.20.0
+                command: Qwen/Qwen3-8B
+                environment:
+                  - ⟦HF_TOKEN⟧
+                  - OTHER
+            """,
+            folder=tmp_path,
+        )
+        assert environment(launch) == {"HF_TOKEN": "secret", "OTHER": None}
+        value = launch.env["HF_TOKEN"].value
+        assert value is not None
+        assert (value.span(), value.assumed) == (marks[0], True)
+        launch = launch_in(
+            "services: {llm: {image: 'vllm/vllm-openai:v0.20.0', command: m, environment: {MODE: , OTHER: }}}", folder=tmp_path
+        )
+        assert environment(launch) == {"MODE": "a", "OTHER": None}
+
+    @pytest.mark.parametrize(
+        ("format", "expected"), [("", {"A": "x y", "B": "1"}), (", format: raw", {"A": "'x y' # z", "B": "${C:-1}"})]
+    )
+    def test_the_format_of_an_env_file(self, format: str, expected: dict[str, str], tmp_path: Path) -> None:
+        (tmp_path / "llm.env").write_text("# why\nA='x y' # z\nB=${C:-1}\n")
+        launch = launch_in(
+            f"services: {{llm: {{command: [vllm, serve, m], env_file: [{{path: llm.env{format}}}]}}}}\n", folder=tmp_path
+        )
+        assert environment(launch) == expected
+
+    @pytest.mark.parametrize("env_file", ["", "null", "[]", "[null]"])
+    def test_no_env_file(self, env_file: str) -> None:
+        launch = launch_in(f"services: {{llm: {{image: 'vllm/vllm-openai:v0.20.0', command: m, env_file: {env_file}}}}}\n")
+        assert not launch.open_env
+
 
 class TestInterpolation:
     @pytest.mark.parametrize(
@@ -689,6 +732,9 @@ class TestInterpolation:
         assert argv(launch) == ["Qwen/Qwen3-8B", "--port", "8000", "--served-model-name", "my model"]
 
 
+GENERIC = "{discrete_resource_spec: {kind: '%s', value: 2}}"
+
+
 class TestContainer:
     def settings(self, launch: Launch) -> dict[str, str]:
         assert launch.container is not None
@@ -749,7 +795,27 @@ class TestContainer:
             ("gpus: [{driver: nvidia, count: 1}, {driver: nvidia, count: 2}]", 3, True),
             ("runtime: nvidia", None, True),
             ("runtime: runc", None, False),
-            ("devices: ['nvidia.com/gpu=all']", None, None),
+            ("gpus: []", None, False),
+            ("gpus: [{driver: cdi, device_ids: ['nvidia.com/gpu=all']}]", None, True),
+            ("gpus: [{driver: cdi, device_ids: ['nvidia.com/gpu=0', 'nvidia.com/gpu=1']}]", 2, True),
+            ("devices: ['nvidia.com/gpu=all']", None, True),
+            ("devices: ['nvidia.com/gpu=0', 'nvidia.com/gpu=2']", 2, True),
+            ("devices: [{source: nvidia.com/gpu=0, target: x}]", 1, True),
+            ("devices: ['nvidia.com/gpu=${GPU}']", None, True),
+            ("devices: ['/dev/kfd:/dev/kfd', /dev/dri]", None, None),
+            ("devices: /dev/kfd", None, False),
+            ("privileged: true", None, None),
+            ("environment: {NVIDIA_VISIBLE_DEVICES: all}", None, None),
+            (f"deploy: {{resources: {{reservations: {{generic_resources: [{GENERIC % 'NVIDIA-GPU'}]}}}}}}", 2, True),
+            (
+                f"deploy: {{resources: {{reservations: {{generic_resources: [{GENERIC % 'gpu'}, {GENERIC % 'gpu'}]}}}}}}",
+                4,
+                True,
+            ),
+            (f"deploy: {{resources: {{reservations: {{generic_resources: [{GENERIC % 'SSD'}]}}}}}}", None, False),
+            ("deploy: {resources: {reservations: {generic_resources: [{discrete_resource_spec: {kind: gpu}}]}}}", None, True),
+            ("deploy: {resources: [reservations]}", None, False),
+            ("deploy: 5", None, False),
             ("deploy: {replicas: 1}", None, False),
             ("deploy: {resources: {reservations: {devices: []}}}", None, False),
             ("init: true", None, False),
@@ -765,6 +831,156 @@ class TestContainer:
         """)
         assert launch.container is not None
         assert (launch.container.gpus, launch.container.reserved) == (gpus, reserved)
+
+
+FIELDS = [
+    "image", "command", "entrypoint", "environment", "env_file", "build", "deploy", "devices", "gpus", "volumes", "configs",
+    "working_dir", "runtime", "extends",
+]  # fmt: skip
+KEYS = [*FIELDS, "resources", "reservations", "count", "device_ids", "context", "args", "source", "target", "path", "service"]
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from(["vllm serve m", "vllm/vllm-openai:v0.20.0", "$A", "/a:/b", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+class TestShapes:
+    """Whatever a file looks like, it is read or passed over."""
+
+    def test_numbers_and_truths_in_lists_are_as_they_are_written(self) -> None:
+        launch = launch_in("""
+            version: "3.8"
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.20.0
+                profiles: [gpu]
+                deploy: {replicas: 2}
+                develop: {watch: [{action: sync, path: ., target: /app}]}
+                environment: {VLLM_USE_V1: 1, FLAG: true, RATIO: 0.90, HEX: 0x10, YES: yes, EMPTY: ""}
+                command: [--model, m, --port, 8000, --gpu-memory-utilization, 0.90, --flag, true, --seed, 0x10, -1, "" ]
+        """)
+        assert argv(launch)[2:] == [
+            "--port",
+            "8000",
+            "--gpu-memory-utilization",
+            "0.90",
+            "--flag",
+            "true",
+            "--seed",
+            "0x10",
+            "-1",
+            "",
+        ]
+        assert environment(launch) == {
+            "VLLM_USE_V1": "1", "FLAG": "true", "RATIO": "0.90", "HEX": "0x10", "YES": "yes", "EMPTY": "",
+        }  # fmt: skip
+
+    def test_json(self) -> None:
+        launch, marks = marked_launch(
+            """
+            {"services": {"llm": {"image": "vllm/vllm-openai:v0.20.0", "environment": ["A=\\u0031"],
+              "command": ["⟦--model⟧", "⟦Qwen/Qwen3-8B⟧"]}}}
+            """,
+            filename="compose.json",
+        )
+        assert (spans(launch.argv), environment(launch)) == (marks, {"A": "1"})
+
+    def test_keys_that_are_there_twice(self) -> None:
+        launch = launch_in("""
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.19.1
+                image: vllm/vllm-openai:v0.20.0
+                environment: {A: "1", A: "2"}
+                command: [m]
+        """)
+        assert (release(launch), environment(launch)) == (("0.20.0", "image"), {"A": "2"})
+
+    @pytest.mark.parametrize(
+        "field",
+        [
+            "command: {a: b}",
+            "entrypoint: {a: b}",
+            "image: [a]",
+            "image: {a: b}",
+            "environment: 5",
+            "environment: [[a], {b: c}, null, =, '']",
+            "environment: {[a]: b, c: [d], e: {f: g}}",
+            "env_file: {}",
+            "env_file: [[a], {}, {path: [b]}]",
+            "volumes: {a: b}",
+            "configs: 5",
+            "build: {args: 5, context: [a]}",
+            "build: [a]",
+            "deploy: {resources: {reservations: {devices: {a: b}}}}",
+            "deploy: {resources: {reservations: {devices: [a, [b]]}}}",
+            "deploy: {resources: {reservations: {generic_resources: [a, {discrete_resource_spec: b}]}}}",
+            "gpus: {a: b}",
+            "gpus: [a, [b]]",
+            "devices: {a: b}",
+            "devices: [[a], {b: c}, null]",
+            "runtime: [a]",
+            "working_dir: [a]",
+            "extends: [a]",
+            "? [a]\n    : b",
+            "!tag x: !other {}",
+        ],
+    )
+    def test_a_field_of_another_shape(self, field: str, tmp_path: Path) -> None:
+        (tmp_path / "compose.override.yml").write_text(f"services:\n  llm:\n    {field}\n")
+        for folder in (None, tmp_path):
+            text = f"services:\n  llm:\n    image: vllm/vllm-openai:v0.20.0\n    command: [vllm, serve, m]\n    {field}\n"
+            found, _ = reading(text, folder=folder)
+            assert len(found.launches) <= 1
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "services: {llm: [vllm]}",
+            "services: {llm: vllm}",
+            "services: {[vllm]: {image: vllm/vllm-openai}}",
+            "services: {llm: !reset {image: vllm/vllm-openai}}",
+            "services: {llm: {image: !reset vllm/vllm-openai}}",
+            "x-services: {llm: {image: vllm/vllm-openai}}",
+            "x-vllm: {services: {llm: {image: vllm/vllm-openai}}}",
+            "services: {x-llm: }",
+            "{vllm: {image: vllm/vllm-openai}}",
+        ],
+    )
+    def test_what_is_no_service(self, text: str) -> None:
+        assert launches_in(text + "\n") == []
+
+    def test_an_alias_of_nothing_is_a_problem(self) -> None:
+        found, _ = reading("services: {llm: {image: vllm/vllm-openai, command: *nothing}}\n")
+        assert found.launches == []
+        assert [problem.message for problem in found.problems] == ["not valid YAML: found undefined alias"]
+
+    @settings(max_examples=50, deadline=None)
+    @given(st.dictionaries(st.sampled_from(FIELDS), VALUES), st.dictionaries(st.sampled_from(FIELDS), VALUES), VALUES)
+    def test_whatever_is_said(self, service: Any, other: Any, top: Any) -> None:
+        services = {"llm": service, "base": other, "ours": {**service, "extends": "base"}}
+        text = json.dumps({"services": services, "configs": top, "include": top, "secrets": top})
+        found, _ = reading(text)
+        assert all(launch.site.source is launch.source for launch in found.launches)
+
+    def test_an_alias_is_not_followed_without_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("servelint.readers.compose._VALUES_AT_MOST", 3000)
+        variables = ", ".join([f"K{number}: '1'" for number in range(300)])
+        service = "{image: 'vllm/vllm-openai:v0.20.0', environment: *env}"
+        text = f"x-env: &env {{{variables}}}\nservices:\n" + "".join([f"  s{number}: {service}\n" for number in range(200)])
+        found, _ = reading(text)
+        assert 10 < len(found.launches) < 100
+
+    def test_a_value_inside_itself_ends(self) -> None:
+        text = (
+            "services: &s\n  a: &a\n    <<: *a\n    extends: *a\n    deploy: *a\n    build: *s\n    image: vllm/vllm-openai\n"
+        )
+        found, _ = reading(text)
+        assert len(found.launches) <= 1
 
 
 class TestServices:
@@ -811,7 +1027,7 @@ class TestServices:
         assert launches_in(f"services:\n  client: {service}\n") == []
 
     def test_a_text_without_services_is_no_compose_file(self) -> None:
-        assert launches_in("command: vllm serve Qwen/Qwen3-8B\n") == []
+        assert launches_in("llm:\n  image: vllm/vllm-openai:v0.20.0\n  command: Qwen/Qwen3-8B\n") == []
         assert launches_in("services: [vllm]\n") == []
         assert launches_in("- services: {llm: {image: 'vllm/vllm-openai:v0.20.0'}}\n") == []
 
@@ -927,3 +1143,14 @@ def test_the_image_s_release_is_its_own_engine_s() -> None:
             entrypoint: python3 -m sglang.launch_server --model-path Qwen/Qwen3-8B
     """)
     assert (launch.engine, release(launch)) == ("sglang", (None, None))
+
+
+@pytest.mark.parametrize(
+    ("name", "reserved"), [("docker-compose.gpu.yml", None), ("compose-cuda.yaml", None), ("other.yml", False)]
+)
+def test_gpus_may_be_added_by_a_file_beside_it(name: str, reserved: bool | None, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("services: {llm: {gpus: all}}")
+    text = "services: {llm: {image: 'vllm/vllm-openai:v0.33.0', command: [--model, m]}}"
+    container = launch_in(text, "docker-compose.yml", tmp_path).container
+    assert container is not None
+    assert container.reserved is reserved

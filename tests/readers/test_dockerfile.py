@@ -1,146 +1,302 @@
-"""Dockerfiles: whose engine an image holds that is built here, and which release."""
+"""Dockerfiles: what the image starts that a file makes."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from servelint.engines.images import Image
-from servelint.readers.dockerfile import base
-from servelint.source import Source
-from servelint.text import Text
-from tests.launching import marked
+from servelint.engines.config import configs
+from servelint.readers import dockerfile
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
 
 
-def image(text: str, target: str | None = None) -> tuple[str | None, str | None]:
-    """The engine and its release."""
-    found = built(text, target)
-    return found.engine, found.claim.release
+def test_the_functions_that_services_ask() -> None:
+    assert dockerfile.base is not None
+    assert dockerfile.stage is not None
 
 
-def built(text: str, target: str | None = None) -> Image:
-    return base(Text.at(Source("Dockerfile", text), 0, len(text)), target=target)
+class TestCommand:
+    def test_arguments_for_the_entry_point_of_the_base_image(self) -> None:
+        launch, marks = marked_launch(
+            """
+            FROM vllm/vllm-openai:v0.20.0
+            CMD ["⟦--model⟧", "⟦Qwen/Qwen3-8B⟧", \\
+                 # the port
+                 "⟦--port⟧", "⟦8000⟧"]
+            """,
+            "Dockerfile",
+        )
+        assert argv(launch) == ["--model", "Qwen/Qwen3-8B", "--port", "8000"]
+        assert spans(launch.argv) == marks
+        assert lines(launch) == (2, 4)
+        assert launch.verb == ()
+        assert release(launch) == ("0.20.0", "image")
+        assert launch.name == ""
+        assert launch.image is not None
+        assert launch.image.shown == "vllm/vllm-openai:v0.20.0"
 
+    def test_escapes_in_json(self) -> None:
+        launch, marks = marked_launch(
+            r"""
+            FROM vllm/vllm-openai:v0.20.0
+            CMD ["m", ⟦"--speculative-config"⟧, ⟦"{\"method\": \"mtp\", \"num_speculative_tokens\": 2}"⟧]
+            """,
+            "Dockerfile",
+        )
+        assert argv(launch)[2] == '{"method": "mtp", "num_speculative_tokens": 2}'
+        assert sites(launch.argv[1:]) == marks
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("FROM vllm/vllm-openai:v0.20.0\n", ("vllm", "0.20.0")),
-        ("from vllm/vllm-openai:v0.20.0", ("vllm", "0.20.0")),
-        ("# syntax=docker/dockerfile:1\n\n  FROM --platform=linux/amd64 vllm/vllm-openai:v0.20.0\n", ("vllm", "0.20.0")),
-        ("FROM vllm/vllm-openai:v0.20.0\r\nRUN true\r\n", ("vllm", "0.20.0")),
-        ("FROM vllm/vllm-openai@sha256:" + "0" * 64, ("vllm", None)),
-        ("FROM nginx:1.27\n", (None, None)),
-        ("FROM scratch\n# FROM vllm/vllm-openai:v0.20.0\n", (None, None)),
-        ("FROM $BASE\n", (None, None)),
-        ("FROM\n", (None, None)),
-        ("", (None, None)),
-    ],
-)
-def test_base_image(text: str, expected: tuple[str | None, str | None]) -> None:
-    assert image(text) == expected
+    def test_entry_point_and_command(self) -> None:
+        launch, marks = marked_launch(
+            """
+            FROM vllm/vllm-openai:v0.20.0
+            CMD ["⟦Qwen/Qwen3-8B⟧", "⟦--port⟧", "⟦8000⟧"]
+            ENTRYPOINT ["vllm", "serve"]
+            """,
+            "Containerfile",
+        )
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--port", "8000"]
+        assert spans(launch.argv) == marks
+        assert [word.shown for word in launch.verb] == ["vllm", "serve"]
 
+    def test_the_shell_s_form(self) -> None:
+        launch, marks = marked_launch(
+            """
+            FROM python:3.12
+            RUN pip install vllm==0.20.0
+            ENV MODEL=⟦Qwen/Qwen3-8B⟧
+            ENTRYPOINT exec vllm serve $MODEL \\
+                --port ⟦${PORT}⟧ # the end
+            CMD ["--never", "seen"]
+            """,
+            "serve.Dockerfile",
+        )
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--port", "${PORT}"]
+        assert [launch.argv[0].text.span(), launch.argv[2].text.span()] == marks
+        assert release(launch) == ("0.20.0", "pip")
+        assert launch.line == 4
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("ARG TAG=v0.20.0\nFROM vllm/vllm-openai:${TAG}\n", "0.20.0"),
-        ('ARG TAG="v0.20.0"\nFROM vllm/vllm-openai:$TAG\n', "0.20.0"),
-        ("ARG VERSION=0.20.0\nARG TAG=v$VERSION\nFROM vllm/vllm-openai:$TAG\n", "0.20.0"),
-        ("FROM vllm/vllm-openai:${TAG:-v0.20.0}\n", "0.20.0"),
-        ("ARG TAG\nFROM vllm/vllm-openai:${TAG}\n", None),
-        ("FROM vllm/vllm-openai:${TAG}\n", None),
-    ],
-)
-def test_arguments(text: str, expected: str | None) -> None:
-    assert image(text) == ("vllm", expected)
+    def test_variables_are_not_replaced_in_an_array(self) -> None:
+        launch = launch_in('FROM vllm/vllm-openai:v0.20.0\nENV M=m\nCMD ["--model", "$M"]\n', "Dockerfile")
+        assert [word.value for word in launch.argv] == ["--model", "$M"]
 
+    def test_a_shell_in_an_array(self) -> None:
+        launch = launch_in(
+            'FROM vllm/vllm-openai:v0.20.0\nENV M=m\nENTRYPOINT []\nCMD ["bash", "-c", "vllm serve $M --seed $S"]\n',
+            "Dockerfile",
+        )
+        assert argv(launch) == ["m", "--seed", "${S}"]
 
-def test_arguments_from_outside() -> None:
-    source = Source("Dockerfile", "ARG TAG=v0.20.0\nFROM vllm/vllm-openai:$TAG\n")
-    text = Text.at(source, 0, len(source.text))
-    assert base(text, {"TAG": Text.of("v0.19.1")}).claim.release == "0.19.1"
-    assert base(text, {"TAG": None}).claim.release is None
+    def test_behind_an_init_process(self) -> None:
+        launch = launch_in(
+            'FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["tini", "-g", "--"]\nCMD ["vllm", "serve", "m"]\n', "Dockerfile"
+        )
+        assert argv(launch) == ["m"]
+
+    def test_an_entry_point_of_unknown_content_that_passes_on(self) -> None:
+        text = 'FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["/{}"]\nCMD ["vllm", "serve", "m"]\n'
+        assert argv(launch_in(text.format("docker-entrypoint.sh"), "Dockerfile")) == ["m"]
+        assert launches_in(text.format("app"), "Dockerfile") == []
+
+    def test_an_entry_point_waits_for_arguments(self) -> None:
+        launch = launch_in('FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["vllm", "serve", "--port", "1"]\n', "Dockerfile")
+        assert argv(launch) == ["--port", "1", ""]
+        assert launch.argv[-1].many
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "FROM vllm/vllm-openai:v0.20.0\nRUN pip install hf_transfer\n",  # the image's own start, with nothing
+            "FROM vllm/vllm-openai:v0.20.0\nHEALTHCHECK CMD vllm serve m\n",
+            "FROM vllm/vllm-openai:v0.20.0\nRUN vllm serve m\n",
+            "FROM vllm/vllm-openai:v0.20.0\nONBUILD CMD vllm serve m\n",
+            "FROM vllm/vllm-openai:v0.20.0\nLABEL start='vllm serve m'\n",
+            'FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["vllm"]\nCMD ["--help"]\n',
+            'FROM vllm/vllm-openai:v0.20.0\nCMD ["python3", "-u", "handler.py"]\n',
+            'FROM vllm/vllm-openai:v0.20.0\nCMD ["/start.sh"]\n',
+            'FROM vllm/vllm-openai:v0.20.0\nCMD ["/bin/bash"]\n',
+            "FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT []\nCMD []\n",
+            'FROM nginx\n# CMD ["vllm", "serve", "m"]\nCMD ["nginx"]\n',
+            'FROM python\nCMD ["vllm", "bench", "serve", "--model", "m"]\n',
+            "FROM python\nCMD ['vllm', 'serve', 'm']\n",  # no JSON: the shell looks for a program `[vllm,`
+            'CMD ["vllm", "serve", "m"]\n',  # in no stage
+            'FROM vllm/vllm-openai:v0.20.0\nCMD ["m",\n     "--port", "1"]\n',  # cut short: it cannot be built
+        ],
+    )
+    def test_what_starts_nothing(self, text: str) -> None:
+        assert launches_in(text, "Dockerfile") == []
 
 
 class TestStages:
-    TEXT = (
-        "FROM vllm/vllm-openai:v0.20.0 AS new\n"
-        "FROM vllm/vllm-openai:v0.19.1 as Old\n"
-        "RUN pip install sglang==0.5.9\n"
-        "FROM new AS last\n"
-        "COPY --from=old /x /x\n"
-    )
+    TEXT = """
+        FROM vllm/vllm-openai:v0.20.0 AS base
+        ENV A=1
+        CMD ["--model", "never"]
+        FROM base AS prefill
+        CMD ["--model", "p"]
+        FROM base AS tools
+        CMD ["vllm", "serve", "t"]
+        FROM base
+        COPY --from=tools /x /x
+        ENV A=2
+        CMD ["--model", "d"]
+    """
 
+    def test_the_last_and_other_targets(self) -> None:
+        found = launches_in(self.TEXT, "Dockerfile")
+        assert [(launch.name, argv(launch)[-1], environment(launch)) for launch in found] == [
+            ("prefill", "p", {"A": "1"}),
+            ("", "d", {"A": "2"}),
+        ]
+
+    def test_targets_that_start_the_same(self) -> None:
+        text = 'FROM vllm/vllm-openai:v0.20.0 AS base\nCMD ["m"]\nFROM base AS one\nFROM base\n'
+        assert argv(launch_in(text, "Dockerfile")) == ["m"]
+
+
+class TestEnvironment:
+    def test_what_the_image_sets(self) -> None:
+        launch, marks = marked_launch(
+            """
+            FROM vllm/vllm-openai:v0.20.0
+            ENV ⟦VLLM_USE_V1=0⟧ \\
+                # which path
+                ⟦PATH="/x:$PATH"⟧
+            CMD ["m"]
+            """,
+            "Dockerfile",
+        )
+        assert environment(launch) == {"VLLM_USE_V1": "0", "PATH": "/x:${PATH}"}
+        assert [variable.site for variable in launch.env.values()] == marks
+
+    def test_a_build_argument_is_not_there_when_it_runs(self) -> None:
+        launch = launch_in("FROM vllm/vllm-openai:v0.20.0\nARG MODEL=m\nENTRYPOINT vllm serve $MODEL\n", "Dockerfile")
+        assert argv(launch) == ["${MODEL}"]
+        assert environment(launch) == {}
+
+    def test_what_is_set_where_it_is_run_is_not_known(self) -> None:
+        launch = launch_in('FROM vllm/vllm-openai:v0.20.0\nCMD ["m"]\n', "Dockerfile")
+        assert configs(launch, [])[0].operand("container.ipc").present is None
+
+
+class TestRelease:
     @pytest.mark.parametrize(
-        ("target", "expected"),
-        [(None, "0.20.0"), ("new", "0.20.0"), ("old", "0.19.1"), ("OLD", "0.19.1"), ("last", "0.20.0")],
-    )
-    def test_the_target_or_the_last(self, target: str | None, expected: str) -> None:
-        assert image(self.TEXT, target) == ("vllm", expected)
-
-    def test_a_target_that_is_not_there(self) -> None:
-        assert image(self.TEXT, "other") == (None, None)
-
-
-class TestInstalls:
-    """What RUN installs takes the place of what the base image holds."""
-
-    @pytest.mark.parametrize(
-        "run",
+        ("text", "expected"),
         [
-            "RUN pip install vllm==0.19.1",
-            "RUN pip install --no-cache-dir 'vllm[audio]==0.19.1' hf_transfer",
-            "RUN apt-get update && pip install vllm==0.19.1 && rm -rf /var/lib/apt/lists/*",
-            "RUN --mount=type=cache,target=/root/.cache uv pip install --system vllm==0.19.1",
-            "RUN pip install \\\n    hf_transfer \\\n    vllm==0.19.1\nRUN true",
-            "RUN pip install \\\r\n    hf_transfer \\\r\n    vllm==0.19.1\r\nRUN true",
-            "RUN pip install \\\n    # it's the engine\n    vllm==0.19.1 # pinned\nRUN true",
-            "RUN <<EOF\nset -e\npip install vllm==0.19.1\nEOF\nRUN true",
-            "RUN <<-'END' bash\n\tpip install vllm==0.19.1\n\tEND\n",
+            ('ARG TAG=v0.20.0\nFROM vllm/vllm-openai:$TAG\nCMD ["m"]\n', ("0.20.0", "image")),
+            ('FROM vllm/vllm-openai:v0.20.0\nRUN pip install vllm==0.19.1\nCMD ["m"]\n', ("0.19.1", "pip")),
+            ('FROM vllm/vllm-openai:v0.20.0 AS a\nFROM a\nCMD ["m"]\n', ("0.20.0", "image")),
+            ('FROM vllm/vllm-openai\nCMD ["m"]\n', (None, "image")),
+            ('FROM vllm/vllm-openai:${TAG}\nCMD ["m"]\n', (None, None)),
+            ('FROM lmsysorg/sglang:v0.5.9\nCMD ["python3", "-m", "sglang.launch_server"]\n', ("0.5.9", "image")),
         ],
     )
-    @pytest.mark.parametrize("start", ["FROM vllm/vllm-openai:v0.20.0\n", "FROM python:3.12\n"])
-    def test_a_pinned_release(self, start: str, run: str) -> None:
-        assert image(start + run) == ("vllm", "0.19.1")
+    def test_of_the_engine(self, text: str, expected: tuple[str | None, str | None]) -> None:
+        assert release(launch_in(text, "Dockerfile")) == expected
+
+    def test_what_is_installed_on_another_image_is_the_engine_s_own_build(self) -> None:
+        launch = launch_in("FROM nvidia/cuda:12.8.0\nRUN pip install vllm==0.19.1\nCMD vllm serve m\n", "Dockerfile")
+        assert launch.image is None
+
+
+class TestScripts:
+    """Scripts that the image holds are evaluated with its variables and arguments."""
+
+    SCRIPT = '#!/bin/sh\nexec vllm serve "$MODEL" --port "${PORT:-1}" "$@"\n'
 
     @pytest.mark.parametrize(
-        "run",
+        "instructions",
         [
-            "RUN pip install -U vllm",
-            "RUN pip install vllm==$VERSION",
-            "RUN pip install 'vllm>=0.19'",
-            'RUN ["pip", "install", "vllm==0.19.1"]',
-            'RUN bash -c "pip install vllm==0.19.1"',
-            "RUN git clone https://github.com/vllm-project/vllm && cd vllm && pip install -e .",
-            "RUN python install_vllm.py --with vllm",
+            'COPY serve.sh /app/\nENTRYPOINT ["/app/serve.sh"]\nCMD ["--seed", "1"]',
+            'COPY --chmod=755 serve.sh /app/go\nENTRYPOINT ["/app/go"]\nCMD ["--seed", "1"]',
+            'COPY . /app\nWORKDIR /app\nENTRYPOINT ["./serve.sh", "--seed", "1"]',
+            'WORKDIR /app\nCOPY serve.sh ./\nENTRYPOINT ["bash", "serve.sh", "--seed", "1"]',
+            'WORKDIR /srv\nWORKDIR app\nCOPY ["serve.sh", "x.txt", "./"]\nENTRYPOINT ["/srv/app/serve.sh", "--seed", "1"]',
+            'COPY *.sh /usr/local/bin/\nENTRYPOINT ["serve.sh", "--seed", "1"]',
+            'COPY serve.sh .\nRUN chmod +x serve.sh\nENTRYPOINT ["tini", "--", "./serve.sh", "--seed", "1"]',
+            "ENTRYPOINT []\nCOPY serve.sh /\nCMD /serve.sh --seed 1",
+            "ADD serve.sh /\nRUN sed -i 's/\\r$//' /serve.sh && chown app /serve.sh\nENTRYPOINT exec /serve.sh --seed 1",
         ],
     )
-    def test_a_release_that_cannot_be_told(self, run: str) -> None:
-        assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", None)
+    def test_copied_from_beside_the_file(self, instructions: str, tmp_path: Path) -> None:
+        (tmp_path / "serve.sh").write_text(self.SCRIPT)
+        text = f"FROM vllm/vllm-openai:v0.20.0\nENV MODEL=m PORT=2\n{instructions}\n"
+        launch = launch_in(text, "Dockerfile", tmp_path)
+        assert argv(launch)[:5] == ["m", "--port", "2", "--seed", "1"]
+        assert all(word.many for word in launch.argv[5:])
+        assert launch.source.path == "Dockerfile"
+        assert launch.site.source is launch.source
+        assert launch.site.text in text.partition("ENV")[2]
 
     @pytest.mark.parametrize(
-        "run",
+        "instructions",
         [
-            "RUN pip install hf_transfer",
-            "RUN pip install vllm",  # it is there already
-            "RUN pip install -r requirements.txt",
-            "RUN apt-get install -y curl",
-            "RUN mkdir -p /opt/vllm && chown vllm /opt/vllm",
-            "RUN pip install sglang==0.5.9",  # another engine
-            "RUN pip install vllm-flash-attn==2.6.2",
-            "RUN <<EOF\necho\nFROM nginx\nEOF\n",
-            'COPY install.sh /\nENV A=vllm\nCMD ["--model", "m"]',
+            'ENTRYPOINT ["/app/serve.sh"]',  # from the base image
+            'COPY other.sh /app/serve.sh\nENTRYPOINT ["/app/serve.sh"]',
+            'COPY serve.sh /app/\nRUN sed -i "s/port/seed/" /app/serve.sh\nENTRYPOINT ["/app/serve.sh"]',
+            'COPY serve.sh /app/\nADD https://example.com/serve.sh /app/serve.sh\nENTRYPOINT ["/bin/app"]',
+            'COPY --from=builder serve.sh /app/\nENTRYPOINT ["/app/serve.sh"]',
+            'COPY serve.sh /app/serve.py\nENTRYPOINT ["python", "/app/serve.py"]',
         ],
     )
-    def test_the_base_s_release_stays(self, run: str) -> None:
-        assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", "0.20.0")
+    def test_what_it_holds_is_not_known(self, instructions: str, tmp_path: Path) -> None:
+        (tmp_path / "serve.sh").write_text(self.SCRIPT)
+        assert launches_in(f"FROM vllm/vllm-openai:v0.20.0\n{instructions}\n", "Dockerfile", tmp_path) == []
+
+    def test_below_the_folder_that_is_built(self, tmp_path: Path) -> None:
+        (tmp_path / "docker").mkdir()
+        (tmp_path / "scripts").mkdir()
+        (tmp_path / "scripts" / "serve.sh").write_text(self.SCRIPT)
+        text = 'FROM vllm/vllm-openai:v0.20.0\nCOPY scripts/serve.sh /\nENTRYPOINT ["/serve.sh"]\n'
+        assert argv(launch_in(text, "docker/Dockerfile", tmp_path / "docker"))[:3] == ["${MODEL}", "--port", "1"]
+
+    @pytest.mark.parametrize(
+        "instructions",
+        [
+            "COPY <<'EOF' /s.sh\n#!/bin/sh\nvllm serve ⟦m⟧ $X\nEOF",
+            'COPY --chmod=755 <<"s.sh" /\n#!/bin/sh\nvllm serve ⟦m⟧ $X\ns.sh',
+            "COPY <<EOF /s.sh\n#!/bin/sh\nvllm serve ⟦m⟧ $X\nEOF",
+            "RUN cat > /s.sh <<'EOF'\n#!/bin/sh\nvllm serve ⟦m⟧ $X\nEOF",
+            "RUN cat <<'EOF' > /s.sh && chmod +x /s.sh\n#!/bin/sh\nvllm serve ⟦m⟧ $X\nEOF",
+            "RUN <<EOT\necho '#!/bin/sh' > /s.sh\necho 'vllm serve ⟦m⟧ $X' >> /s.sh\nEOT",
+            "RUN echo '#!/bin/sh' > /s.sh\nRUN echo 'vllm serve ⟦m⟧ $X' >> /s.sh",
+            "RUN echo '#!/bin/sh\\nset -e\\n\\\nvllm serve ⟦m⟧ $X\\n' > /s.sh",
+            "RUN printf '#!/bin/sh\\nvllm serve ⟦m⟧ $X\\n' > /s.sh",
+            "WORKDIR /\nRUN echo 'vllm serve ⟦m⟧ $X' > s.sh",
+        ],
+    )
+    def test_written_by_the_file(self, instructions: str) -> None:
+        text = f'FROM vllm/vllm-openai:v0.20.0\nENV X=y\n{instructions}\nENTRYPOINT ["/s.sh"]\n'
+        launch, marks = marked_launch(text, "Dockerfile")
+        assert argv(launch) == ["m", "y"]
+        assert [launch.argv[0].text.span()] == marks
+
+    def test_copied_from_another_stage(self) -> None:
+        text = (
+            "FROM alpine AS made\nCOPY <<'EOF' /out/s.sh\n#!/bin/sh\nvllm serve m\nEOF\n"
+            'FROM vllm/vllm-openai:v0.20.0\nCOPY --from=made /out /opt\nENTRYPOINT ["/opt/s.sh"]\n'
+        )
+        assert argv(launch_in(text, "Dockerfile")) == ["m"]
+
+    def test_a_script_that_sources_another(self, tmp_path: Path) -> None:
+        (tmp_path / "serve.sh").write_text('#!/bin/bash\nsource "$(dirname "$0")/common.sh"\nvllm serve $M\n')
+        (tmp_path / "common.sh").write_text("M=m\n")
+        text = 'FROM vllm/vllm-openai:v0.20.0\nCOPY *.sh /app/\nENTRYPOINT ["/app/serve.sh"]\n'
+        assert argv(launch_in(text, "Dockerfile", tmp_path)) == ["m"]
 
 
-def test_an_entry_point_of_its_own_hides_the_base_s() -> None:
-    assert built("FROM vllm/vllm-openai:v0.20.0\n").entrypoint == ("vllm", "serve")
-    assert built('FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["/start.sh"]\n').entrypoint is None
-
-
-def test_the_release_is_pointed_at() -> None:
-    source, marks = marked("Dockerfile", "FROM python:3.12\nRUN pip install \\\n  vllm==⟦0.19.1⟧\n")
-    assert base(Text.at(source, 0, len(source.text))).claim.span == marks[0]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM a\nCOPY --from=0 /s.sh /s.sh\nCOPY --from=a /s.sh /s.sh\nCMD /s.sh vllm\n",
+        "FROM a AS a\nFROM a AS a\nCOPY --from=a / /\nCMD /s.sh vllm\n",
+        "FROM\nENV\nARG\nCOPY\nCOPY a\nCMD\nENTRYPOINT\nSHELL\nWORKDIR\nRUN\n# vllm\n",
+        "FROM a\nSHELL []\nSHELL [1]\nCMD [\nCMD vllm serve m\n",
+        "FROM a\nENV =b c\nENV A\nRUN <<\nCOPY <<EOF\nCMD vllm\n",
+        "FROM vllm\n" + "RUN a \\\n" * 500,
+        "FROM vllm\nENV A=" + "${A:-" * 2000 + "\n",
+    ],
+)
+def test_what_no_builder_takes(text: str) -> None:
+    assert [argv(launch) for launch in launches_in(text, "Dockerfile")] in ([], [["m"]])

@@ -79,3 +79,12 @@ class TestUnreadable:
     def test_a_link_in_a_circle(self, neighbours: Neighbours, tmp_path: Path) -> None:
         (tmp_path / ".env").symlink_to(".env")
         assert neighbours.read(".env") is None
+
+
+def test_files_of_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "docker").mkdir()
+    (tmp_path / "docker" / "Dockerfile").write_text("FROM x\n")
+    found = Neighbours(str(tmp_path), "deploy").below("./docker/").read("Dockerfile")
+    assert found is not None
+    assert (found.path, found.text) == ("deploy/docker/Dockerfile", "FROM x\n")
+    assert Neighbours(None).below("docker").read("Dockerfile") is None

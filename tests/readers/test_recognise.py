@@ -72,7 +72,7 @@ def test_other_files_are_not_even_parsed(text: str) -> None:
 
 
 def test_a_format_that_nobody_reads_yields_nothing() -> None:
-    found = read(Source("notes.md", "```\nvllm serve Qwen/Qwen3-8B\n```\n"))
+    found = read(Source("notes.txt", "vllm serve Qwen/Qwen3-8B\n"))
     assert (found.launches, found.problems) == ([], [])
 
 

@@ -316,3 +316,41 @@ def test_line_ends(end: str) -> None:
 )
 def test_a_broken_script_is_read_as_far_as_it_goes(broken: str) -> None:
     assert argv(script(broken)) == ["m"]
+
+
+class TestTemplate:
+    """A script that a playbook or a chart fills in: its actions are unknown, words and commands that it may leave out too."""
+
+    SCRIPT = """
+        #!/bin/bash
+        {% if debug %}
+        export VLLM_LOGGING_LEVEL=DEBUG
+        {% endif %}
+        exec vllm serve {{ model }} \\
+          {% if length %}
+          --max-model-len {{ length }} \\
+          {% endif %}
+          --served-model-name "{{ name }}" --dtype half
+    """
+
+    def test_actions_are_unknown(self) -> None:
+        launch = launch_in(self.SCRIPT, "run.sh.j2")
+        assert [(word.shown, word.many) for word in launch.argv] == [
+            ("{{ model }}", True),
+            ("--max-model-len {{ length }}", True),
+            ("--served-model-name", False),
+            ("{{ name }}", False),
+            ("--dtype", False),
+            ("half", False),
+        ]
+        variable = launch.env["VLLM_LOGGING_LEVEL"].value
+        assert variable is not None
+        assert not variable.known
+
+    def test_whatever_it_is_called(self) -> None:
+        assert argv(launch_in(self.SCRIPT, "run.sh"))[0] == "{{ model }}"
+        assert argv(launch_in("vllm serve {{ .Values.model }}\n", "run.sh")) == ["{{ .Values.model }}"]
+
+    def test_braces_of_another_kind(self) -> None:
+        text = "docker ps --format '{{.Names}}' ${A%{%} \nvllm serve a --chat-template '{% for a in b %}{{ a }}{% endfor %}'\n"
+        assert argv(launch_in(text, "run.sh")) == ["a", "--chat-template", "{% for a in b %}{{ a }}{% endfor %}"]

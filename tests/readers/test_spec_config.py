@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from servelint import json_nodes
 from servelint.linter import check_launches
 from servelint.readers import read
 from servelint.settings import Settings
@@ -44,6 +45,42 @@ def test_what_is_meant_to_be_one_and_is_not_json_is_an_error() -> None:
     found = read(Source("spec.json", '{\n  "method": "mtp",\n  "num_speculative_tokens": 2,\n}\n'))
     assert found.launches == []
     assert [shown(problem) for problem in found.problems] == ["spec.json:3:30: not valid JSON: a comma with nothing after it"]
+
+
+class TestComments:
+    def test_they_are_passed_over(self) -> None:
+        launch, marks = marked_launch(
+            """
+            // the drafts of production
+            ⟦{
+              "method": "⟦mtp⟧", // one layer
+              /* "model": "x", */
+              "num_speculative_tokens": ⟦2⟧,
+            }⟧
+            """,
+            "spec.json",
+        )
+        assert launch.argv[1].site == marks[0]
+        text = launch.argv[1].text
+        assert text.cut(text.flat.index("mtp"), text.flat.index("mtp") + 3).span() == marks[1]
+        node = json_nodes.parse(text)
+        assert isinstance(node, json_nodes.JsonNode)
+        assert {key: value.value for key, (_, value) in node.members.items()} == {"method": "mtp", "num_speculative_tokens": 2}
+        assert node.members["num_speculative_tokens"][1].text.span() == marks[2]
+
+    def test_a_comma_too_many_is_a_liberty_of_such_files_only(self) -> None:
+        text = '{"method": "mtp", "num_speculative_tokens": 2,}'
+        assert launch_in(text, "spec.jsonc").fragment
+        assert launch_in(text.replace("}", "/* x */}"), "spec.json").fragment
+        assert [shown(problem) for problem in read(Source("spec.json", text)).problems]
+
+    def test_what_looks_like_one_in_a_string(self) -> None:
+        launch = launch_in('{"model": "http://x/*y*/", "num_speculative_tokens": 2} // z', "spec.json")
+        assert launch.argv[1].text.flat.strip() == '{"model": "http://x/*y*/", "num_speculative_tokens": 2}'
+
+    def test_a_fault_is_told_where_it_stands(self) -> None:
+        found = read(Source("spec.json", '{ // a\n  "method": mtp,\n  "num_speculative_tokens": 2\n}\n'))
+        assert [shown(problem) for problem in found.problems] == ["spec.json:2:13: not valid JSON: not a JSON value"]
 
 
 @pytest.mark.parametrize("text", ["{prompt_lookup_max: 2", '{"num_speculative_tokens": 2,' + " " * 5000])

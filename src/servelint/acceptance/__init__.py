@@ -5,7 +5,7 @@ Each complaint belongs to a rule of rules/catalog/, which has its severity and i
 
 from __future__ import annotations
 
-from servelint.acceptance import arguments, environment, objects, values
+from servelint.acceptance import arguments, environment, objects, values, words
 from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here
 from servelint.engines.config import Config
@@ -36,9 +36,10 @@ def _found(config: Config) -> list[Complaint]:
         later = {(one.rule, one.span) for one in complaints(after)}
         return [one for one in complaints(before) if (one.rule, one.span) in later]
     if config.catalog is None or config.index is None:
-        return []
+        return words.complaints(config)
     here = Here(config, config.catalog, config.index)
     return [
+        *words.complaints(config),
         *arguments.complaints(here),
         *values.complaints(here),
         *objects.complaints(here),

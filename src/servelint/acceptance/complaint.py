@@ -28,6 +28,9 @@ REFUSED = frozenset(
 )
 """Rules whose complaints keep the engine from starting."""
 
+BROKEN = frozenset(("command-cut-short",))
+"""Rules whose complaints leave an engine that starts without what was written."""
+
 NEW_IN_FORKS = frozenset(("unknown-option", "unknown-json-key", "ignored-json-key", "unknown-env"))
 """Rules whose complaints an engine that somebody changed may not deserve, since it may know more."""
 

@@ -60,6 +60,8 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
     runs = known.get(name)
     if runs is None and name.startswith("SGL_") and "SGL_*" in known:
         return None  # rewritten to SGLANG_, and judged there by the engine itself
+    if name.startswith("SGL_") and _live(here, known.get("SGL_*")) and _live(here, known.get("SGLANG_" + name[4:])):
+        return None  # rewritten as well, although the release has nothing of the old name itself
     instead = replacement(here.engine, name)
     if runs is None:
         read = [one for one, lives in known.items() if any(life[0] <= here.index <= life[1] for life in lives)]
@@ -99,6 +101,10 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
         "not read",
         variable=name,
     )
+
+
+def _live(here: Here, runs: Any) -> bool:
+    return runs is not None and any(run[0] <= here.index <= run[1] for run in runs)
 
 
 def _name_span(variable: Variable) -> Span | None:

@@ -74,13 +74,14 @@ def similar(name: str, known: Iterable[str], cutoff: float = 0.84) -> str | None
 
 
 def elsewhere(engine: str, spelling: str, value: str) -> bool:
-    """Whether another engine takes a value for its option of the same spelling, or has an attention backend of that name."""
+    """Whether another engine takes a value for its option of the same spelling, or for the attention backend."""
     for other in ENGINE_NAMES:
         catalog = catalogs.load(other) if other != engine else None
         if catalog is None:
             continue
         choices = [choice for _, _, option in catalog.spelled(spelling) for choice in option.choices or ()]
-        if value.lower() in [str(choice).lower() for choice in [*choices, *catalog.names("attention-backends")]]:
+        backends = catalog.names("attention-backends") if "attention" in spelling else []
+        if value.lower() in [str(choice).lower() for choice in [*choices, *backends]]:
             return True
     return False
 

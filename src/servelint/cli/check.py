@@ -23,6 +23,7 @@ def run(args: list[str]) -> int:
     options.add_inputs(usage)
     options.add_filters(usage)
     options.add_engine_version(usage)
+    options.add_gpu(usage)
     usage.add_argument(
         "--fail-on",
         choices=(*reversed(SEVERITIES), "never"),
@@ -37,7 +38,7 @@ def run(args: list[str]) -> int:
     usage.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     arguments = usage.parse_args(args)
     asked = options.settings(arguments, usage)
-    report = options.run(arguments, asked, usage)
+    report = options.run(arguments, asked, usage, words=False)
     fixed = 0
     if arguments.fix or arguments.unsafe_fixes or arguments.diff:
         from servelint.cli import fixing

@@ -8,10 +8,10 @@ import textwrap
 from typing import Any
 
 from servelint.engines import ENGINE_NAMES
-from servelint.rules.load import rule_folder, rules
+from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
 
-_USAGE = """usage: servelint explain RULE
+_USAGE = """usage: servelint explain [--rules FOLDER] RULE
        servelint explain ENGINE OPTION|VARIABLE
 
 Print a rule's page (vllm/turboquant-with-spec-decode), or the life of an option or an environment
@@ -23,18 +23,28 @@ def run(args: list[str]) -> int:
     if args[:1] in (["-h"], ["--help"]):
         sys.stdout.write(_USAGE)
         return 0
+    folders: tuple[str, ...] = ()
+    if args[:1] == ["--rules"] and len(args) == 3:
+        folders, args = (args[1],), args[2:]
     if len(args) == 2:
         return _life(*args)
     if len(args) != 1 or args[0].startswith("-"):
         sys.stderr.write(_USAGE)
         return 2
     (name,) = args
-    ids = [rule.id for rule in rules()]
+    ids = [rule.id for rule in every(folders)]
     if name not in ids:
         near = difflib.get_close_matches(name, ids, n=3, cutoff=0.4)
         hint = f"; did you mean {', '.join(near)}?" if near else " (servelint rules lists them)"
         print(f"servelint: there is no rule {name!r}{hint}", file=sys.stderr)
         return 2
+    for path in folders:
+        from servelint.rules import folder
+
+        for written in folder.load(path).written:
+            if written["id"] == name:
+                sys.stdout.write(page(written))
+                return 0
     from servelint.rules.compile import find_rule
 
     sys.stdout.write(page(find_rule(name, rule_folder())))
@@ -62,7 +72,9 @@ def _life(engine: str, name: str) -> int:
 
 def page(data: dict[str, Any]) -> str:
     """A rule's page as plain text."""
-    engine = ENGINE_NAMES[data["engine"]]
+    from servelint.rules.compile import on_gpus
+
+    engine = ENGINE_NAMES.get(data["engine"], "any engine,")
     lines = [
         f"{data['id']}: {data['title']}",
         "",
@@ -80,7 +92,12 @@ def page(data: dict[str, Any]) -> str:
     for kind, title in (("bad", "Reported:"), ("good", "Not reported:")):
         lines += ["", title] if data["examples"][kind] else []
         for example in data["examples"][kind]:
+            if "text" in example:
+                text = example["text"].replace("\u27e6", "").replace("\u27e7", "")
+                lines += [f"  {example['file']}:", *[f"    {line}".rstrip() for line in text.splitlines()]]
+                continue
             release = f"{engine} {example['version']}" if "version" in example else "release not known"
+            release += on_gpus(example)
             variables = [f"{name}={value} " for name, value in example.get("env", {}).items()]
             shown = "".join([*variables, example["run"]]).replace("\u27e6", "").replace("\u27e7", "")
             lines += [f"  {release}:", f"    {shown}"]

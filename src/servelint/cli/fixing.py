@@ -13,7 +13,7 @@ from servelint.cli import files
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch
-from servelint.linter import Report, add_source, beside
+from servelint.linter import Report, add_source, beside, settle
 from servelint.problem import Problem
 from servelint.settings import Settings
 from servelint.source import Source
@@ -43,6 +43,7 @@ def fix(report: Report, settings: Settings, *, unsafe: bool, diff: bool) -> tupl
             else:
                 fixed += count
         add_source(left, new, settings, beside(source.path))
+    settle(left)
     if fixed:
         print(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}", file=sys.stderr)
     return left, fixed

@@ -30,7 +30,7 @@ def run(args: list[str]) -> int:
     arguments = usage.parse_args(args)
     versions = options.engine_versions(arguments, usage)
     report = options.run(arguments, Settings(ignore=("*",), engine_versions=versions), usage)
-    shown = _one_each(report.launches)
+    shown = _one_each([launch for launch in report.launches if not launch.fragment])
     if arguments.format == "json":
         data = {
             "launches": [launch_data(launch, versions) for launch in shown],

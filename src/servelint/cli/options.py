@@ -7,10 +7,10 @@ import sys
 
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.releases import release_key
-from servelint.linter import Report, add_source, beside, check
+from servelint.linter import Report, add_source, beside, check_in_parallel
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
+from servelint.settings import PROFILES, Settings
 from servelint.source import Source
 
 
@@ -44,6 +44,15 @@ def add_filters(arguments: argparse.ArgumentParser) -> None:
     )
     arguments.add_argument("--ignore", action="append", default=[], metavar="ID", help="not these rules")
     arguments.add_argument(
+        "--rules", action="append", default=[], metavar="FOLDER", help="a folder of rules of your own, in the same format"
+    )
+    arguments.add_argument(
+        "--profile",
+        choices=PROFILES,
+        default="default",
+        help="strict adds best practice, audit everything, low confidence too (default: default)",
+    )
+    arguments.add_argument(
         "--severity",
         choices=("error", "warning", "info"),
         default="info",
@@ -61,10 +70,33 @@ def add_engine_version(arguments: argparse.ArgumentParser) -> None:
     )
 
 
+def add_gpu(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("--gpu", metavar="NAME", help="the GPU where a file does not say, such as h100-80gb")
+    arguments.add_argument("--gpu-count", type=int, metavar="N", help="how many of them there are where a file does not say")
+
+
+def gpu(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> tuple[str | None, int | None]:
+    """What --gpu and --gpu-count say; ends with a usage error if one of them makes no sense."""
+    if arguments.gpu_count is not None and arguments.gpu_count < 1:
+        usage.error(f"--gpu-count {arguments.gpu_count}: give the number of GPUs of one launch")
+    if arguments.gpu is not None:
+        from servelint import hardware
+
+        if hardware.identify(arguments.gpu) is None:
+            near = hardware.near(arguments.gpu)
+            told = f"did you mean {', '.join(near)}?" if near else f"use one of {', '.join(hardware.names())}"
+            usage.error(f"--gpu {arguments.gpu}: not a GPU that servelint knows; {told}")
+    return arguments.gpu, arguments.gpu_count
+
+
 def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> Settings:
     """Settings from parsed options; ends with a usage error if one of them makes no sense."""
-    select, ignore = _patterns(arguments.select, usage), _patterns(arguments.ignore, usage)
-    return Settings(select, ignore, arguments.severity, engine_versions(arguments, usage))
+    folders = tuple(arguments.rules)
+    select, ignore = _patterns(arguments.select, folders, usage), _patterns(arguments.ignore, folders, usage)
+    asked = Settings(select, ignore, arguments.severity, engine_versions(arguments, usage), arguments.profile, folders)
+    if "gpu" in arguments:
+        asked.gpu, asked.gpu_count = gpu(arguments, usage)
+    return asked
 
 
 def engine_versions(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> dict[str, str]:
@@ -80,13 +112,13 @@ def engine_versions(arguments: argparse.Namespace, usage: argparse.ArgumentParse
     return versions
 
 
-def _patterns(given: list[str], usage: argparse.ArgumentParser) -> tuple[str, ...]:
+def _patterns(given: list[str], folders: tuple[str, ...], usage: argparse.ArgumentParser) -> tuple[str, ...]:
     patterns = tuple([part for text in given for part in text.split(",") if part])
     if patterns:
-        from servelint.rules.load import rules
+        from servelint.rules.load import every
         from servelint.suppress import UNUSED
 
-        ids = [UNUSED, *(rule.id for rule in rules())]
+        ids = [UNUSED, *(rule.id for rule in every(folders))]
         for pattern in patterns:
             one = Settings(select=(pattern,))
             if not any(one.wants(rule) for rule in ids):
@@ -94,20 +126,24 @@ def _patterns(given: list[str], usage: argparse.ArgumentParser) -> tuple[str, ..
     return patterns
 
 
-def run(arguments: argparse.Namespace, asked: Settings, usage: argparse.ArgumentParser) -> Report:
-    """Lint what the options name."""
+def run(arguments: argparse.Namespace, asked: Settings, usage: argparse.ArgumentParser, *, words: bool = True) -> Report:
+    """Lint what the options name. words: whether the words of the launches are needed afterwards"""
     if arguments.command is not None:
         if arguments.paths:
             usage.error("--command takes the place of PATH")
         report = Report()
+        report.errors += rule_problems(asked)
         add_source(report, Source("command.sh", arguments.command), asked, Neighbours("."))
         return report
     paths = arguments.paths or ["."]
     if "-" not in paths:
-        return check(paths, asked)
+        report = check_in_parallel(paths, asked, words=words)
+        report.errors[:0] = rule_problems(asked)
+        return report
     if len(paths) > 1:
         usage.error("- stands for standard input and is given alone")
     report = Report()
+    report.errors += rule_problems(asked)
     report.files = 1
     source = _stdin(arguments.stdin_filename)
     if isinstance(source, Problem):
@@ -115,6 +151,15 @@ def run(arguments: argparse.Namespace, asked: Settings, usage: argparse.Argument
     elif source is not None:
         add_source(report, source, asked, beside(arguments.stdin_filename))
     return report
+
+
+def rule_problems(asked: Settings) -> list[Problem]:
+    """What is wrong with the folders of rules that are asked for."""
+    if not asked.rules:
+        return []
+    from servelint.rules import folder
+
+    return [problem for path in asked.rules for problem in folder.load(path).problems]
 
 
 def _stdin(name: str) -> Source | Problem | None:

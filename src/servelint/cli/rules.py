@@ -1,4 +1,4 @@
-"""`servelint rules`: the list of rules."""
+"""`servelint rules`: the list of rules; `servelint rules test FOLDER`: rules of your own, held against their examples."""
 
 from __future__ import annotations
 
@@ -7,28 +7,60 @@ import sys
 
 from servelint.cli import options
 from servelint.engines import ENGINE_NAMES
-from servelint.rules.load import rules
+from servelint.report.text import Painter, problem_text
+from servelint.rules.load import every
 from servelint.rules.ranges import describe
 from servelint.rules.rule import SEVERITIES
 from servelint.settings import Settings
 
 
 def run(args: list[str]) -> int:
-    usage = options.parser("rules", "List the rules.")
+    if args[:1] == ["test"]:
+        return _test(args[1:])
+    usage = options.parser("rules", "List the rules; `servelint rules test FOLDER` runs the examples of a folder's rules.")
     options.add_filters(usage)
     usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
     arguments = usage.parse_args(args)
     arguments.engine_version = []
     asked: Settings = options.settings(arguments, usage)
+    problems = options.rule_problems(asked)
+    for problem in problems:
+        print(problem_text(problem, Painter(False)), file=sys.stderr)
     least = SEVERITIES.index(asked.severity)
-    shown = [rule for rule in rules() if asked.wants(rule.id) and SEVERITIES.index(rule.severity) >= least]
+    shown = [
+        rule for rule in every(asked.rules) if asked.wants(rule.id, rule.profile) and SEVERITIES.index(rule.severity) >= least
+    ]
     if arguments.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
         sys.stdout.write(
             json.dumps([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1, ensure_ascii=False) + "\n"
         )
-        return 0
+        return 2 if problems else 0
     width = max([len(rule.id) for rule in shown], default=0)
     for rule in shown:
-        print(f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title} ({ENGINE_NAMES[rule.engine]} {describe(rule.versions)})")
-    return 0
+        engine = ENGINE_NAMES.get(rule.engine, "any engine,")
+        print(f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title} ({engine} {describe(rule.versions)})")
+    return 2 if problems else 0
+
+
+def _test(args: list[str]) -> int:
+    """Status 0 if every example holds, 1 if one does not, 2 if a file is no rule."""
+    usage = options.parser("rules test", "Run the examples of the rules in folders of your own.")
+    usage.add_argument("folders", nargs="+", metavar="FOLDER", help="where the rules stand, as FOLDER/<area>/<name>.yaml")
+    arguments = usage.parse_args(args)
+    from servelint.rules import examples, folder
+
+    count = wrong = 0
+    problems = []
+    for path in arguments.folders:
+        book = folder.load(path)
+        problems += book.problems
+        for rule, written in zip(book.rules, book.written, strict=True):
+            count += sum(len(written["examples"][kind]) for kind in ("bad", "good"))
+            for fault in examples.faults(rule, written):
+                wrong += 1
+                print(f"{rule.id}: {fault}")
+    for problem in problems:
+        print(problem_text(problem, Painter(False)), file=sys.stderr)
+    print(f"{count - wrong} of {count} {'example' if count == 1 else 'examples'} hold")
+    return 2 if problems else int(wrong > 0)

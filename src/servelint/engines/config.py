@@ -1,7 +1,7 @@
 """A config: one launch as one release of its engine reads it, asked for operands by name.
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
-`model.<fact>`, `effective.<fact>` (what the engine makes of the settings), `container.<setting>`.
+`model.<fact>`, `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings), `container.<setting>`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-from servelint import models
 from servelint.engines import catalog as catalogs
 from servelint.engines import config_file, entry, images
 from servelint.engines.arguments import Arguments, Fault, Setting
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from servelint import json_nodes
+    from servelint import json_nodes, models
     from servelint.acceptance.complaint import Complaint
     from servelint.source import Span
 
@@ -73,7 +72,7 @@ UNWRITTEN = Operand(None)
 class Reading:
     """A launch's arguments as the parser of some releases reads them: all those that read them alike share it."""
 
-    __slots__ = ("arguments", "by_keys", "json", "launch", "model")
+    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
@@ -81,6 +80,14 @@ class Reading:
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
         self.json: dict[str, json_nodes.JsonNode | json_nodes.JsonFault | None] = {}
         self.model = self._model()
+        self._family: list[models.Family | None] = []
+
+    @property
+    def family(self) -> models.Family | None:
+        """What is known of the model: by its config.json, where that file is here, or by its name."""
+        if not self._family:
+            self._family = [_family(self.launch, self.model) if self.model is not None else None]
+        return self._family[0]
 
     def _model(self) -> Text | None:
         settings = self.arguments.settings
@@ -107,6 +114,22 @@ class Reading:
 
         node = self.json_of(name)
         return node if isinstance(node, json_nodes.JsonNode) else None
+
+
+def _family(launch: Launch, model: Text) -> models.Family | None:
+    from servelint import models
+
+    def opened(path: str) -> str | None:
+        found = launch.open(Text.of(path)) if launch.open is not None else None
+        return found.text.value if found is not None else None
+
+    if launch.folder is not None or launch.open is not None:
+        from servelint.models import local
+
+        found = local.read(model, local.open_in(launch.folder) if launch.folder is not None else opened)
+        if found is not None:
+            return found
+    return models.identify(model)
 
 
 class Named:
@@ -142,10 +165,17 @@ def _config(launch: Launch, release: str | None, catalog: Catalog | None, readin
 
 def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     """The argv with what the file of `--config` adds, where that file is here; why the file cannot be read, if it is not."""
-    if launch.folder is None or launch.engine not in config_file.ENGINES:
+    if launch.engine not in config_file.ENGINES or (launch.folder is None and launch.open is None):
         return launch.argv, None
+
+    def read(name: Text) -> Text | None:
+        if launch.folder is not None:
+            return config_file.open_in(launch.folder, name)
+        opened = launch.open(name) if launch.open is not None else None
+        return opened.text if opened is not None and opened.text.known else None
+
     try:
-        return config_file.merged(launch.argv, launch.folder) or launch.argv, None
+        return config_file.merged(launch.argv, read) or launch.argv, None
     except config_file.Missing as missing:
         word = next(word for word in launch.argv if word.value == "--config")
         return launch.argv, Fault("config-file", word, "--config", [str(missing)])
@@ -153,10 +183,10 @@ def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 
 def _reading(launch: Launch, catalog: Catalog | None, index: int | None, readings: dict[object, Reading]) -> Reading:
     table = catalog.table(index) if catalog is not None and index is not None else None
-    alike = table.signature([word.text.flat for word in launch.argv]) if table is not None else None
+    argv, fault = _with_file(launch)
+    alike = table.signature([word.text.flat for word in argv]) if table is not None else None
     if alike not in readings:
         entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
-        argv, fault = _with_file(launch)
         arguments = read(
             argv,
             table,
@@ -207,7 +237,14 @@ class Config:
 
     @property
     def family(self) -> models.Family | None:
-        return models.identify(self.reading.model) if self.reading.model is not None else None
+        return self.reading.family
+
+    @property
+    def since(self) -> str | None:
+        """The first release that lists the model's architecture; None if nobody knows, or if it is older than the catalog."""
+        architecture = self.family.architecture if self.family is not None else None
+        runs = self.catalog.names("architectures").get(architecture) if self.catalog is not None and architecture else None
+        return self.catalog.releases[runs[0][0]] if self.catalog is not None and runs and runs[0][0] else None
 
     def setting(self, name: str) -> Setting | None:
         return self._settings.get(name)
@@ -223,6 +260,8 @@ class Config:
             return self._env(rest)
         if dot and head == "model":
             return self._model(rest)
+        if dot and head == "gpu":
+            return self._gpu(rest)
         if dot and head == "effective":
             if name not in self._facts:
                 fact = _facts(self.launch.engine).get(rest)
@@ -294,10 +333,40 @@ class Config:
 
     def _model(self, fact: str) -> Operand:
         family = self.family
-        model = self.reading.model
-        if family is None or fact not in family.facts:
+        if family is None or self.reading.model is None or fact not in family.facts:
             return UNKNOWN
-        return Operand(True, family.facts[fact], model)
+        return Operand(True, family.facts[fact], site=self.reading.model.span())
+
+    def _gpu(self, fact: str) -> Operand:
+        if fact == "count":
+            return self._gpu_count()
+        container = self.launch.container
+        product = container.settings.get("gpu_product") if container is not None else None
+        name = product.value if product is not None else self.launch.gpu
+        if name is None:
+            return UNKNOWN
+        from servelint import hardware
+
+        gpu = hardware.identify(name)
+        if gpu is None or fact not in gpu.facts:
+            return UNKNOWN
+        return Operand(True, gpu.facts[fact], site=product.span() if product is not None else None)
+
+    def _gpu_count(self) -> Operand:
+        """How many GPUs the engine sees at most: its container's, or as --gpu-count says; a variable may hide some of them."""
+        container = self.launch.container
+        known = [container.gpus if container is not None and container.gpus else self.launch.gpu_count]
+        visible = self._env("CUDA_VISIBLE_DEVICES")
+        site: Span | None = None
+        if isinstance(visible.value, str):
+            devices = [one.strip() for one in visible.value.split(",")]
+            if all(one.isdigit() or one.startswith(("GPU-", "MIG-")) for one in devices):
+                known.append(len(devices))
+                site = visible.span
+        counts = [count for count in known if count is not None]
+        if not counts:
+            return UNKNOWN
+        return Operand(True, min(counts), site=site if known[-1] == min(counts) else None)
 
     def _container(self, name: str) -> Operand:
         container = self.launch.container
@@ -305,7 +374,7 @@ class Config:
             return UNWRITTEN
         text = container.image if name == "image" else container.settings.get(name)
         if text is None:
-            return UNWRITTEN if name == "image" else ABSENT
+            return UNWRITTEN if name == "image" or container.open else ABSENT
         return Operand(True, text.value, text)
 
 

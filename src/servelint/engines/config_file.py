@@ -10,53 +10,85 @@ from __future__ import annotations
 import os
 
 from servelint.launch import Word
-from servelint.source import Source
-from servelint.text import Text
+from servelint.source import Source, Span
+from servelint.text import Piece, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from yaml.nodes import Node
 
 ENGINES = ("vllm", "sglang")
 _SIZE_AT_MOST = 1 << 20
+_NODES_AT_MOST = 2_000
 
 
 class Missing(Exception):
     """Why the file cannot be read; the engine ends the start as well."""
 
 
-def merged(argv: list[Word], folder: str) -> list[Word] | None:
-    """The argv with the file's options in it; None if no file is named, or if its name is not known. Raises Missing."""
+def merged(argv: list[Word], read: Callable[[Text], Text | None]) -> list[Word] | None:
+    """The argv with the file's options in it; None if no file is named, or if it is not known. Raises Missing.
+
+    read: gives the text of the file that a word names, None if that is not known; may raise Missing
+    """
     at = next((index for index, word in enumerate(argv) if word.value == "--config"), None)
-    if at is None or at + 1 >= len(argv) or (name := argv[at + 1].value) is None or argv[at + 1].many:
+    if at is None or at + 1 >= len(argv) or argv[at + 1].many or argv[at + 1].value is None:
+        return None
+    text = read(argv[at + 1].text)
+    if text is None:
         return None
     rest = [*argv[:at], *argv[at + 2 :]]
-    options = _options(_read(name, folder))
     first = rest[:1] if rest and not rest[0].text.flat.startswith("-") else []
-    return [*first, *options, *rest[len(first) :]]
+    return [*first, *_options(text), *rest[len(first) :]]
 
 
-def _read(name: str, folder: str) -> Source:
-    path = os.path.join(folder, name)
-    if not name.endswith((".yaml", ".yml")):
+def open_in(folder: str, name: Text) -> Text:
+    """The text of the file that a name stands for in a folder. Raises Missing."""
+    path = os.path.join(folder, name.flat)
+    if not name.flat.endswith((".yaml", ".yml")):
         raise Missing("it is no .yaml or .yml file")
     try:
         with open(path, "rb") as file:
-            return Source(name, file.read(_SIZE_AT_MOST).decode("utf-8-sig"))
+            source = Source(name.flat, file.read(_SIZE_AT_MOST).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise Missing("it cannot be read") from error
+    return Text.at(source, 0, len(source.text))
 
 
-def _options(source: Source) -> list[Word]:
+def _options(text: Text) -> list[Word]:
+    """The options of a file's text, which may stand in another file (a here-document)."""
     from servelint import yaml_nodes
 
+    source = Source("", text.flat)
     nodes, problem = yaml_nodes.documents(source)
     if problem is not None:
         raise Missing(problem.message)
+    return [_moved(word, text) for word in options(source, nodes[0])] if nodes else []
+
+
+def _moved(word: Word, text: Text) -> Word:
+    """A word of the text alone as a word of the file that the text stands in."""
+    pieces = [
+        Piece(piece.text, _place(piece.span, text), verbatim=piece.verbatim and _place(piece.span, text) is not None)
+        for piece in word.text.pieces
+    ]
+    return Word(Text(pieces), _place(word.site, text))
+
+
+def _place(span: Span | None, text: Text) -> Span | None:
+    return text.span(span.start, span.end) if span is not None else None
+
+
+def options(source: Source, document: Node) -> list[Word]:
+    """The options of a YAML document as the words that the engine's parser makes of them. Raises Missing."""
+    from servelint import yaml_nodes
+
     words: list[Word] = []
-    for name, (key, value) in yaml_nodes.entries(nodes[0] if nodes else None).items():
+    for key, value in yaml_nodes.entries(document).values():
         site = yaml_nodes.span(source, key)
-        option = Word(Text.of("--" + name, site), site)
+        option = Word(Text.join((Text.of("--"), yaml_nodes.text(source, key))), site)
         kind = _bool(value)
         if kind is False:
             continue
@@ -79,17 +111,79 @@ def _bool(node: Node) -> bool | None:
 
 def _text(source: Source, node: Node) -> Text:
     """A scalar's text; a mapping as the JSON that the parser makes of it."""
-    import json
-
-    import yaml
-
     from servelint import yaml_nodes
 
     if yaml_nodes.is_mapping(node):
-        try:
-            data = yaml.constructor.SafeConstructor().construct_document(node)
-        except yaml.YAMLError as error:
-            raise Missing("it is no YAML that can be loaded") from error
-        return Text.of(json.dumps(data, default=str), yaml_nodes.span(source, node))
+        return _Json(source).text(node)
     text = yaml_nodes.text(source, node)
     return Text.of("None", yaml_nodes.span(source, node)) if yaml_nodes.is_null(node) else text
+
+
+class _Json:
+    """A YAML node as JSON, each character of a key or a value with its place."""
+
+    def __init__(self, source: Source) -> None:
+        import yaml
+
+        self.source = source
+        self.left = _NODES_AT_MOST
+        self.constructor = yaml.constructor.SafeConstructor()
+
+    def text(self, node: Node) -> Text:
+        parts: list[Text] = []
+        try:
+            self.add(node, parts)
+        except (RecursionError, ValueError) as error:
+            raise Missing("it is no YAML that can be loaded") from error
+        return Text.join(parts)
+
+    def add(self, node: Node, parts: list[Text]) -> None:
+        from servelint import yaml_nodes
+
+        self.left -= 1
+        if self.left < 0:
+            raise Missing("it is no YAML that can be loaded")
+        items = yaml_nodes.items(node)
+        if items is not None:
+            parts.append(Text.of("["))
+            for index, item in enumerate(items):
+                parts.append(Text.of(", " if index else ""))
+                self.add(item, parts)
+            parts.append(Text.of("]"))
+        elif yaml_nodes.is_mapping(node):
+            parts.append(Text.of("{"))
+            for index, (key, value) in enumerate(yaml_nodes.entries(node).values()):
+                parts += [Text.of(", " if index else ""), self.string(key), Text.of(": ")]
+                self.add(value, parts)
+            parts.append(Text.of("}"))
+        else:
+            parts.append(self.scalar(node))
+
+    def scalar(self, node: Node) -> Text:
+        import json
+
+        import yaml
+
+        try:
+            value = self.constructor.construct_object(node)
+        except yaml.YAMLError as error:
+            raise Missing("it is no YAML that can be loaded") from error
+        if isinstance(value, str):
+            return self.string(node)
+        return Text.of(json.dumps(value, default=str), self.span(node))
+
+    def string(self, node: Node) -> Text:
+        import json
+
+        from servelint import yaml_nodes
+
+        text = yaml_nodes.text(self.source, node)
+        written = json.dumps(text.flat, ensure_ascii=False)
+        if written[1:-1] != text.flat:
+            return Text.of(written, self.span(node))
+        return Text.join((Text.of('"'), text, Text.of('"')))
+
+    def span(self, node: Node) -> Span:
+        from servelint import yaml_nodes
+
+        return yaml_nodes.span(self.source, node)

@@ -68,7 +68,7 @@ def find(words: list[Word], at: int = 0) -> Entry | None:
         found.end += 1
     elif found.engine == "trtllm" and rest[:1] and rest[0] in _TRTLLM_OTHER_VERBS:
         return None
-    if len(words) == found.end + 1 and rest[0] in _HELP:
+    if len(words) == found.end + 1 and (rest[0] in _HELP or (rest[0] or "").startswith("--help=")):
         return None
     return found
 

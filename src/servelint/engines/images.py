@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import lru_cache
 
 from servelint.engines.releases import known_releases, release_key
 from servelint.launch import ReleaseClaim
@@ -55,23 +56,31 @@ def identify(image: Text) -> Image:
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
     name = flat[:end] if colon == -1 else flat[:colon]
     tag = image.cut(colon + 1, end) if colon != -1 else None
-    for family in _DATA["families"]:
-        if _in_family(name, family):
-            found = _of_family(family, tag, pinned=digest != -1)
-            found.house = family.get("tags") == "own"
-            return found
+    family = _family(name)
+    if family is not None:
+        found = _of_family(family, tag, pinned=digest != -1)
+        found.house = family.get("tags") == "own"
+        return found
     found = _of_house(name.rpartition("/")[2], tag)
     found.house = True
     return found
 
 
+@lru_cache(maxsize=1024)
+def _family(name: str) -> dict[str, Any] | None:
+    return next((family for family in _DATA["families"] if _in_family(name, family)), None)
+
+
 def _in_family(name: str, family: dict[str, Any]) -> bool:
     endings = [family["repository"] + suffix for suffix in ("", *family.get("suffixes", []))]
-    return any(name == ending or name.endswith("/" + ending) for ending in endings)
+    # a number sign is how enroot sets a registry apart
+    return any(name == ending or name.endswith(("/" + ending, "#" + ending)) for ending in endings)
 
 
 def _of_family(family: dict[str, Any], tag: Text | None, pinned: bool) -> Image:
     engine = str(family["engine"])
+    if "not" in family and tag is not None and re.search(family["not"], tag.flat) is not None:
+        return Image(None, ReleaseClaim(), None)
     only = family.get("only")
     if only and (tag is None or re.search(only, tag.flat) is None):
         return Image(engine, ReleaseClaim(), None)

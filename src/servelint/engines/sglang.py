@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from servelint.engines.config import ABSENT, UNKNOWN, Config, Operand
+import re
+
+from servelint.engines import images
+from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TRUE, _FALSE = ("true", "1", "yes", "y"), ("false", "0", "no", "n")
+_GEMMA4_ASSISTANT = re.compile(r"gemma-?4.*assistant")
 _ROCM_WORDS = ("rocm", "mi30x", "mi35x", "mi300", "mi325", "mi350", "mi355")
 
 
@@ -16,8 +24,38 @@ def speculative_algorithm(config: Config) -> Operand:
     given = config.operand("speculative-algorithm")
     if not isinstance(given.value, str):
         return given
-    name = given.value.upper() if config.at_least("0.5.12") else given.value
-    return Operand(True, "EAGLE" if name == "NEXTN" else name, given.text, given.site)
+    late = config.at_least("0.5.12")
+    name = given.value.upper() if late else given.value
+    if name in ("NEXTN", "EAGLE"):
+        name = "FROZEN_KV_MTP" if late and gemma4_assistant_draft(config).value else "EAGLE"
+    return Operand(True, name, given.text, given.site)
+
+
+def gemma4_assistant_draft(config: Config) -> Operand:
+    """Whether the draft is an assistant of a Gemma 4 model, by its name.
+
+    Source: _resolve_speculative_algorithm_alias in srt/arg_groups/speculative_hook.py (0.5.23 line 81).
+    """
+    draft = config.operand("speculative-draft-model-path")
+    if not isinstance(draft.value, str):
+        return draft
+    return Operand(True, _GEMMA4_ASSISTANT.search(draft.value.lower()) is not None, draft.text, draft.site)
+
+
+def speculative_algorithm_known(config: Config) -> Operand:
+    """Whether the release has the algorithm as written: SpeculativeAlgorithm in srt/speculative/spec_info.py.
+
+    Up to 0.5.11 the parser names the choices; later releases look the name up, also among what plug-ins register.
+    """
+    given = config.operand("speculative-algorithm")
+    if not isinstance(given.value, str):
+        return given if given.present is False else UNKNOWN
+    image = config.launch.image
+    if config.operand("env.SGLANG_PLUGINS").present or (image is not None and images.identify(image).house):
+        return UNKNOWN
+    known = config.named("speculative-methods", given.value.upper())
+    here = known.here if known is not None else None if config.index is None else False
+    return UNKNOWN if here is None else Operand(True, here, given.text, given.site)
 
 
 def spec_v2(config: Config) -> Operand:
@@ -51,8 +89,131 @@ def says_rocm(config: Config) -> Operand:
     return Operand(True, False) if all(text.known for text in written) else UNKNOWN
 
 
+def command(config: Config) -> Operand:
+    """Which program starts the server: `serve` for `sglang serve`, `launch_server` for the module."""
+    for word in reversed(config.launch.verb):
+        value = word.value or ""
+        if value == "serve":
+            return Operand(True, "serve", word.text, word.site)
+        if value == "sglang.launch_server" or value.endswith("launch_server.py"):
+            return Operand(True, "launch_server", word.text, word.site)
+    return UNKNOWN
+
+
+def old_variable(config: Config) -> Operand:
+    """A variable under the prefix SGL_, which 0.5.3rc2 and later rewrite to SGLANG_.
+
+    Source: _convert_SGL_to_SGLANG in srt/environ.py (0.5.3rc2 line 216, 0.5.23 line 2294).
+    """
+    for name, variable in config.launch.env.items():
+        if name.startswith("SGL_"):
+            return Operand(True, name, None, variable.site)
+    return UNWRITTEN if config.launch.open_env or config.launch.fragment else ABSENT
+
+
+_OTHER_DEVICES = ("npu", "cann", "ascend", "xpu", "cpu", "xeon", "hpu", "mps", "musa", "tpu")
+_OTHER_BACKENDS = ("ascend", "intel_amx", "intel_xpu", "torch_native")
+
+
+def says_other_device(config: Config) -> Operand:
+    """Whether the launch's image, `--device` or the attention backend says that it runs on something else than a GPU."""
+    image, device, backend = (config.operand(name) for name in ("container.image", "device", "attention-backend"))
+    tag = image.text.flat.lower().rpartition("/")[2] if image.text is not None else ""
+    if any(word in tag for word in _OTHER_DEVICES) or backend.value in _OTHER_BACKENDS:
+        return Operand(True, True)
+    if isinstance(device.value, str) and device.value != "cuda":
+        return Operand(True, True, device.text, device.site)
+    written = [operand.text for operand in (image, device, backend) if operand.text is not None]
+    return Operand(True, False) if all(text.known for text in written) else UNKNOWN
+
+
+def _size(*names: str) -> Callable[[Config], Operand]:
+    """A size whose option has another canonical name before and after 0.5.14; 1 where it is not given."""
+
+    def fact(config: Config) -> Operand:
+        found = [config.operand(name) for name in names]
+        given = next((one for one in found if one.present), None) or next((one for one in found if one.present is None), None)
+        return given if given is not None else Operand(True, 1)
+
+    return fact
+
+
+tp_size = _size("tp-size", "tensor-parallel-size")
+pp_size = _size("pp-size", "pipeline-parallel-size")
+dp_size = _size("dp-size", "data-parallel-size")
+ep_size = _size("ep-size", "expert-parallel-size")
+cp_size = _size("attn-cp-size", "attention-context-parallel-size")
+attn_dp_size = _size("attn-dp-size")
+
+_CONTEXT_PARALLEL = (
+    "enable-prefill-cp", "enable-prefill-context-parallel", "enable-dsa-prefill-context-parallel",
+    "enable-nsa-prefill-context-parallel",
+)  # fmt: skip
+
+
+def dp_attention(config: Config) -> Operand:
+    """Whether attention runs data parallel: `--enable-dp-attention` with more than one replica, or `--attn-dp-size` (0.5.22).
+
+    Source: srt/server_args.py (0.5.2 line 634: one replica switches it off), srt/arg_groups/parallel_hook.py (0.5.23 line 41). Some
+    layouts of context parallelism switch it on by themselves.
+    """
+    width = attn_dp_size(config)
+    if isinstance(width.value, int) and width.value > 1:
+        return Operand(True, True, width.text, width.site)
+    asked, replicas = config.operand("enable-dp-attention"), dp_size(config)
+    if asked.value is True and isinstance(replicas.value, int) and replicas.value > 1:
+        return Operand(True, True, asked.text, asked.site)
+    told = [width, asked, replicas, *[config.operand(name) for name in _CONTEXT_PARALLEL]]
+    if any(one is UNWRITTEN for one in told):
+        return UNWRITTEN
+    if any(one.present is None or (one.present and one.value is None) for one in told):
+        return UNKNOWN
+    if any(one.present for one in told[3:]):
+        return UNKNOWN
+    return Operand(True, False)
+
+
+def mamba_extra_buffer(config: Config) -> Operand:
+    """Whether the radix cache of a model with Gated DeltaNet layers keeps states in an extra buffer.
+
+    Asked for by name from 0.5.7 to 0.5.13.post1; chosen by `auto` from 0.5.14, where the overlap scheduler is on or pages are
+    larger than one token. Without a radix cache there is none.
+    Source: _handle_mamba_radix_cache in srt/server_args.py (0.5.13.post1 line 2652, 0.5.14 line 4379), _mamba_radix_cache_resolution
+    in srt/arg_groups/overrides.py (0.5.23 line 454).
+    """
+    radix, strategy = config.operand("disable-radix-cache"), mamba_strategy(config)
+    if radix.value is True or strategy.value == "no_buffer":
+        return Operand(True, False)
+    node = config.operand("disaggregation-mode")
+    told = [radix, strategy, node, config.operand("linear-attn-backend"), config.operand("disable-overlap-schedule"), pp_size(config)]
+    if any(one is UNWRITTEN for one in told):
+        return UNWRITTEN
+    if any(one.present is None for one in told) or node.present or (strategy.present and strategy.value is None):
+        return UNKNOWN
+    if strategy.value in ("extra_buffer", "extra_buffer_lazy"):
+        return Operand(True, True, strategy.text, strategy.site)
+    chosen = config.at_least("0.5.14")
+    if chosen is False:
+        return Operand(True, False)
+    plain = told[3].present is False and told[4].present is False and told[5].value == 1
+    return Operand(True, True) if chosen and plain else UNKNOWN
+
+
 FACTS = {
+    "command": command,
+    "old-variable": old_variable,
+    "says-other-device": says_other_device,
+    "tp-size": tp_size,
+    "pp-size": pp_size,
+    "dp-size": dp_size,
+    "ep-size": ep_size,
+    "cp-size": cp_size,
+    "attn-dp-size": attn_dp_size,
+    "dp-attention": dp_attention,
+    "mamba-extra-buffer": mamba_extra_buffer,
     "speculative-algorithm": speculative_algorithm,
+    "speculative-algorithm-known": speculative_algorithm_known,
+    "gemma4-assistant-draft": gemma4_assistant_draft,
     "spec-v2": spec_v2,
     "mamba-strategy": mamba_strategy,
     "says-rocm": says_rocm,

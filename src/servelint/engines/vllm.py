@@ -2,36 +2,97 @@
 
 from __future__ import annotations
 
-from servelint.engines.config import ABSENT, UNKNOWN, Config, Operand
+from servelint import models
+from servelint.engines import entry, images
+from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
+from servelint.source import Span
+from servelint.text import Text
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
+
+
+def speculation(config: Config) -> Operand:
+    """Whether speculative decoding is on: by `--speculative-config`, or by `--spec-method` and its kin (from 0.22.0).
+
+    Source: EngineArgs.create_speculative_config in vllm/engine/arg_utils.py. A checkpoint may also bring a configuration of its
+    own (the speculators format); what no option says is therefore only off for a model that is known.
+    """
+    unwritten = False
+    for name in ("speculative-config", "spec-method", "spec-model", "spec-tokens"):
+        given = config.operand(name)
+        if given.present:
+            known = given.text is not None and given.text.known and given.text.flat not in ("", "None", "null")
+            return Operand(True, True, given.text, given.site) if known else Operand(None, site=given.site)
+        unwritten = unwritten or given is UNWRITTEN
+    return UNWRITTEN if unwritten else ABSENT
+
+
+def _first(config: Config, *names: str) -> Operand:
+    """The first of some operands that is not certainly absent."""
+    found = [config.operand(name) for name in names]
+    return next((one for one in found if one.present), next((one for one in found if one.present is None), ABSENT))
 
 
 def speculative_method(config: Config) -> Operand:
     """The speculative method under its present name: every `*_mtp` name is `mtp`.
 
     Source: SpeculativeConfig.__post_init__ in vllm/config/speculative.py (0.11.0 and later); before, each family's own name is
-    a real method of the same kind.
+    a real method of the same kind. What is no method of hidden states is looked at again: a draft named after EAGLE is taken
+    for one.
     """
-    method = config.operand("speculative-config.method")
+    method = _first(config, "speculative-config.method", "spec-method")
     if method.present is not True:
         return _undeclared_method(config) if method.present is False else method
     if not isinstance(method.value, str):
         return method
     known = config.named(_METHODS, method.value)
-    return Operand(True, known.body.get("alias_of", method.value), method.text, method.site) if known is not None else method
+    name = known.body.get("alias_of", method.value) if known is not None else method.value
+    if name == "draft_model":
+        draft = _draft(config)
+        if draft is not None and not draft.known:
+            return Operand(None, site=method.site)
+        name = _told_by_draft(draft, config) or name
+    return Operand(True, name, method.text, method.site)
+
+
+def _draft(config: Config) -> Text | None:
+    return _first(config, "speculative-config.model", "spec-model").text
+
+
+def _told_by_draft(draft: Text | None, config: Config) -> str | None:
+    """The method that vLLM guesses from a draft's name."""
+    name = draft.flat.lower() if draft is not None else ""
+    for word, method, since in (
+        ("eagle-", "eagle", None), ("eagle3", "eagle3", None), ("dflash", "dflash", "0.20.0"), ("dspark", "dspark", "0.25.0"),
+    ):  # fmt: skip
+        if word in name and (since is None or config.at_least(since)):
+            return method
+    return None
 
 
 def _undeclared_method(config: Config) -> Operand:
-    """Without a method vLLM takes `model: ngram` for n-grams and guesses the rest from the draft's config.json."""
-    given = config.operand("speculative-config")
+    """Without a method vLLM takes `model: ngram` for n-grams and guesses the rest from the draft: from its name, or else its
+    architecture, which is known of some families. Source: SpeculativeConfig.__post_init__, 0.10.2 to 0.33.0.
+    """
+    given = speculation(config)
     if given.present is False:
         return ABSENT
-    model = config.operand("speculative-config.model")
-    if model.value in ("ngram", "[ngram]"):
-        return Operand(True, "ngram", model.text, model.site)
-    return Operand(None, site=given.site)
+    draft = _draft(config)
+    if draft is None or not draft.known:
+        return Operand(None, site=given.site)
+    if draft.flat in ("ngram", "[ngram]"):
+        return Operand(True, "ngram", draft, given.site)
+    name = _told_by_draft(draft, config)
+    family = models.identify(draft)
+    if name is None and family is not None and "mtp" in family.facts:
+        name = "mtp" if family.facts["mtp"] else "draft_model"
+    return Operand(True, name, draft, given.site) if name is not None else Operand(None, site=given.site)
+
+
+def speculative_tokens(config: Config) -> Operand:
+    """The number of drafted tokens, as it is written."""
+    return _first(config, "speculative-config.num_speculative_tokens", "spec-tokens")
 
 
 def speculative_alias(config: Config) -> Operand:
@@ -62,19 +123,20 @@ def prefix_caching(config: Config) -> Operand:
     """Whether prefix caching is on.
 
     Sources: EngineArgs.create_engine_config in vllm/engine/arg_utils.py. On by default for decoder models on the V1 engine
-    (the only engine from 0.11.0); for hybrid models off by default until 0.27.1, on from 0.28.0. Qwen3-Next and its kin have it
-    overridden to off through 0.14.1 even if asked for (vllm/model_executor/models/config.py).
+    (the only engine from 0.11.0); for hybrid models off by default until 0.27.1, on from 0.28.0. Hybrid models have it
+    overridden to off even if asked for: all of them through 0.11.0, those with Gated DeltaNet through 0.14.1
+    (MambaModelConfig in vllm/model_executor/models/config.py).
     """
     hybrid = config.operand("model.hybrid").value
     asked = config.operand("enable-prefix-caching")
     if asked.present is None or (asked.present and not isinstance(asked.value, bool)):
         return UNKNOWN
     if hybrid is True and asked.value is not False:
-        honoured, default = config.at_least("0.16.0"), config.at_least("0.28.0")
+        honoured, default = _mamba_prefix_caching(config), config.at_least("0.28.0")
         if honoured is None or default is None:
             return UNKNOWN
         if not honoured:
-            return UNKNOWN if config.at_least("0.15.0") else Operand(True, False)
+            return Operand(True, False)
         if not asked.present:
             return Operand(True, default)
     if asked.present:
@@ -82,6 +144,15 @@ def prefix_caching(config: Config) -> Operand:
     if hybrid is None:
         return UNKNOWN
     return Operand(True, True) if config.at_least("0.11.0") else UNKNOWN
+
+
+def _mamba_prefix_caching(config: Config) -> bool | None:
+    """Whether the release can cache prefixes of a hybrid model at all."""
+    if config.at_least("0.15.0"):
+        return True
+    if config.at_least("0.11.1"):
+        return {"gdn": False, "mamba2": True}.get(str(config.operand("model.mixer").value))
+    return False if config.at_least("0.10.2") else None
 
 
 def async_scheduling(config: Config) -> Operand:
@@ -106,10 +177,75 @@ def async_scheduling(config: Config) -> Operand:
     return UNKNOWN
 
 
+def _registered(config: Config, option: str, kind: str, plugins: tuple[str, ...] = ()) -> Operand:
+    """Whether the release registers a name. What no release has may come from a plugin, or from whoever changed the engine."""
+    asked = config.operand(option)
+    if not isinstance(asked.value, str):
+        return UNKNOWN if asked.present is not False else asked
+    if any(config.operand(plugin).present is not False for plugin in plugins):
+        return UNKNOWN
+    known = config.named(kind, asked.value)
+    image = config.launch.image
+    if known is None:
+        return UNKNOWN if config.index is None or (image is not None and images.identify(image).house) else _no(asked)
+    return UNKNOWN if known.here is None else Operand(True, known.here, asked.text, asked.site)
+
+
+def _no(asked: Operand) -> Operand:
+    return Operand(True, False, asked.text, asked.site)
+
+
+def tool_call_parser_known(config: Config) -> Operand:
+    """Whether the release registers the tool-call parser: ToolParserManager in vllm/tool_parsers."""
+    return _registered(config, "tool-call-parser", "tool-call-parsers", ("tool-parser-plugin",))
+
+
+def reasoning_parser_known(config: Config) -> Operand:
+    """Whether the release registers the reasoning parser: ReasoningParserManager in vllm/reasoning."""
+    return _registered(config, "reasoning-parser", "reasoning-parsers", ("reasoning-parser-plugin",))
+
+
+def quantization_known(config: Config) -> Operand:
+    """Whether the release's QuantizationMethods has the name of --quantization (vllm/model_executor/layers/quantization)."""
+    return _registered(config, "quantization", "quantization")
+
+
+_API_SERVER = ("vllm.entrypoints.openai.api_server", "api_server.py")
+
+
+def entrypoint(config: Config) -> Operand:
+    """What starts the server: `vllm serve` or `python -m vllm.entrypoints.openai.api_server`; not known for an image."""
+    verb = config.launch.verb
+    name = entry.program(verb[-1]) if verb else None
+    found = "api_server" if name in _API_SERVER else name if name == "serve" else None
+    sites = [word.site for word in verb if word.site is not None and word.site.source is config.launch.source]
+    if found is None or not sites:
+        return UNKNOWN
+    start, end = min(site.start for site in sites), max(site.end for site in sites)
+    return Operand(True, found, site=Span(config.launch.source, start, end))
+
+
+def expandable_segments(config: Config) -> Operand:
+    """Whether PyTorch is told to use expandable segments, as vLLM looks for it: "expandable_segments:True" anywhere in
+    PYTORCH_CUDA_ALLOC_CONF. Source: vllm-0.33.0 vllm/config/vllm.py:1284, vllm-0.8.5 vllm/device_allocator/cumem.py.
+    """
+    given = config.operand("env.PYTORCH_CUDA_ALLOC_CONF")
+    if given.present is not True or not isinstance(given.value, str):
+        return Operand(given.present, site=given.site) if given.present is not False else Operand(True, False)
+    return Operand(True, "expandable_segments:True" in given.value, given.text, given.site)
+
+
 FACTS = {
+    "speculation": speculation,
     "speculative-method": speculative_method,
     "speculative-alias": speculative_alias,
     "speculative-method-known": speculative_method_known,
+    "speculative-tokens": speculative_tokens,
     "prefix-caching": prefix_caching,
     "async-scheduling": async_scheduling,
+    "tool-call-parser-known": tool_call_parser_known,
+    "reasoning-parser-known": reasoning_parser_known,
+    "quantization-known": quantization_known,
+    "entrypoint": entrypoint,
+    "expandable-segments": expandable_segments,
 }

@@ -1,4 +1,9 @@
-"""What is known of a model by its name alone. A name that no family claims is an unknown model, not a wrong one."""
+"""What is known of a model by its name alone. A name that no family claims is an unknown model, not a wrong one.
+
+Facts: architecture, hybrid, mixer, mtp, moe, mla, multimodal, sliding; quantization, the format of the weights ("none" if they
+are not quantized), and quant-method, as the checkpoint's config.json has it; of a known size, where the name adds nothing
+that may change it, also layers, hidden-size, heads, kv-heads, context, experts.
+"""
 
 from __future__ import annotations
 
@@ -9,38 +14,143 @@ from functools import lru_cache
 
 from servelint.text import HOLE, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Fact = str | int | bool
+
 
 class Family:
-    """facts: architecture, hybrid (bool), mixer ("gdn", "mamba2"), mtp (bool). since: engine -> first release that knows it."""
+    """What a name says.
 
-    __slots__ = ("facts", "name", "since")
+    facts:         see above; what is not known is not there
+    size:          the part of the name that tells it from others of its family ("30b-a3b"), "" if there is none, None if nobody
+                   knows the size, or if the name says more than is known
+    tools, thinks: the format in which it writes tool calls and its reasoning; None if that is not known
+    transformers:  the first release of Transformers that knows its model type, where one does
+    like:          an architecture that came to the engines with it, where its own is not known
+    """
 
-    def __init__(self, name: str, facts: dict[str, str | bool], since: dict[str, str]) -> None:
+    __slots__ = ("facts", "like", "name", "size", "thinks", "tools", "transformers")
+
+    def __init__(self, name: str, facts: dict[str, Fact], size: str | None = None, entry: dict[str, Any] | None = None) -> None:
+        entry = entry or {}
         self.name = name
         self.facts = facts
-        self.since = since
+        self.size = size
+        self.tools: str | None = entry.get("tools")
+        self.thinks: str | None = entry.get("thinks")
+        self.transformers: str | None = entry.get("transformers")
+        self.like: str | None = entry.get("like")
+
+    @property
+    def architecture(self) -> str | None:
+        """The one under which an engine lists it."""
+        found = self.facts.get("architecture", self.like)
+        return found if isinstance(found, str) else None
+
+
+class _Table:
+    __slots__ = ("_foreign", "_plain", "data")
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self._foreign: re.Pattern[str] | None = None
+        self._plain: re.Pattern[str] | None = None
+
+    def plain(self, word: str) -> bool:
+        """Whether a word of a name leaves what the name says of the model as it is."""
+        if word in self.data["words"]:
+            return True
+        if self._plain is None:
+            self._plain = re.compile(self.data["plain"])
+        return self._plain.fullmatch(word) is not None
+
+    def foreign(self, text: str) -> bool:
+        """Whether the rest of a name tells another model, or one that was changed more than its weights."""
+        if self._foreign is None:
+            self._foreign = re.compile(self.data["foreign"])
+        return self._foreign.search(text) is not None
+
+    def quantization(self, words: list[str]) -> str | None:
+        """The format of the weights that words of a name stand for: of plain ones not in the list, a GGUF's (q4, iq3)."""
+        found = [self.data["words"].get(word, "gguf" if word[:1] in ("q", "i") and self.plain(word) else "") for word in words]
+        return next((name for name in self.data["quantizations"] if name in found), None)
 
 
 @lru_cache(maxsize=1)
-def _families() -> tuple[re.Pattern[str], list[tuple[re.Pattern[str], Family]]]:
+def table() -> _Table:
+    """families.json. Its patterns are compiled when a name needs them: all at once would cost a check some milliseconds."""
     with open(os.path.join(os.path.dirname(__file__), "families.json"), encoding="utf-8") as file:
-        data = json.load(file)
-    families: list[tuple[re.Pattern[str], Family]] = []
-    for entry in data["families"]:
-        facts = {key: entry[key] for key in ("architecture", "hybrid", "mixer", "mtp") if key in entry}
-        families.append((re.compile(entry["match"]), Family(entry["name"], facts, entry.get("since", {}))))
-    return re.compile(data["not"]), families
+        return _Table(json.load(file))
 
 
 def identify(model: Text) -> Family | None:
-    """The family of a model by a repository's or a folder's name; None if the name is unknown or says nothing."""
-    name = model.flat.rstrip("/").rpartition("/")[2].lower()
-    return None if HOLE in name or not name else _by_name(name)
+    """The family of a model by a repository's, a folder's or a file's name; None if the name is unknown or says nothing."""
+    publisher, name = _parts(model)
+    return None if HOLE in name or not name else _by_name(name, publisher)
+
+
+def _parts(model: Text) -> tuple[str, str]:
+    """Publisher ("" in a path) and name of a model, in lower case; of a snapshot in the hub's cache its repository's."""
+    parts = model.flat.lower().rstrip("/").split("/")
+    if len(parts) > 2 and parts[-2] == "snapshots":
+        parts = parts[-3].removeprefix("models--").split("--")
+    return parts[0] if len(parts) == 2 else "", parts[-1].partition(":")[0]
 
 
 @lru_cache(maxsize=256)
-def _by_name(name: str) -> Family | None:
-    excluded, families = _families()
-    if excluded.search(name):
+def _by_name(name: str, publisher: str) -> Family | None:
+    known = table()
+    if any(part in name for part in known.data["not"]):
         return None
-    return next((family for pattern, family in families if pattern.search(name)), None)
+    name = name[next((len(prefix) for prefix in known.data["prefixes"] if name.startswith(prefix)), 0) :]
+    for entry in known.data["families"]:
+        start = entry["start"]
+        if not name.startswith(start if isinstance(start, str) else tuple(start)):
+            continue
+        match = re.match(entry["match"] + r"(?![a-z0-9])", name)
+        if match is not None:
+            found = _found(entry, match, name[match.end() :], publisher)
+            if found is not None:
+                return found
+    return None
+
+
+def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: str) -> Family | None:
+    """A family by what the name says; None if the rest of the name makes it another model."""
+    known = table()
+    words = [word for word in re.split(r"[-_.@+ ]", rest) if word]
+    plain = all(known.plain(word) for word in words)
+    if not plain and (entry.get("plain") or known.foreign(rest)):
+        return None
+    facts = _kinds(entry["is"])
+    facts.update({key: entry[key] for key in ("architecture", "mixer", "quantization") if key in entry})
+    size = (match.groupdict().get("size") or "").replace("_", ".") if plain else None
+    numbers = entry.get("sizes", {}).get(size)
+    if numbers is None:
+        size = None
+    else:
+        facts.update({key: number for key, number in zip(known.data["columns"], numbers, strict=False) if number is not None})
+        for word in (*re.split(r"[-_]", match.group()), *words):
+            facts.update(entry.get("with", {}).get(word, {}))
+    quantization = known.quantization(words)
+    if quantization is not None:
+        facts["quantization"] = quantization
+    if plain:
+        methods = known.data["publishers"].get(publisher, {})
+        if "quantization" not in facts and "none" in methods:
+            facts["quantization"] = "none"
+        if facts.get("quantization") in methods and facts["quantization"] != "none" and "static" not in words:
+            facts["quant-method"] = methods[facts["quantization"]]
+    family = Family(entry["name"], {key: fact for key, fact in facts.items() if fact is not None}, size, entry)
+    if not plain:
+        family.tools = family.thinks = None  # whoever trained it further may have taught it another format
+    return family
+
+
+def _kinds(text: str) -> dict[str, Fact]:
+    """ "hybrid mtp moe?": which of the kinds a family is; of those with a question mark it is not known, others it is not."""
+    words = text.split()
+    return {kind: kind in words for kind in table().data["kinds"] if kind + "?" not in words}

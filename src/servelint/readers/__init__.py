@@ -27,9 +27,13 @@ _ENGINES = (
     b"text-generation-launcher",
     b"text-generation-inference",
     b"num_speculative_tokens",
+    b"max-model-len",  # a file of options names no engine
+    b"max_model_len",
+    b"mem-fraction-static",
+    b"servingenginespec",  # the values of vLLM's production stack
 )
 
-_DOCUMENTS = ("compose", "kubernetes", "helm", "engine_config", "tasks")
+_DOCUMENTS = ("compose", "kubernetes", "tasks", "helm", "engine_config", "tasks.generic")
 """Readers of YAML documents, in the order in which they are asked whether a document is theirs."""
 _TEMPLATE = "{{"
 
@@ -68,17 +72,25 @@ def _yaml(source: Source, neighbours: Neighbours) -> Reading:
     from servelint import yaml_nodes
 
     documents, problem = yaml_nodes.documents(source)
+    if source.mask is not None:
+        from servelint.readers import helm_values
+
+        helm_values.attach(source, neighbours)
     launches: list[Launch] = []
     left: list[Node] = [document for document in documents if yaml_nodes.is_mapping(document)]
+    lists = [document for document in documents if yaml_nodes.items(document) is not None]
     meant = False
     for name in _DOCUMENTS:
+        if name == "kubernetes":
+            left += lists  # patches; playbooks and lists of steps
         if not left:
-            break
+            continue
         reader = import_module(f"servelint.readers.{name}")
         own = [document for document in left if reader.is_mine(source, document)]
         if own:
             launches += reader.read(source, own, neighbours)
-            left = [document for document in left if document not in own]
+            mine = {id(document) for document in own}
+            left = [document for document in left if id(document) not in mine]
             meant = True
     problems = (
         [problem] if problem is not None and (meant or _TEMPLATE not in source.text or SERVICES.search(source.text)) else []

@@ -1,12 +1,46 @@
-"""Windows batch files."""
+"""Windows batch files: every engine that one starts, itself or in a container."""
 
 from __future__ import annotations
 
-from servelint.launch import Launch
+from servelint.batch.evaluate import Command, evaluate
+from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.readers import installs
+from servelint.readers.commands import launches
 from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
+from servelint.readers.recipes import env_file
 from servelint.source import Source
+from servelint.text import HOLE, Text
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    del source, neighbours
-    return []
+    found: list[Launch] = []
+    seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
+    claims: dict[str, ReleaseClaim] = {}
+
+    def on_command(ran: Command) -> None:
+        claims.update(installs.claims(ran.words))
+        env = {
+            value.name: Variable(value.name, value.text, value.text.extent())
+            for value in ran.state.values()
+            if value.text.flat and value.name.isidentifier()
+        }
+        place = Place(source, env=env, claims=dict(claims), env_file=env_file(neighbours))
+        for launch in launches(ran.words, place):
+            launch.cut = launch.cut or ran.lost
+            launch.likely = ran.likely and launch.likely
+            key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+            if key not in seen:
+                seen.add(key)
+                found.append(launch)
+
+    def called(path: str) -> Text | None:
+        """Another batch file, named by its place beside this one."""
+        name = path.replace("\\", "/").replace(HOLE + "/", HOLE).removeprefix(HOLE)
+        beside = neighbours.read(name) if name and HOLE not in name and ":" not in name else None
+        return Text.at(beside, 0, len(beside.text)) if beside is not None else None
+
+    sourced = evaluate(Text.at(source, 0, len(source.text)), on_command, called)
+    for launch in found:
+        launch.open_env = launch.open_env or (sourced and launch.container is None)
+    return found

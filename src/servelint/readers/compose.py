@@ -1,51 +1,75 @@
 """docker-compose files: services whose container starts an engine.
 
 `entrypoint` and `command` are joined as the container runtime joins them; strings are split as compose splits them; a shell
-inside (`bash -c`) is evaluated. Variables come from the `.env` beside the file, `env_file` and `environment`.
+inside (`bash -c`) is evaluated. Variables come from the `.env` beside the file, `env_file` and `environment`. What several
+files say of one service (`extends`, `include`, an override file) is put together in compose_model.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from servelint import yaml_nodes
 from servelint.engines import entry, images
-from servelint.interpolate import interpolate
+from servelint.interpolate import Lookup, interpolate
 from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
-from servelint.readers.commands import Place, in_container
+from servelint.readers.containers import in_container
 from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
 from servelint.shell.words import split
 from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.text import Text, unknown
 from servelint.yaml_nodes import Entries, Node
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.readers.compose_build import Built
+    from servelint.readers.compose_mounts import Mounts
+    from servelint.shell.files import Opened
 
-def is_mine(source: Source, document: Node) -> bool:
-    """Whether a YAML document has the shape of a compose file."""
-    del source
-    services = yaml_nodes.entries(document).get("services")
-    return services is not None and yaml_nodes.is_mapping(services[1])
+_BASES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")
+"""The files that `docker compose up` takes, the first that is there of each (compose-go, cli/options.go)."""
+_VALUES_AT_MOST = 100_000  # beside those that a file holds itself: aliases may make little text stand for a lot
+RESET, OVERRIDE = "!reset", "!override"
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    return [launch for document in documents for launch in _Compose(source, neighbours).launches(document)]
+class File:
+    """A compose file.
 
+    folder:   where its relative paths start, as seen from the file that is read
+    outer:    looks up the variables that it may use; None for those of the `.env` beside it
+    tops:     the entries of its documents;  services: name -> where it is defined, more than once where documents repeat it
+    spent:    how many values were read so far of all files of a project
+    """
 
-class _Compose:
-    def __init__(self, source: Source, neighbours: Neighbours) -> None:
+    __slots__ = ("_dotenv", "folder", "neighbours", "outer", "services", "source", "spent", "tops")
+
+    def __init__(
+        self,
+        source: Source,
+        documents: list[Node],
+        neighbours: Neighbours,
+        folder: str = "",
+        project: File | None = None,
+        lookup: Lookup | None = None,
+    ) -> None:
         self.source = source
         self.neighbours = neighbours
+        self.folder = folder
+        self.outer = lookup if lookup is not None or project is None else project.lookup
+        self.spent: list[int] = project.spent if project is not None else [0]
         self._dotenv: dict[str, Text] | None = None
-
-    def launches(self, document: Node) -> list[Launch]:
-        found: list[Launch] = []
-        services = yaml_nodes.entries(document)["services"][1]
-        for name, (_, service) in yaml_nodes.entries(services).items():
-            if yaml_nodes.is_mapping(service):
-                found += self.service(f"services.{name}", yaml_nodes.entries(service))
-        return found
-
-    # -- values
+        self.tops = [yaml_nodes.entries(document) for document in documents]
+        self.services: dict[str, list[tuple[Node, Node]]] = {}
+        for top in self.tops:
+            for name, defined in yaml_nodes.entries(top["services"][1] if "services" in top else None).items():
+                self.services.setdefault(name, []).append(defined)
 
     def lookup(self, name: str) -> Text | None:
+        """A variable that the file may use."""
+        if self.outer is not None:
+            return self.outer(name)
         if self._dotenv is None:
             beside = self.neighbours.read(".env")
             self._dotenv = {}
@@ -56,168 +80,325 @@ class _Compose:
         return self._dotenv.get(name)
 
     def text(self, node: Node) -> Text:
-        return interpolate(yaml_nodes.text(self.source, node), self.lookup)
+        found = interpolate(yaml_nodes.text(self.source, node), self.lookup)
+        self.spent[0] += 1 + len(found.flat) // 16
+        return found
+
+    def items(self, node: Node) -> list[Node]:
+        """The items of a sequence; none of anything else."""
+        found = yaml_nodes.items(node) or []
+        self.spent[0] += len(found)
+        return found
 
     def optional(self, fields: Entries, name: str) -> Text | None:
         field = fields.get(name)
         return self.text(field[1]) if field is not None and yaml_nodes.scalar(field[1]) is not None else None
 
-    def words(self, fields: Entries, name: str) -> list[Word] | None:
-        """An entrypoint or command as words; None where the file leaves the image's own."""
-        field = fields.get(name)
-        if field is None or yaml_nodes.is_null(field[1]):
+    def read(self, path: str) -> Source | None:
+        """A file that this one names."""
+        return self.neighbours.read(self.path(path))
+
+    def folder_at(self, path: str) -> Neighbours:
+        """The files of a folder that this one names."""
+        return self.neighbours.below(self.path(path))
+
+    def path(self, path: str) -> str:
+        """A path that this file names, as seen from the file that is read."""
+        return f"{self.folder}/{path}" if self.folder and path[:1] not in ("/", "~") else path
+
+
+Layer = tuple[File, Node, Node]
+"""What one file says of something: the file, the key, the value."""
+
+
+class Service:
+    """A service, as one file defines it or as several do together, of which later ones change what earlier ones say.
+
+    own:   what the file that is read says of it itself;  fields: the names of what is said at all
+    open:  more of it stands in a file that is not here
+    owner: the file that the service belongs to where it is another than the one that is read
+    """
+
+    __slots__ = ("fields", "key", "name", "open", "own", "owner", "parts")
+
+    def __init__(
+        self, name: str, key: Node, parts: list[tuple[File, Entries]], own: Entries | None = None, open: bool = False
+    ) -> None:
+        self.name = name
+        self.key = key
+        self.parts = parts
+        self.own = parts[0][1] if own is None else own
+        self.fields = self.own if len(parts) == 1 else frozenset([name for _, fields in parts for name in fields])
+        self.open = open
+        self.owner: Source | None = None
+
+    def layers(self, *path: str) -> list[Layer]:
+        """What the files say of a field, or of one deeper down, the last word last."""
+        if path[0] not in self.fields:
+            return []
+        found: list[Layer] = []
+        for file, inside in self.parts:
+            for depth, name in enumerate(path, start=1):
+                defined = inside.get(name)
+                if defined is None:
+                    break
+                key, value = defined
+                if value.tag in (RESET, OVERRIDE):
+                    found = []
+                    if value.tag == RESET:
+                        break
+                if depth == len(path):
+                    found.append((file, key, value))
+                else:
+                    inside = yaml_nodes.entries(value)
+        return found
+
+    def last(self, *path: str) -> Text | None:
+        """The scalar that counts."""
+        if path[0] not in self.fields:
             return None
-        listed = yaml_nodes.items(field[1])
-        if listed is None:
-            return split(self.text(field[1])) if yaml_nodes.scalar(field[1]) is not None else []
-        return [
-            Word(self.text(item), yaml_nodes.span(self.source, item))
-            for item in listed
-            if not yaml_nodes.is_mapping(item) and yaml_nodes.items(item) is None
-        ]
+        for file, _, value in reversed(self.layers(*path)):
+            if yaml_nodes.scalar(value) is not None:
+                return file.text(value)
+        return None
 
-    # -- services
 
-    def service(self, name: str, fields: Entries) -> list[Launch]:
-        entrypoint, command = self.words(fields, "entrypoint"), self.words(fields, "command")
-        image_text = self.optional(fields, "image")
+def is_mine(source: Source, document: Node) -> bool:
+    """Whether a YAML document has the shape of a compose file."""
+    del source
+    services = yaml_nodes.entries(document).get("services")
+    return services is not None and yaml_nodes.is_mapping(services[1])
+
+
+def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    file = File(source, documents, neighbours)
+    files = [file]
+    name = source.path.replace("\\", "/").rpartition("/")[2]
+    other = _beside(name, neighbours) if name in _BASES or name in _OVERRIDES else None
+    services: list[Service] = []
+    enough = 2 * sum([source.text.count(sign) for sign in "\n,:"]) + _VALUES_AT_MOST
+    extends = False
+    for service, defined in file.services.items():
+        key, node = defined[-1]
+        fields = yaml_nodes.entries(node)
+        file.spent[0] += len(fields)
+        if file.spent[0] > enough:
+            break
+        if fields and node.tag != RESET:
+            services.append(Service(service, key, [(file, fields)]))
+            extends = extends or "extends" in fields
+    if extends or other is not None or len(documents) > 1:
+        from servelint.readers import compose_model
+
+        services, files = compose_model.services(file, other, over=name in _OVERRIDES)
+    file.spent[0] = 0
+    found: list[Launch] = []
+    for one in services:
+        found += _Reading(source, one, files).launches() if file.spent[0] <= enough else []
+    return found
+
+
+def _beside(name: str, neighbours: Neighbours) -> Source | None:
+    """The override file of a base file, or the base file of an override file, as `docker compose up` pairs them."""
+
+    def first(names: tuple[str, ...]) -> str | None:
+        return next((one for one in names if one == name or neighbours.read(one) is not None), None)
+
+    override = first(_OVERRIDES)
+    base = first(_BASES) if override is not None else None
+    return neighbours.read(override if base == name else base) if override and base and name in (override, base) else None
+
+
+class _Reading:
+    """One service, and the launches of its container."""
+
+    def __init__(self, source: Source, service: Service, files: list[File]) -> None:
+        self.source = source
+        self.service = service
+        self.files = files
+        self.built: Built | None = None
+
+    def launches(self) -> list[Launch]:
+        service = self.service
+        entrypoint, command = self.words("entrypoint"), self.words("command")
+        image_text = service.last("image")
         image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
-        if "build" in fields:
-            image = self.built(fields["build"][1], image)
+        claims, part = image.claims, service.open
+        if service.layers("build"):
+            from servelint.readers.compose_build import Built
+
+            self.built = built = Built(service, image)
+            image, claims = built.image, built.claims
+            if command is None and not entrypoint:
+                command = built.command
+            if entrypoint is None:
+                entrypoint = built.entrypoint
+        elif image_text is None:
+            part = True  # for `docker compose -f base -f this`
+        if service.open and command is None:
+            command = [Word(Text((unknown("command", None, ""),)), many=True)]
         if image.engine is None and not entrypoint and not command:
             return []
-        env, open_env = self.environment(fields)
-        place = Place(
-            self.source,
-            name,
-            self.site(fields, entrypoint),
-            env,
-            self.container(fields, image_text),
-            image.claims,
-            self.env_file,
-            open_env,
-        )
+        env, complete = self.environment()
+        place = Place(self.source, f"services.{service.name}", self.site(), env, self.container(image_text, env, part), claims)
+        place.open_env = part or not complete
+        place.anchor = place.site
+        if self.built is not None or "volumes" in service.fields or "configs" in service.fields:
+            place.open, place.files = self.opened, self.mounted
         if entrypoint == []:
             entrypoint = None if command is None else entrypoint
-        return in_container(entrypoint, command or [], image, place)
+        words = [*(entrypoint or []), *(command or [])]
+        found = in_container(entrypoint, command or [], image, place)
+        if not found and any(word.text.flat.endswith((".sh", "entrypoint")) for word in words[:2]):
+            from servelint.readers.compose_mounts import passed_on
 
-    def site(self, fields: Entries, entrypoint: list[Word] | None) -> Span:
-        """The launch as a reader sees it: from the key that names the program to the end of the command."""
-        nodes = [fields[name] for name in ("entrypoint", "command") if name in fields] or [fields["image"]]
+            found = passed_on(words, self.opened, place)
+        for launch in found:
+            launch.owner = service.owner
+            if not any(word.value == "--config" for word in launch.argv):
+                launch.open = None  # it would keep the whole file's nodes
+        return found
+
+    def words(self, name: str) -> list[Word] | None:
+        """An entrypoint or command as words; None where the files leave the image's own."""
+        layers = self.service.layers(name)
+        if not layers or yaml_nodes.is_null(layers[-1][2]):
+            return None
+        file, _, node = layers[-1]
+        listed = yaml_nodes.items(node)
+        if listed is None:
+            return split(file.text(node)) if yaml_nodes.scalar(node) is not None else []
+        words = yaml_nodes.listed(file.source, node) or []
+        scalars = [item for item in listed if not yaml_nodes.is_mapping(item) and yaml_nodes.items(item) is None]
+        return [Word(file.text(item), word.site, word.many) for item, word in zip(scalars, words, strict=True)]
+
+    def site(self) -> Span:
+        """The launch as a reader sees it: from the key that names the program to the end of the command.
+
+        Where the service takes those from elsewhere, it is what it says itself, else its name.
+        """
+        own = self.service.own
+        nodes = [own[name] for name in ("entrypoint", "command") if name in own]
+        nodes = nodes or [own[name] for name in ("image", "extends", "build") if name in own][:1]
+        if not nodes:
+            return yaml_nodes.span(self.source, self.service.key)
+        entrypoint = self.words("entrypoint") if len(nodes) > 1 else None
         first = nodes[-1] if entrypoint is None or entry.find(entrypoint) is None else nodes[0]
         # the value of an alias stands elsewhere, often before its key
         ends = [first[0].end_mark.index, *[yaml_nodes.span(self.source, value).end for _, value in nodes]]
         return Span(self.source, first[0].start_mark.index, max(ends))
 
-    def built(self, node: Node, image: images.Image) -> images.Image:
-        """An image that is built here holds what its Dockerfile says; its own name is only a label."""
-        from servelint.readers import dockerfile
+    # -- environment
 
-        fields = yaml_nodes.entries(node)
-        text = self.dockerfile(node, fields)
-        target = self.optional(fields, "target")
-        if text is None or (target is not None and target.value is None):
-            return images.Image(image.engine, ReleaseClaim(), image.entrypoint)
-        args = self.variables(fields["args"][1]) if "args" in fields else {}
-        given = {name: variable.value for name, variable in args.items()}
-        base = dockerfile.base(text, given, target.value if target is not None else None)
-        return images.Image(base.engine or image.engine, base.claim, base.entrypoint if base.engine else image.entrypoint)
+    def environment(self) -> tuple[dict[str, Variable], bool]:
+        """The variables that reach the container, and whether these are all."""
+        env: dict[str, Variable] = dict(self.built.env) if self.built is not None else {}
+        complete = True
+        if "env_file" in self.service.fields:
+            from servelint.readers import compose_env
 
-    def dockerfile(self, node: Node, fields: Entries) -> Text | None:
-        """The Dockerfile of a `build`; None if it is not here."""
-        if "dockerfile_inline" in fields:
-            return self.optional(fields, "dockerfile_inline")
-        context = self.text(node) if not yaml_nodes.is_mapping(node) else self.optional(fields, "context")
-        folder = context.value if context is not None else "."
-        name = self.optional(fields, "dockerfile")
-        if folder is None or "://" in folder or (name is not None and name.value is None):
-            return None
-        beside = self.neighbours.read(f"{folder.rstrip('/')}/{name.value if name is not None else 'Dockerfile'}")
-        return Text.at(beside, 0, len(beside.text)) if beside is not None else None
+            complete = compose_env.add_files(env, self.service)
+        for file, _, node in self.service.layers("environment"):
+            add_variables(env, file, node)
+        return env, complete
 
-    def environment(self, fields: Entries) -> tuple[dict[str, Variable], bool]:
-        """The variables that reach the container, and whether there may be more of them."""
-        env: dict[str, Variable] = {}
-        open_env = "extends" in fields
-        if "env_file" in fields:
-            for path in self.env_files(fields["env_file"][1]):
-                read = self.env_file(path) if path is not None else None
-                open_env = open_env or read is None
-                env.update(read or {})
-        if "environment" in fields:
-            env.update(self.variables(fields["environment"][1]))
-        return env, open_env
+    # -- files in the container
 
-    def variables(self, node: Node) -> dict[str, Variable]:
-        """`environment` or `args`, a mapping or a list; a variable without a value comes from outside."""
-        found: dict[str, Variable] = {}
-        for key, (key_node, value) in yaml_nodes.entries(node).items():
-            text = self.text(value) if yaml_nodes.scalar(value) is not None else None
-            found[key] = Variable(key, text, yaml_nodes.span(self.source, key_node))
-        for item in yaml_nodes.items(node) or []:
-            if yaml_nodes.scalar(item) is not None:
-                text = self.text(item)
-                name, sign, _ = text.flat.partition("=")
-                value_text = text.cut(len(name) + 1) if sign else None
-                found[name] = Variable(name, value_text, yaml_nodes.span(self.source, item))
-        return found
+    @cached_property
+    def mounts(self) -> Mounts:
+        from servelint.readers.compose_mounts import Mounts
 
-    def env_files(self, node: Node) -> list[str | None]:
-        """The paths of `env_file`; None for one that cannot be told."""
-        listed = yaml_nodes.items(node)
-        paths: list[str | None] = []
-        for item in [node] if listed is None else listed:
-            fields = yaml_nodes.entries(item)
-            path = self.optional(fields, "path") if fields else self.text(item) if yaml_nodes.scalar(item) else None
-            paths.append(path.value if path is not None else None)
-        return paths
+        return Mounts(self.service, self.files)
 
-    def env_file(self, path: str) -> dict[str, Variable] | None:
-        beside = self.neighbours.read(path)
-        if beside is None:
-            return None
-        from servelint import dotenv
+    def opened(self, path: Text) -> Opened | None:
+        """A file in the container that a command names."""
+        found: Opened | None = None
+        if path.flat[:1] in ("/", ".") or "working_dir" in self.service.fields:
+            found = self.mounts.open(path)
+        return found or (self.built.open(path) if self.built is not None else None)
 
-        return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside, self.lookup).items()}
+    def mounted(self, path: str) -> Source | None:
+        return self.mounts.source(path)
 
-    def container(self, fields: Entries, image: Text | None) -> Container:
+    # -- container
+
+    def container(self, image: Text | None, env: dict[str, Variable], part: bool) -> Container:
+        """What the service says of its container. part: more of it stands elsewhere"""
         settings: dict[str, Text] = {}
         for name in ("ipc", "shm_size", "runtime"):
-            value = self.optional(fields, name)
+            value = self.service.last(name)
             if value is not None:
                 settings[name] = value
-        gpus, reserved = self.gpus(fields)
-        return Container(image, settings, gpus, reserved)
+        gpus, reserved = self.gpus(settings.get("runtime"))
+        # what the host gives by itself: devices to a privileged container, GPUs where the NVIDIA runtime is its default
+        unsure = part or "privileged" in self.service.fields or "NVIDIA_VISIBLE_DEVICES" in env
+        if reserved is False and not unsure:
+            from servelint.readers import compose_devices
 
-    def gpus(self, fields: Entries) -> tuple[int | None, bool | None]:
-        """How many GPUs a service reserves (None: all, or not known), and whether it reserves any."""
-        wanted: list[Entries] = []
-        node = fields["deploy"][1] if "deploy" in fields else None
-        for key in ("resources", "reservations", "devices"):
-            node = yaml_nodes.entries(node).get(key, (None, None))[1]
-        wanted += [yaml_nodes.entries(item) for item in yaml_nodes.items(node) or []]
-        if "gpus" in fields:
-            listed = yaml_nodes.items(fields["gpus"][1])
-            if listed is None:
-                return None, True
-            wanted += [yaml_nodes.entries(item) for item in listed]
-        total: int | None = 0
-        reserved = bool(wanted)
-        for device in wanted:
-            count = self.count(device)
-            total = None if total is None or count is None else total + count
-        if reserved:
-            return total, True
-        runtime = self.optional(fields, "runtime")
+            unsure = compose_devices.added_elsewhere(self.service.parts[0][0])
+        return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
+
+    def gpus(self, runtime: Text | None) -> tuple[int | None, bool | None]:
+        """How many GPUs the service reserves (None: all, or not known), and whether it reserves any."""
+        counts: list[int | None] = []
+        reservations = ("deploy", "resources", "reservations")
+        for file, _, node in self.service.layers(*reservations, "devices"):
+            counts += [_count(file, yaml_nodes.entries(item)) for item in file.items(node)]
+        for file, _, node in self.service.layers("gpus"):
+            listed = yaml_nodes.items(node)
+            counts += [None] if listed is None else [_count(file, yaml_nodes.entries(item)) for item in listed]
+        others = [*self.service.layers(*reservations, "generic_resources"), *self.service.layers("devices")]
+        if others:
+            from servelint.readers import compose_devices
+
+            counts += [
+                count for file, _, node in others for item in file.items(node) for count in compose_devices.counts(file, item)
+            ]
+        if counts:
+            return (sum([count or 0 for count in counts]) if None not in counts else None), True
         if runtime is not None and runtime.value == "nvidia":
             return None, True
-        return None, None if "devices" in fields else False
+        # a device that is passed in may be a GPU
+        return None, None if any(file.items(node) for file, _, node in self.service.layers("devices")) else False
 
-    def count(self, device: Entries) -> int | None:
-        if "device_ids" in device:
-            listed = yaml_nodes.items(device["device_ids"][1]) or []
-            ids = [value for item in listed if (value := self.text(item).value)]
-            # one item may name several: the runtime joins them with commas
-            return sum(len(value.split(",")) for value in ids) if ids and len(ids) == len(listed) else None
-        count = self.optional(device, "count")
-        return int(count.value) if count is not None and count.value is not None and count.value.isdigit() else None
+
+def _count(file: File, device: Entries) -> int | None:
+    """How many devices an item of `devices` or `gpus` stands for."""
+    if "device_ids" in device:
+        from servelint.readers import compose_devices
+
+        return compose_devices.identified(file, device["device_ids"][1])
+    return number(file, device, "count")
+
+
+def number(file: File, fields: Entries, name: str) -> int | None:
+    """A field that holds a number."""
+    text = file.optional(fields, name)
+    value = text.value if text is not None else None
+    return int(value) if value is not None and value.isdecimal() and len(value) < 10 else None
+
+
+# -- variables
+
+
+def add_variables(found: dict[str, Variable], file: File, node: Node) -> None:
+    """Add an `environment` or `args`, a mapping or a list; a variable without a value comes from outside."""
+    for key, (key_node, value) in yaml_nodes.entries(node).items():
+        if value.tag == RESET:
+            found.pop(key, None)
+            continue
+        site = yaml_nodes.span(file.source, key_node)
+        text = file.text(value) if yaml_nodes.scalar(value) is not None else _outside(file, key, site)
+        found[key] = Variable(key, text, site)
+    for item in file.items(node):
+        if yaml_nodes.scalar(item) is not None:
+            text = file.text(item)
+            name, sign, _ = text.flat.partition("=")
+            site = yaml_nodes.span(file.source, item)
+            found[name] = Variable(name, text.cut(len(name) + 1) if sign else _outside(file, name, site), site)
+
+
+def _outside(file: File, name: str, site: Span) -> Text | None:
+    """The value of a variable that is only named: the `.env` file may give it."""
+    known = file.lookup(name)
+    return known.placed(site, assumed=True) if known is not None else None

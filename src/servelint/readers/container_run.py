@@ -1,4 +1,4 @@
-"""`docker run` and its kin (podman, nerdctl): options, image, command."""
+"""`docker run` and its kin (podman, nerdctl, apptainer): options, image, command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from servelint.launch import Word
 from servelint.text import HOLE, Text
 
-TOOLS = frozenset(("docker", "podman", "nerdctl"))
+TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
 
 _SWITCHES = frozenset((
     "--detach", "--disable-content-trust", "--env-host", "--help", "--http-proxy", "--init", "--interactive",
@@ -25,6 +25,17 @@ _SHORT_NAMES = {
     "w": "--workdir",
     "h": "--hostname",
 }
+_GLOBAL_WITH_VALUE = (
+    "--context", "-c", "--host", "-H", "--config", "--log-level", "-l", "--namespace", "-n", "--env-file",
+)  # fmt: skip
+_APPTAINER_SWITCHES = frozenset((
+    "--allow-setuid", "--cleanenv", "--compat", "--contain", "--containall", "--debug", "--fakeroot", "--ipc", "--keep-privs",
+    "--net", "--no-eval", "--no-home", "--no-https", "--no-init", "--no-privs", "--no-umask", "--nv", "--nvccli", "--pid",
+    "--quiet", "--rocm", "--silent", "--sharens", "--unsquash", "--userns", "--uts", "--verbose", "--vm", "--writable",
+    "--writable-tmpfs",
+))  # fmt: skip
+_APPTAINER_SHORT_SWITCHES = frozenset("cCdefinpqsuvw")
+_APPTAINER_NAMES = {"B": "--bind", "H": "--home", "o": "--overlay", "S": "--scratch", "W": "--workdir"}
 _IMAGE_NAME = re.compile(r"im(?:a)?ge?|container|repo", re.IGNORECASE)
 
 
@@ -51,15 +62,22 @@ class ContainerRun:
 
 
 def verb(words: list[Word], at: int) -> tuple[str, int] | None:
-    """("run" or "exec", index after it) of a container tool that stands at an index, its global options stepped over."""
+    """("run", "exec" or "apptainer", index after it) of a container tool at an index, its global options stepped over.
+
+    A service of a compose file (`docker compose run SERVICE ...`) is like a running container: what it holds is not said here.
+    """
+    tool = words[at].text.flat.rpartition("/")[2]
+    compose = tool.endswith("-compose")
     at += 1
     while at < len(words):
         value = words[at].value
         if value in ("run", "exec"):
-            return value, at + 1
-        if value == "container":
+            kind = "apptainer" if tool in ("apptainer", "singularity") else "exec" if compose else value
+            return kind, at + 1
+        if value in ("container", "instance", "compose"):
+            compose = compose or value == "compose"
             at += 1
-        elif value in ("--context", "-c", "--host", "-H", "--config", "--log-level", "-l", "--namespace", "-n"):
+        elif value in _GLOBAL_WITH_VALUE or (compose and value in ("-f", "-p", "--file", "--profile", "--project-name")):
             at += 2
         elif value is not None and value.startswith("-"):
             at += 1
@@ -68,8 +86,10 @@ def verb(words: list[Word], at: int) -> tuple[str, int] | None:
     return None
 
 
-def parse(words: list[Word]) -> ContainerRun:
-    """Read the words after `run` (or `exec`, where the container takes the image's place)."""
+def parse(words: list[Word], kind: str = "run") -> ContainerRun:
+    """Read the words after `run` (or `exec`, where the container takes the image's place). kind: as verb() tells it"""
+    apptainer = kind == "apptainer"
+    switches = _APPTAINER_SWITCHES if apptainer else _SWITCHES
     options: list[tuple[str, Word | None]] = []
     at = 0
     open_options = False
@@ -90,26 +110,28 @@ def parse(words: list[Word]) -> ContainerRun:
             if sign:
                 options.append((name, word.after(len(name) + 1)))
                 at += 1
-            elif name in _SWITCHES:
+            elif name in switches:
                 options.append((name, None))
                 at += 1
             else:
                 options.append((name, words[at + 1] if at + 1 < len(words) else None))
                 at += 2
         else:
-            at = _short(words, at, options)
+            at = _short(words, at, options, apptainer)
     return ContainerRun(options, None, [], open_options)
 
 
-def _short(words: list[Word], at: int, options: list[tuple[str, Word | None]]) -> int:
+def _short(words: list[Word], at: int, options: list[tuple[str, Word | None]], apptainer: bool) -> int:
+    switches = _APPTAINER_SHORT_SWITCHES if apptainer else _SHORT_SWITCHES
+    names = _APPTAINER_NAMES if apptainer else _SHORT_NAMES
     word = words[at]
     flat = word.text.flat
     for index in range(1, len(flat)):
         letter = flat[index]
-        if letter in _SHORT_SWITCHES:
+        if letter in switches:
             options.append(("-" + letter, None))
             continue
-        name = _SHORT_NAMES.get(letter, "-" + letter)
+        name = names.get(letter, "-" + letter)
         if index + 1 < len(flat):
             options.append((name, word.after(index + 1 + (flat[index + 1] == "="))))
             return at + 1

@@ -1,105 +1,107 @@
-"""What a Dockerfile says of the image it makes: whose engine it holds and which release.
-
-Only `FROM`, `ARG`, `ENTRYPOINT` and `RUN pip install` are looked at, for the services that are built from it.
-"""
+"""Dockerfiles as launches: what the image starts that a file makes, with the variables and the release that it brings."""
 
 from __future__ import annotations
 
 import re
 
-from servelint.engines import images
-from servelint.interpolate import interpolate
-from servelint.launch import Launch, ReleaseClaim
-from servelint.readers import installs
+from servelint.engines import entry
+from servelint.launch import Container, Launch, Word
+from servelint.readers.commands import launches
+from servelint.readers.containers import in_container
+from servelint.readers.dockerfile_stages import Command, Stage, base, stage, stages
 from servelint.readers.neighbours import Neighbours
-from servelint.shell.words import split
-from servelint.source import Source
+from servelint.readers.place import Place
+from servelint.source import Source, Span
 from servelint.text import Text, unknown
 
-_INSTRUCTION = re.compile(
-    r"^[ \t]*(FROM|ARG|RUN|ENTRYPOINT)[ \t]+((?:\\[ \t]*\r?\n(?:[ \t]*#[^\n]*\n)*|[^\n])*)",
-    re.MULTILINE | re.IGNORECASE,
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.files import Opened
+
+__all__ = ["base", "launches_of", "read", "stage"]
+
+_INITS = frozenset(("tini", "dumb-init", "catatonit", "docker-init"))
+_PROGRAM = re.compile(
+    r"python[\d.]*|.*\.(?:py|sh|bash)|uvicorn|gunicorn|fastapi|supervisord|nginx|node|npm|ray|jupyter(?:-lab)?|sleep|tail"
 )
-_COMMENT = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
-_HEREDOC = re.compile(r"<<-?[ \t]*[\"']?(\w+)")
-_COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
-_ENGINE = re.compile(r"(?<![\w/-])(vllm|sglang|lmdeploy)(?![\w-])", re.IGNORECASE)
+"""What a command starts rather than gives to an engine, whatever entry point its author took the base image to have."""
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    """The launch that a Dockerfile's last stage starts."""
-    del source, neighbours
-    return []
+    """The launches of the images that a Dockerfile makes: of its last stage, and of other targets that start something else."""
+    return launches_of(Text.at(source, 0, len(source.text)), source, neighbours)
 
 
-def base(text: Text, given: dict[str, Text | None] | None = None, target: str | None = None) -> images.Image:
-    """The image of a Dockerfile's target, which is its last stage if None is named.
-
-    given: the build arguments that are set from outside; None where that value is not known
-    """
-    args: dict[str, Text] = {}
-    stages: dict[str, images.Image] = {}
-    current = images.Image(None, ReleaseClaim(), None)
-    stage = ""
-    done = 0
-    for match in _INSTRUCTION.finditer(text.flat):
-        if match.start() < done:
-            continue  # inside a here-document
-        line = text.cut(*match.span(2))
-        keyword = match.group(1).upper()
-        if keyword == "ARG":
-            name, value = _argument(line, args, given or {})
-            if value is not None:
-                args[name] = value
-        elif keyword == "FROM":
-            words = [word for word in split(interpolate(line, args.get)) if not word.text.flat.startswith("--")]
-            if not words:
-                continue
-            named = (words[0].value or "").lower()
-            current = stages[named] if named in stages else images.identify(words[0].text)
-            stage = (words[2].value or "").lower() if len(words) > 2 else ""
-        elif keyword == "ENTRYPOINT":
-            current = images.Image(current.engine, current.claim, None)
-        else:
-            heredoc = _HEREDOC.search(line.flat)
-            if heredoc is not None:
-                end = re.compile(rf"^[ \t]*{heredoc.group(1)}[ \t]*\r?$", re.MULTILINE).search(text.flat, match.end())
-                done = end.end() if end is not None else len(text)
-                line = text.cut(match.start(2), done)
-            for engine, claim in _installed(line).items():
-                if current.engine in (None, engine):
-                    current = images.Image(engine, claim, current.entrypoint)
-        if stage:
-            stages[stage] = current
-    return current if target is None else stages.get(target.lower(), images.Image(None, ReleaseClaim(), None))
+def launches_of(text: Text, source: Source, neighbours: Neighbours) -> list[Launch]:
+    """The launches of a text that is a Dockerfile: a whole source, or a part of it."""
+    found = stages(text)
+    used = {one.parent.number for one in found if one.parent is not None} | {number for one in found for number in one.copies}
+    started: list[Launch] = []
+    seen: set[tuple[int, int]] = set()
+    for one in reversed(found):
+        if one is not found[-1] and one.number in used:
+            continue
+        site = _site(one)
+        if site is not None and (site.start, site.end) not in seen:
+            seen.add((site.start, site.end))
+            started[:0] = _started(one, site, found, source, neighbours, "" if one is found[-1] else one.name)
+    return started
 
 
-def _argument(line: Text, args: dict[str, Text], given: dict[str, Text | None]) -> tuple[str, Text | None]:
-    """A build argument and its value; None if nothing gives it one."""
-    words = split(interpolate(line, args.get))
-    assignment = words[0].text if words else Text(())
-    name, sign, _ = assignment.flat.partition("=")
-    if name in given:
-        return name, given[name] or Text((unknown("${" + name + "}", line.span()),))
-    return name, assignment.cut(len(name) + 1).softened() if sign else None
+def _site(one: Stage) -> Span | None:
+    """From the instruction that names the program to the end of what is started; None where the file starts nothing."""
+    commands = [command for command in (one.entrypoint, one.cmd) if command is not None and command.words]
+    given = [command.site for command in commands if command.site is not None]
+    if not given or any(command.cut for command in commands):
+        return None
+    return Span(given[0].source, given[0].start, max(site.end for site in given))
 
 
-def _installed(run: Text) -> dict[str, ReleaseClaim]:
-    """What a RUN installs, by engine; of an engine that it names in a way that is not understood, no release is known."""
-    parts: list[Text] = []
-    done = 0
-    for comment in _COMMENT.finditer(run.flat):
-        parts.append(run.cut(done, comment.start()))
-        done = comment.end()
-    text = Text.join([*parts, run.cut(done)])
-    found: dict[str, ReleaseClaim] = {}
-    rest = ""
-    for command in _COMMAND.finditer(text.flat):
-        words = split(text.cut(*command.span()))
-        found.update(installs.claims(words))
-        if not installs.is_install(words):
-            rest += command.group()
-    if "install" in text.flat:
-        for mention in _ENGINE.finditer(rest):
-            found.setdefault(mention.group(1).lower(), ReleaseClaim(None, "pip"))
+def _started(
+    one: Stage, site: Span, all_stages: list[Stage], source: Source, neighbours: Neighbours, name: str
+) -> list[Launch]:
+    entrypoint, cmd = one.entrypoint, one.cmd
+    command = cmd.words if cmd is not None else []
+    if entrypoint is not None and entrypoint.exec and entrypoint.words and not command:
+        command = [_arguments(entrypoint)]
+
+    def opened(path: Text) -> Opened | None:
+        from servelint.readers import dockerfile_files
+
+        return dockerfile_files.opened(one, all_stages, path, neighbours)
+
+    # an engine that is installed here is nobody's build of it: the image below says nothing of it
+    installed = one.origin.engine is None and one.image.engine is not None
+    container = Container(None if installed else one.reference, open=True)
+    place = Place(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
+    if entrypoint is None:
+        program = entry.program(command[0]) if command else None
+        if program is not None and _PROGRAM.fullmatch(program):
+            return launches(command, place)
+        return in_container(None, command, one.origin, place)
+    words = _unwrapped([*entrypoint.words, *command])
+    found = in_container(words, [], one.origin, place)
+    if not found and cmd is not None and _passes_on(entrypoint):
+        found = launches(command, place)
     return found
+
+
+def _arguments(entrypoint: Command) -> Word:
+    """What the image is given when it is run: an entry point without a command waits for it."""
+    return Word(Text((unknown('"$@"', entrypoint.site, shown=""),)), entrypoint.site, many=True)
+
+
+def _unwrapped(words: list[Word]) -> list[Word]:
+    """The words behind an init process: `tini -g -- /start.sh`."""
+    at = 0
+    while at < len(words) and entry.program(words[at]) in _INITS:
+        at += 1
+        while at < len(words) and words[at].text.flat.startswith("-"):
+            at += 1
+    return words[at:] if 0 < at < len(words) else words
+
+
+def _passes_on(entrypoint: Command) -> bool:
+    """Whether an entry point is a script of its own that most likely ends in `exec "$@"`."""
+    words = _unwrapped(entrypoint.words)
+    return entrypoint.exec and len(words) == 1 and (entry.program(words[0]) or "").endswith((".sh", "entrypoint"))

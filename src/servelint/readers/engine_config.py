@@ -1,18 +1,71 @@
-"""Files that hold an engine's options: what `--config FILE` takes."""
+"""Files that hold an engine's options: what `vllm serve --config FILE` and `sglang serve --config FILE` take.
+
+Such a file names no engine: it is told by its keys, which must all be options of the engine, one of them of no other engine.
+What else configures a program around an engine (a benchmark's harness) has keys of its own beside them.
+"""
 
 from __future__ import annotations
 
-from servelint.launch import Launch
+import re
+
+from servelint import yaml_nodes
+from servelint.interpolate import interpolate, nothing
+from servelint.launch import Launch, Word
 from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
+from servelint.readers.option_owner import owner
+from servelint.source import Source, Span
 from servelint.yaml_nodes import Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.engines.catalog import Option
+
+_KEY = re.compile(r"[a-z][a-z0-9]*(?:[-_.][a-z0-9_]+)*")
+_KEYS_AT_MOST = 200
 
 
 def is_mine(source: Source, document: Node) -> bool:
-    del source, document
-    return False
+    """Whether a YAML document holds options of an engine, and nothing else."""
+    return _engine(source, document) is not None
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    del source, documents, neighbours
-    return []
+    """Fragments of launches: a file of options starts nothing, the command that names it does."""
+    del neighbours
+    from servelint.engines import config_file
+
+    found: list[Launch] = []
+    for document in documents:
+        engine = _engine(source, document)
+        if engine is None:
+            continue
+        try:
+            # a variable is filled in before the engine reads the file, or else the file is of no use
+            argv = [Word(interpolate(word.text, nothing), word.site) for word in config_file.options(source, document)]
+        except config_file.Missing:
+            continue
+        keys = [key for key, _ in yaml_nodes.entries(document).values()]
+        start = min(key.start_mark.index for key in keys)
+        site = Span(source, start, max(start, yaml_nodes.span(source, document).end))
+        found.append(Launch(source=source, engine=engine, argv=argv, site=site, name="config", fragment=True))
+    return found
+
+
+def _engine(source: Source, document: Node) -> str | None:
+    """The engine whose options a document holds."""
+    fields = yaml_nodes.entries(document)
+    if not 2 <= len(fields) <= _KEYS_AT_MOST or not all(_KEY.fullmatch(name) for name in fields):
+        return None
+    values = {name: value for name, (_, value) in fields.items()}
+    return owner(values, source.path.rpartition("/")[2], lambda name, options: _takes(options, values[name]))
+
+
+def _takes(options: list[Option], value: Node) -> bool:
+    """Whether one of the options may have a value of such a shape."""
+    from servelint.engines.catalog import APPEND, LIST
+
+    if yaml_nodes.is_mapping(value):
+        return any(option.json or "json" in option.types for option in options)
+    if yaml_nodes.items(value) is not None:
+        return any(option.kind in (LIST, APPEND) for option in options)
+    return True

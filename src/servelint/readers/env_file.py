@@ -1,12 +1,139 @@
-"""`.env` and `.conf` files that hold arguments."""
+"""`.env` and `.conf` files that hold commands or arguments: `SERVE_CMD="vllm serve ..."`, `VLLM_ARGS="--model x ..."`.
+
+A value that starts with an engine's command is a launch. One that starts with an option is a part of a launch, where its
+variable's name or the options themselves tell the engine. All else in such files is only text for somebody's script.
+"""
 
 from __future__ import annotations
 
-from servelint.launch import Launch
+import re
+
+from servelint import dotenv
+from servelint.engines import images
+from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.readers.commands import launches
 from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
+from servelint.readers.option_owner import owner
+from servelint.readers.place import Place
+from servelint.shell.words import split
+from servelint.source import Source, Span
+from servelint.text import Text
+
+_NAMES = (
+    (re.compile(r"(?:^|_)VLLM(?:_|$)"), "vllm"),
+    (re.compile(r"(?:^|_)(?:SGLANG|SGL)(?:_|$)"), "sglang"),
+    (re.compile(r"(?:^|_)LLAMA_?(?:CPP|SERVER)(?:_|$)"), "llama.cpp"),
+    (re.compile(r"(?:^|_)TRTLLM(?:_|$)"), "trtllm"),
+    (re.compile(r"(?:^|_)LMDEPLOY(?:_|$)"), "lmdeploy"),
+    (re.compile(r"(?:^|_)TGI(?:_|$)"), "tgi"),
+)
+_ARGUMENTS = re.compile(r"(?:^|_)(?:ARGS?|ARGUMENTS|OPTS|OPTIONS|FLAGS|PARAMS|PARAMETERS|ARGV)(?:_|$)")
+_OTHERS = re.compile(r"(?:^|_)(?:BENCH\w*|CLIENT|TEST|EVAL|BUILD|COMPILE|CMAKE|DOCKER|PIP|ROUTER|PROXY)(?:_|$)")
+_OPTION = re.compile(r"--([a-z][\w.-]*)")
+_BARE_JSON = re.compile(r"(?:^|[\s=])[\[{]\S*\"")
+_ARRAY = re.compile(r"^[ \t]*(?:(?:export|declare|readonly|typeset)(?:[ \t]+-\w+)*[ \t]+)?(?P<name>\w+)=\(", re.MULTILINE)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    del source, neighbours
-    return []
+    del neighbours
+    values = dotenv.parse(source)
+    return _File(source, values).launches()
+
+
+class _File:
+    def __init__(self, source: Source, values: dict[str, Text]) -> None:
+        self.source = source
+        self.values = values
+        self.arrays = {match.group("name") for match in _ARRAY.finditer(source.text)}
+        self.claims = self._claims()
+
+    def launches(self) -> list[Launch]:
+        found: list[Launch] = []
+        for name, words in self.lists():
+            found += self.started(name, words)
+        return found
+
+    def lists(self) -> list[tuple[str, list[Word]]]:
+        """The variables that hold words, and their words."""
+        found = [(name, _words(text)) for name, text in self.values.items() if name not in self.arrays and text.flat.strip()]
+        if self.arrays:
+            found += _arrays(self.source, self.arrays)
+        return [(name, words) for name, words in found if words]
+
+    def started(self, name: str, words: list[Word]) -> list[Launch]:
+        site = self.site(words)
+        if words[0].text.flat.startswith("-"):
+            engine = _engine(name.upper(), words)
+            if engine is None:
+                return []
+            claim = self.claims.get(engine)
+            fragment = Launch(
+                source=self.source, engine=engine, argv=words, site=site, name=name, release=claim, open_env=True, fragment=True
+            )
+            return [fragment]
+        if len(words) < 2:
+            return []
+        place = Place(self.source, name, site, self.env(name), None, dict(self.claims))
+        return launches(words, place)
+
+    def env(self, without: str) -> dict[str, Variable]:
+        """The variables of the file: it is there to set them."""
+        return {
+            name: Variable(name, text, self.place(name, text))
+            for name, text in self.values.items()
+            if name != without and name not in self.arrays
+        }
+
+    def place(self, name: str, text: Text) -> Span | None:
+        span = text.span()
+        start = self.source.text.rfind(name, 0, span.start) if span is not None else -1
+        return Span(self.source, start, span.end) if span is not None and start != -1 else span
+
+    def site(self, words: list[Word]) -> Span:
+        """The lines of a variable, from its name on."""
+        spans = [word.site for word in words if word.site is not None]
+        if not spans:
+            return Span(self.source, 0, 0)
+        start = self.source.text.rfind("\n", 0, spans[0].start) + 1
+        return Span(self.source, start, max(span.end for span in spans))
+
+    def _claims(self) -> dict[str, ReleaseClaim]:
+        """What variables that name an image say of the engines' releases; nothing of one that two images have."""
+        found: dict[str, ReleaseClaim] = {}
+        for name, text in self.values.items():
+            image = images.identify(text) if "IMAGE" in name.upper() and text.flat else None
+            if image is not None and image.engine is not None:
+                known = found.get(image.engine)
+                found[image.engine] = ReleaseClaim() if known is not None else image.claim
+        return found
+
+
+def _engine(name: str, words: list[Word]) -> str | None:
+    """The engine whose options a variable holds: as its name says, else as the options do."""
+    if _OTHERS.search(name) or not _ARGUMENTS.search(name):
+        return None
+    named = next((engine for pattern, engine in _NAMES if pattern.search(name)), None)
+    if named is not None:
+        return named
+    options = [match.group(1) for word in words if (match := _OPTION.match(word.text.flat)) is not None]
+    return owner(options)
+
+
+def _words(text: Text) -> list[Word]:
+    """The words of a value: split at white space alone where JSON stands in it without quotes of its own."""
+    if _BARE_JSON.search(text.flat) is None:
+        return split(text)
+    return [Word(text.cut(*match.span())) for match in re.finditer(r"\S+", text.flat)]
+
+
+def _arrays(source: Source, names: set[str]) -> list[tuple[str, list[Word]]]:
+    """The arrays of a file that shell scripts source."""
+    from servelint.shell.evaluate import Evaluator
+
+    shell = Evaluator(Text.at(source, 0, len(source.text)), lambda _: None, {}, [])
+    try:
+        shell.visit(shell.script.root)
+    except RecursionError:
+        return []
+    found = [(name, shell.state.variables.get(name)) for name in sorted(names)]
+    return [(name, value) for name, value in found if isinstance(value, list)]

@@ -1,18 +1,183 @@
-"""Helm values of charts that start an engine, and templates."""
+"""Helm values: of known charts by the data in readers/charts, of others where an engine's image and words stand together."""
 
 from __future__ import annotations
 
+import json
+import os
+
+from servelint import yaml_nodes
 from servelint.launch import Launch
 from servelint.readers.neighbours import Neighbours
 from servelint.source import Source
 from servelint.yaml_nodes import Node
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from servelint.readers.helm_chart import Entry
+
+    Data = dict[str, Any]
+    Root = tuple[Node, str]
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "charts")
+_HELD = ("helm.values", "helm.valuesObject", "releases[].values[]", "helmCharts[].valuesInline")
+"""Where a Fleet bundle, a helmfile and a kustomization hold values."""
+HOLDERS = {
+    "HelmRelease": ("spec.values",),
+    "Application": ("spec.source.helm.valuesObject", "spec.sources[].helm.valuesObject"),
+}
+"""kind of an object -> where it holds the values of a chart."""
+TEXTS = {
+    "Application": ("spec.source.helm.values", "spec.sources[].helm.values"),
+    "HelmChart": ("spec.valuesContent",),
+    "HelmChartConfig": ("spec.valuesContent",),
+}
+"""kind of an object -> where it holds them as a text."""
+_MANY, _TIMES = 1_000, 16
+_charts: list[Data] = []
+
+
+def charts() -> list[Data]:
+    """The data of the known charts."""
+    if not _charts:
+        for name in sorted(os.listdir(_FOLDER)):
+            if name.endswith(".json"):
+                with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
+                    _charts.append(json.load(file))
+    return _charts
+
 
 def is_mine(source: Source, document: Node) -> bool:
-    del source, document
-    return False
+    """Whether a YAML document has the shape of a known chart's values, or an engine's image with words beside it."""
+    if not yaml_nodes.is_mapping(document):
+        return False
+    if any(_chart_of(root) is not None for root, _ in _roots(document)):
+        return True
+    if "image" not in source.text:
+        return False
+    from servelint.readers import helm_containers
+
+    return helm_containers.is_candidate(source, document)
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    del source, documents, neighbours
-    return []
+    del neighbours
+    return [launch for document in documents for launch in values(source, document)]
+
+
+def values(source: Source, document: Node, label: str = "") -> list[Launch]:
+    """The launches that some values make. label: what stands in front of their names"""
+    from servelint.readers import helm_containers
+
+    found: list[Launch] = []
+    known: set[int] = set()
+    for root, path in _roots(document):
+        chart = _chart_of(root)
+        if chart is not None and id(root) not in known:
+            known.add(id(root))
+            found += _of_chart(source, chart, root, path)
+    if id(document) not in known:
+        found += helm_containers.launches(source, document, "", known)
+    for launch in found:
+        launch.name = ".".join([name for name in (label, launch.name) if name])
+    return found
+
+
+def of_object(source: Source, document: Node, kind: str, label: str) -> list[Launch]:
+    """The launches of the values that a HelmRelease, an Argo CD application or a HelmChart holds."""
+    from servelint.readers.kubernetes import embedded
+
+    found: list[Launch] = []
+    for path in HOLDERS.get(kind, ()):
+        for node, _ in walk(document, path):
+            found += values(source, node, label)
+    for path in TEXTS.get(kind, ()):
+        for node, _ in walk(document, path):
+            found += embedded.launches(
+                source, node, lambda inner, nodes: [launch for one in nodes for launch in values(inner, one, label)]
+            )
+    return found
+
+
+def _roots(document: Node) -> list[Root]:
+    """Where values may start: the document, a subchart's key, or what holds them in another format."""
+    found = [(document, "")]
+    found += [(value, key) for key, (_, value) in yaml_nodes.entries(document).items() if yaml_nodes.is_mapping(value)]
+    return found + [one for path in _HELD for one in walk(document, path)]
+
+
+def walk(node: Node, path: str) -> list[Root]:
+    """(node, its path) of what a path leads to: `a.b[].c`; `[]` stands for each item, `{}` for each value."""
+    found = [(node, "")]
+    for step in path.split(".") if path else []:
+        key = step.rstrip("[]{}")
+        inside = [(pair[1], f"{at}.{key}".lstrip(".")) for one, at in found if (pair := yaml_nodes.entries(one).get(key))]
+        if step != key:
+            # aliases may make lists of lists without end
+            inside = [(inner, f"{at}.{name}") for one, at in inside[:_MANY] for name, inner in _named(one)][:_MANY]
+        found = inside
+    return found
+
+
+def _named(node: Node) -> list[tuple[str, Node]]:
+    """The items of a list, called by their `name` or number, or the values of a mapping."""
+    items = yaml_nodes.items(node)
+    if items is None:
+        return [(name, value) for name, (_, value) in yaml_nodes.entries(node).items()][:_MANY]
+    names = [yaml_nodes.entries(item).get("name") for item in items[:_MANY]]
+    called = [yaml_nodes.scalar(name[1]) if name is not None else None for name in names]
+    return [(name or str(index), item) for index, (name, item) in enumerate(zip(called, items[:_MANY], strict=True))]
+
+
+def _chart_of(root: Node) -> Data | None:
+    """The chart whose values these are."""
+    fields = yaml_nodes.entries(root)
+    for chart in charts() if fields else ():
+        for marks in chart["marks"]:
+            if all(mark.partition(".")[0].rstrip("[]{}") in fields for mark in marks) and all(
+                walk(root, mark) for mark in marks
+            ):
+                return chart
+    return None
+
+
+def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch]:
+    from servelint.readers.helm_chart import Entry, Reader
+
+    whole = Entry(source, root, root, root, path, None)
+    if path and whole.holds(["enabled=false"]):
+        return []
+    before = source.mask.lookup if source.mask is not None else None
+    if source.mask is not None and chart.get("templates"):
+        from servelint.readers import helm_values
+
+        source.mask.lookup = helm_values.lookup(source, root)
+    found: list[Launch] = []
+    for entries in chart["entries"]:
+        found += [launch for entry in _entries(source, root, entries, path) for launch in Reader(chart, entry).launches()]
+    if source.mask is not None:
+        source.mask.lookup = before
+    return found
+
+
+def _entries(source: Source, root: Node, where: str, path: str) -> Iterator[Entry]:
+    """The launches' entries in the values; what they are called is their `name`, or the key that leads to them."""
+    from servelint.readers.helm_chart import Entry
+
+    if not where:
+        yield Entry(source, root, root, root, path, None)
+        return
+    parent, _, last = where.rpartition(".")
+    key = last.rstrip("[]{}")
+    times: dict[int, int] = {}
+    for owner, at in walk(root, parent):
+        pair = yaml_nodes.entries(owner).get(key)
+        if pair is None:
+            continue
+        keys = {id(value): name for name, value in yaml_nodes.entries(pair[1]).values()}
+        for name, node in _named(pair[1]):
+            times[id(node)] = times.get(id(node), 0) + 1
+            if times[id(node)] <= _TIMES:
+                yield Entry(source, root, owner, node, ".".join(filter(None, (path, at, key, name))), keys.get(id(node)))

@@ -1,12 +1,158 @@
-"""Recipes of Makefiles and justfiles."""
+"""Makefile recipes: what each rule's commands start, with make's variables filled in before the shell sees them."""
 
 from __future__ import annotations
 
-from servelint.launch import Launch
+import re
+
+from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.make.rules import Makefile, Rule
+from servelint.make.rules import read as read_rules
+from servelint.make.variables import Scope
+from servelint.make.variables import Variable as MakeVariable
+from servelint.readers import mentions_engine
 from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
+from servelint.readers.place import Place
+from servelint.readers.recipes import env_file, inside, installed, named
+from servelint.readers.scripts import script_launches
+from servelint.source import Source, Span
+from servelint.text import EMPTY, Text, unknown
+
+_PREFIX = re.compile(r"[@+\-\s]*")
+_LINE_END = re.compile(r"(?<!\\)\n")
+_OPTION = re.compile(r"\s*--[a-z]")
+_AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "^F", "*D", "*F")
+_TARGETS_AT_MOST = 8
+_NEEDED_AT_MOST = 32
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    del source, neighbours
-    return []
+    return _Recipes(source, neighbours).launches()
+
+
+class _Recipes:
+    def __init__(self, source: Source, neighbours: Neighbours) -> None:
+        self.source = source
+        self.neighbours = neighbours
+        self.makefile: Makefile = read_rules(source, neighbours.read)
+        self.by_target: dict[str, list[Rule]] = {}
+        for rule in self.makefile.rules:
+            for target in rule.targets:
+                self.by_target.setdefault(target.flat, []).append(rule)
+        self.installed: dict[int, dict[str, ReleaseClaim]] = {}
+
+    def launches(self) -> list[Launch]:
+        found: list[Launch] = []
+        seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
+        for rule in self.makefile.rules:
+            if not rule.recipe or rule.recipe[0].extent() is None:
+                continue
+            for target in rule.targets[:_TARGETS_AT_MOST]:
+                for launch in self.of(rule, target):
+                    key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+                    if launch.site.source is self.source and key not in seen:
+                        seen.add(key)
+                        found.append(launch)
+        return found
+
+    def of(self, rule: Rule, target: Text) -> list[Launch]:
+        """The launches of a rule's recipe as it makes one of its targets."""
+        scope = self.scope(target)
+        scripts = self.scripts(rule)
+        texts = [scope.expand(raw) for raw in scripts]
+        if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in texts):
+            return []
+        env, open_env = self.environment(scope, target.flat)
+        place = Place(
+            self.source,
+            target.flat,
+            env=env,
+            claims=self.claims(rule, set()),
+            env_file=env_file(self.neighbours),
+            open_env=open_env,
+            files=self.neighbours.read,
+        )
+        found: list[Launch] = []
+        for index, text in enumerate(texts):
+            for script in [text] if self.makefile.one_shell else _commands(text):
+                started = script_launches(script, place, None)
+                for launch in started:
+                    launch.site = inside(launch.site, scripts[index])
+                    launch.cut = launch.cut or self.lost(rule, index)
+                found += started
+        return named(found)
+
+    def scripts(self, rule: Rule) -> list[Text]:
+        """The recipe as the shells get it: a line each, or all of it."""
+        if not self.makefile.one_shell:
+            return rule.recipe
+        parts: list[Text] = []
+        for line in rule.recipe:
+            parts += [line.cut(_prefix(line)), Text.of("\n")]
+        return [Text.join(parts)]
+
+    def scope(self, target: Text) -> Scope:
+        own = {name: MakeVariable(Text((unknown(f"$({name})", None),)), simple=True) for name in _AUTOMATIC}
+        if "%" not in target.flat:
+            own["@"] = MakeVariable(target, simple=True)
+        return self.makefile.scope.with_({**own, **self.makefile.own.get(target.flat, {})})
+
+    def environment(self, scope: Scope, target: str) -> tuple[dict[str, Variable], bool]:
+        """The variables that make exports to a recipe, and whether there may be more."""
+        makefile = self.makefile
+        names = makefile.exported | makefile.own_exported.get(target, set())
+        if makefile.all_exported:
+            names = names | {name for name in scope.variables if name.isidentifier()}
+        env: dict[str, Variable] = {}
+        for name in sorted(names):
+            variable = scope.variables.get(name)
+            value = None if variable is None else variable.value if variable.simple else scope.expand(variable.value)
+            env[name] = Variable(name, value, value.extent() if value is not None else None)
+        return env, makefile.unsure and (makefile.all_exported or bool(makefile.exported))
+
+    def claims(self, rule: Rule, seen: set[int]) -> dict[str, ReleaseClaim]:
+        """What the recipe, and those of the targets that it needs, install."""
+        if id(rule) in seen or len(seen) > _NEEDED_AT_MOST:
+            return {}
+        seen.add(id(rule))
+        found: dict[str, ReleaseClaim] = {}
+        for name in rule.prerequisites:
+            for other in self.by_target.get(name, [])[:_TARGETS_AT_MOST]:
+                found.update(self.claims(other, seen))
+        if id(rule) not in self.installed:
+            self.installed[id(rule)] = self.installs(rule)
+        return {**found, **self.installed[id(rule)]}
+
+    def installs(self, rule: Rule) -> dict[str, ReleaseClaim]:
+        found: dict[str, ReleaseClaim] = {}
+        scope = self.scope(rule.targets[0] if rule.targets else EMPTY)
+        for line in rule.recipe:
+            text = scope.expand(line)
+            found.update(installed(text.cut(_prefix(text))))
+        return found
+
+    def lost(self, rule: Rule, index: int) -> Span | None:
+        """The lines after one of a recipe that start with an option: they are commands of their own."""
+        lines = [] if self.makefile.one_shell else rule.recipe[index + 1 :]
+        count = 0
+        while count < len(lines) and _OPTION.match(lines[count].flat):
+            count += 1
+        if not count:
+            return None
+        first, last = lines[0].strip().extent(), lines[count - 1].strip().extent()
+        return Span(self.source, first.start, last.end) if first is not None and last is not None else None
+
+
+def _prefix(text: Text) -> int:
+    match = _PREFIX.match(text.flat)
+    return match.end() if match is not None else 0
+
+
+def _commands(text: Text) -> list[Text]:
+    """The lines that an expanded line of a recipe holds (a `define` may give several), each without its marks."""
+    found: list[Text] = []
+    done = 0
+    for match in _LINE_END.finditer(text.flat):
+        found.append(text.cut(done, match.start()))
+        done = match.end()
+    found.append(text.cut(done))
+    return [line.cut(_prefix(line)) for line in found if line.flat.strip()]

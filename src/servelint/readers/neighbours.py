@@ -28,6 +28,12 @@ class Neighbours:
             self._read[path] = self._open(path)
         return self._read[path]
 
+    def below(self, path: str) -> Neighbours:
+        """The neighbours of a file in another folder."""
+        if self.folder is None:
+            return self
+        return Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path))
+
     def _open(self, path: str) -> Source | None:
         full = os.path.join(self.folder or "", os.path.expanduser(path))
         try:

@@ -12,14 +12,27 @@ YAML, JSON = "yaml", "json"
 SERVICES = re.compile(r"^[ \t]*[\"']?services[\"']?[ \t]*:", re.MULTILINE)
 """What a compose file has, even one that cannot be parsed."""
 
+_SUFFIX = r"(?:\.(?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|example|sample|dist))?$"
+_TEMPLATE = re.compile(rf"(?<=.){_SUFFIX}")
+
+CANDIDATE = re.compile(
+    r"(?i)\.(?:ya?ml|json[c5]?|ipynb|sh|bash|zsh|ksh|sbatch|slurm|md|mdx|markdown|service|container|mk|mak|just|justfile|bat|cmd"
+    rf"|conf|ini){_SUFFIX}"
+    r"|(?:^|[/._-])(?:docker|container)file(?:[._-][^/]*)?$|(?:^|/)(?:(?:gnu)?makefile|procfile)\.[^/]*$|(?:^|/)\.justfile$"
+    r"|\.env(?:\.[^/]*)?$|(?:^|/)[^./]+$"
+)
+"""The names of files that are looked at in a folder; a file that is named is always looked at."""
+
 _NAMES = (
     (re.compile(r"\.ya?ml$"), YAML),
     (re.compile(r"\.json[c5]?$"), JSON),
+    (re.compile(r"\.ipynb$"), "notebook"),
     (re.compile(r"\.(?:sh|bash|zsh|ksh|sbatch|slurm)$"), "shell_script"),
     (re.compile(r"\.(?:md|mdx|markdown)$"), "markdown"),
     (re.compile(r"(?:^|[._-])(?:docker|container)file(?:[._-].*)?$"), "dockerfile"),
     (re.compile(r"\.(?:service|container)$"), "systemd"),
-    (re.compile(r"^(?:gnu)?makefile(?:\..*)?$|\.(?:mk|mak|just)$|^\.?justfile$"), "makefile"),
+    (re.compile(r"^(?:gnu)?makefile(?:\..*)?$|\.(?:mk|mak)$"), "makefile"),
+    (re.compile(r"^\.?justfile$|\.(?:just|justfile)$"), "justfile"),
     (re.compile(r"\.(?:bat|cmd)$"), "batch"),
     (re.compile(r"^procfile(?:\..*)?$"), "procfile"),
     (re.compile(r"^\.env(?:\..+)?$|\.env(?:\..+)?$"), "env_file"),
@@ -41,8 +54,9 @@ def recognise(source: Source) -> str | None:
     text = source.text
     start = text.lstrip()[:1]
     name = source.path.lower().rpartition("/")[2]
+    plain = _TEMPLATE.sub("", name)
     for pattern, kind in _NAMES:
-        if pattern.search(name):
+        if pattern.search(plain):
             return None if kind == JSON and start not in ("{", "[", "/") else kind
     if start == "#" and _SHEBANG.match(text):
         return "shell_script"

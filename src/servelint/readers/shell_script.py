@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint import dotenv
 from servelint.launch import Launch, Variable
-from servelint.readers.commands import Place, script_launches
 from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
+from servelint.readers.scripts import script_launches
 from servelint.source import Source
 from servelint.text import Text
+
+_TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
+_ACTION = re.compile(r"\{\{-?\s*\$?\.Values\.|^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
+"""What no shell script has, whatever it is called: an action of a chart's or a playbook's template."""
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -17,4 +24,9 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             return None
         return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
 
-    return script_launches(Text.at(source, 0, len(source.text)), Place(source, env_file=env_file), None)
+    text = Text.at(source, 0, len(source.text))
+    if _TEMPLATE.search(source.path) or _ACTION.search(source.text):
+        from servelint import templates
+
+        text = templates.filled(text, script=True)
+    return script_launches(text, Place(source, env_file=env_file, files=neighbours.read), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint import json_nodes
+from servelint.json_comments import without_comments
 from servelint.launch import Launch, Word
 from servelint.problem import Problem
 from servelint.source import Source, Span
@@ -21,6 +22,10 @@ def read(source: Source) -> tuple[list[Launch], Problem | None]:
     text = Text.at(source, 0, len(source.text)).strip()
     node = json_nodes.parse(text)
     if isinstance(node, json_nodes.JsonFault):
+        # with comments it is no JSON; whoever passes it on takes them out
+        text = without_comments(text, lenient=source.path.lower().endswith((".jsonc", ".json5")))
+        node = json_nodes.parse(text)
+    if isinstance(node, json_nodes.JsonFault):
         if len(source.text) > 4096 or _MARK not in source.text:
             return [], None
         line, column = source.position(min((text.pieces[0].span or Span(source, 0, 0)).start + node.offset, len(source.text)))
@@ -28,7 +33,9 @@ def read(source: Source) -> tuple[list[Launch], Problem | None]:
     keys = node.members.keys()
     if node.kind != json_nodes.OBJECT or not (keys & _OWN) or len(keys) > 40:
         return [], None
-    span = Span(source, len(source.text) - len(source.text.lstrip()), len(source.text.rstrip()))
+    # what stands around the object are comments
+    inner = node.text.span()
+    span = inner if inner is not None else Span(source, len(source.text) - len(source.text.lstrip()), len(source.text.rstrip()))
     option = Word(Text.of("--speculative-config"), span)
     launch = Launch(
         source=source,

@@ -1,12 +1,185 @@
-"""supervisord programs."""
+"""supervisord programs: `[program:x]` sections, their `command` and their environment.
+
+Values are read as supervisor reads them: Python's ConfigParser with inline comments (`;` and `#` after white space, even inside
+quotes), `%(...)s` expansions, then shlex for the words. No shell is involved.
+"""
 
 from __future__ import annotations
 
-from servelint.launch import Launch
+import re
+
+from servelint.launch import Launch, Variable, Word
+from servelint.readers.commands import launches
 from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
+from servelint.readers.place import Place
+from servelint.readers.recipes import named
+from servelint.source import Source, Span
+from servelint.text import EMPTY, HOLE, Piece, Text, unknown
+
+_SECTION = re.compile(r"\[([^\]]+)\]")
+_OPTION = re.compile(r"([^\s:=;#][^:=]*?)\s*[:=]\s*")
+_EXPANSION = re.compile(r"%(?:%|\(([^)]*)\)[-#0 +]*\d*[sdi])")
+_PAIR = re.compile(r"([^\s=,]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,\s]*))")
+_PLAIN = re.compile(r"[^\s'\"\\]+")
+_IN_DOUBLE = re.compile(r'[^"\\]+')
+
+Options = dict[str, Text]
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    del source, neighbours
-    return []
+    del neighbours
+    sections = parse(source)
+    shared = _environment(sections.get("supervisord", {}), {})
+    found: list[Launch] = []
+    for name, options in sections.items():
+        kind, _, program = name.partition(":")
+        if kind != "program" or "command" not in options:
+            continue
+        names = {"program_name": Text.of(program), "group_name": Text.of(program)}
+        env = {**shared, **_environment(options, names)}
+        command = expanded(options["command"], names)
+        found += named(launches(split(command), Place(source, name, env=env)))
+    return found
+
+
+def parse(source: Source) -> dict[str, Options]:
+    """section -> option -> value; the lines of a value are joined with line ends. The last of two options counts."""
+    sections: dict[str, dict[str, list[Text]]] = {}
+    options: dict[str, list[Text]] = {}
+    name = ""
+    indent = 0
+    text = source.text
+    starts = source.line_starts
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(text)
+        line = text[start:end]
+        if line.strip()[:1] in (";", "#"):
+            continue
+        comment = _comment(line)
+        line = line if comment is None else line[:comment]
+        low, high = start + len(line) - len(line.lstrip()), start + len(line.rstrip())
+        if low >= high:
+            if name and comment is None:
+                options[name].append(Text((Piece("\n", Span(source, start, start)),)))
+            continue
+        if name and low - start > indent:
+            options[name] += [Text((Piece("\n", Span(source, low, low)),)), Text.at(source, low, high)]
+            continue
+        indent = low - start
+        section = _SECTION.match(text, low, high)
+        option = _OPTION.match(text, low, high)
+        if section is not None:
+            options = sections.setdefault(section.group(1), {})
+            name = ""
+        elif option is not None:
+            name = option.group(1).rstrip().lower()
+            options[name] = [Text.at(source, option.end(), high)] if option.end() < high else []
+    return {
+        title: {name: Text.join(parts).strip() if parts else EMPTY for name, parts in values.items()}
+        for title, values in sections.items()
+    }
+
+
+def _comment(line: str) -> int | None:
+    """Where an inline comment starts, as ConfigParser finds it: `;` or `#` after white space, even inside quotes.
+
+    It looks for the next one of both at once, and stops at the first that it finds.
+    """
+    marks = {";": -1, "#": -1}
+    found: list[int] = []
+    while marks and not found:
+        after = {mark: line.find(mark, at + 1) for mark, at in marks.items()}
+        marks = {mark: at for mark, at in after.items() if at != -1}
+        found = [at for at in marks.values() if at == 0 or line[at - 1].isspace()]
+    return min(found) if found else None
+
+
+def expanded(text: Text, names: dict[str, Text]) -> Text:
+    """A value with its `%(name)s` replaced; what only supervisor knows (`%(here)s`, `%(ENV_HOME)s`) is unknown."""
+    parts: list[Text] = []
+    done = 0
+    for match in _EXPANSION.finditer(text.flat):
+        span = text.span(*match.span())
+        parts.append(text.cut(done, match.start()))
+        done = match.end()
+        name = match.group(1)
+        if name is None:
+            parts.append(Text((Piece("%", span),)))
+        elif name in names:
+            parts.append(names[name].placed(span))
+        else:
+            parts.append(Text((unknown(match.group(), span),)))
+    return Text.join([*parts, text.cut(done)])
+
+
+def _environment(options: Options, names: dict[str, Text]) -> dict[str, Variable]:
+    """`environment=A="b",C=d`."""
+    text = options.get("environment", EMPTY)
+    found: dict[str, Variable] = {}
+    for match in _PAIR.finditer(text.flat):
+        group = next((number for number in (2, 3) if match.group(number) is not None), 4)
+        value = expanded(text.cut(*match.span(group)), names)
+        found[match.group(1)] = Variable(match.group(1), value, text.span(*match.span()))
+    return found
+
+
+def split(text: Text) -> list[Word]:
+    """The words of a command as Python's shlex.split makes them; a quote that is never closed ends with the text.
+
+    A backslash protects the character after it, a line end too: it does not continue a line.
+    """
+    flat = text.flat
+    found: list[Word] = []
+    parts: list[Text] = []
+    start = at = 0
+    quoted = False
+    while at < len(flat):
+        char = flat[at]
+        if char.isspace():
+            _finish(text, start, at, parts, quoted, found)
+            parts, quoted = [], False
+            at += 1
+            start = at
+        elif char == "'":
+            close = flat.find("'", at + 1)
+            close = len(flat) if close == -1 else close
+            parts.append(text.cut(at + 1, close))
+            quoted = True
+            at = close + 1
+        elif char == '"':
+            at = _double(text, at + 1, parts)
+            quoted = True
+        elif char == "\\":
+            parts.append(text.cut(at + 1, at + 2))
+            at += 2
+        else:
+            match = _PLAIN.match(flat, at)
+            end = match.end() if match else at + 1
+            parts.append(text.cut(at, end))
+            at = end
+    _finish(text, start, at, parts, quoted, found)
+    return found
+
+
+def _finish(text: Text, start: int, end: int, parts: list[Text], quoted: bool, found: list[Word]) -> None:
+    word = Text.join(parts)
+    if quoted or word.flat:
+        found.append(Word(word, text.extent(start, end), many=not quoted and word.flat == HOLE))
+
+
+def _double(text: Text, at: int, parts: list[Text]) -> int:
+    """Read a double-quoted part that opened just before an offset; gives the offset after its end."""
+    flat = text.flat
+    while at < len(flat):
+        if flat[at] == '"':
+            return at + 1
+        if flat[at] == "\\":
+            protects = flat[at + 1 : at + 2] in ('"', "\\")
+            parts.append(text.cut(at + protects, at + 2))
+            at += 2
+            continue
+        match = _IN_DOUBLE.match(flat, at)
+        end = match.end() if match else at + 1
+        parts.append(text.cut(at, end))
+        at = end
+    return at

@@ -20,6 +20,8 @@ def rule_files(folder: str) -> list[str]:
     """The rule files of a folder, sorted."""
     found: list[str] = []
     for base, _, names in os.walk(folder):
+        if base == folder:
+            continue  # what stands beside the areas is no rule
         found += [os.path.join(base, name) for name in names if name.endswith(".yaml")]
     return sorted(found)
 
@@ -37,12 +39,20 @@ def read_rule(path: str, folder: str) -> dict[str, Any]:
     return data
 
 
+ANY = "any"
+"""The engine of a rule that holds for every engine."""
+
 AREAS = {"llama.cpp": "llamacpp"}
 """engine id -> the area of its rules, where that is another word."""
 
 
 def expand(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rules that a file makes: itself, or one for each of its engines (rules/catalog/ holds for several)."""
+    """The rules that a file makes: itself, or one for each of its engines (rules/catalog/ holds for several).
+
+    A rule for ANY engine (rules/container/) is about what surrounds the engine, not about its releases.
+    """
+    if data.get("engine") == ANY:
+        return [{**data, "versions": "", "when": {}, "at": [], "message": data["title"], "advice": ""}]
     if "engines" not in data:
         return [data]
     name = data["id"].partition("/")[2]
@@ -84,8 +94,14 @@ def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
             compiled["unless"] = compile_condition(data["unless"])
     except (KeyError, ValueError) as error:
         raise RuleError(f"{name}: {error}") from error
-    compiled.update({key: data[key] for key in ("check", "complaint", "labels", "fix") if key in data})
+    compiled.update({key: data[key] for key in ("check", "complaint", "labels", "fix", "profile") if key in data})
     return compiled
+
+
+def on_gpus(example: dict[str, Any]) -> str:
+    """What an example runs on, after its release: " on 2 x t4"; "" where it does not say."""
+    gpu, count = example.get("gpu", "GPUs"), example.get("gpus")
+    return f" on {count} x {gpu}" if count is not None else f" on {gpu}" if "gpu" in example else ""
 
 
 def _cited(entry: dict[str, str]) -> str:
@@ -102,7 +118,7 @@ def find_rule(name: str, folder: str) -> dict[str, Any]:
     """A rule's data by its id; raises RuleError if there is none."""
     path = os.path.join(folder, name + ".yaml")
     if os.path.exists(path):
-        return read_rule(path, folder)
+        return expand(read_rule(path, folder))[0]
     shared = read_rule(os.path.join(folder, "catalog", name.partition("/")[2] + ".yaml"), folder)
     for data in expand(shared):
         if data["id"] == name:

@@ -70,7 +70,11 @@ def needs(compiled: Compiled) -> list[str]:
     if compiled[0] == "test":
         _, name, operator, argument = compiled
         head = name.partition(".")[0]
-        if head in ("env", "model", "effective", "container") or operator in _ABSENT_IS or (operator == "set" and not argument):
+        if (
+            head in ("env", "model", "gpu", "effective", "container")
+            or operator in _ABSENT_IS
+            or (operator == "set" and not argument)
+        ):
             return []
         return [head]
     if compiled[0] == "and":

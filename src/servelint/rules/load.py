@@ -23,15 +23,30 @@ def rule_folder() -> str:
     return inside if os.path.isdir(inside) else _CHECKOUT
 
 
+def schema_folder() -> str:
+    """Where the schemas are, likewise."""
+    inside = os.path.join(_HERE, "..", "schemas")
+    return inside if os.path.isdir(inside) else os.path.join(_CHECKOUT, "..", "schemas")
+
+
 @lru_cache(maxsize=1)
 def rules() -> list[Rule]:
     """All rules, in the order of their ids."""
     return [Rule(data) for data in _book()["rules"]]
 
 
+def every(folders: tuple[str, ...]) -> list[Rule]:
+    """servelint's own rules and those of some folders."""
+    if not folders:
+        return rules()
+    from servelint.rules import folder
+
+    return [*rules(), *(rule for path in folders for rule in folder.load(path).rules)]
+
+
 @lru_cache(maxsize=8)
 def rules_of(engine: str) -> list[Rule]:
-    return [Rule(data) for data in _book()["rules"] if data["engine"] == engine]
+    return [Rule(data) for data in _book()["rules"] if data["engine"] in (engine, "any")]
 
 
 @lru_cache(maxsize=1)

@@ -30,6 +30,7 @@ class Rule:
         "labels",
         "message",
         "needs",
+        "profile",
         "severity",
         "title",
         "unless",
@@ -57,6 +58,7 @@ class Rule:
         self.advice: str = data["advice"]
         self.fix: dict[str, Any] | None = data.get("fix")
         self.evidence: list[str] = data["evidence"]
+        self.profile: str = data.get("profile", "default")
 
     def __repr__(self) -> str:
         return f"Rule({self.id})"

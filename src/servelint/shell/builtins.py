@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 _SILENT = frozenset(
     [
         "alias",
-        "cd",
         "disown",
         "echo",
         "hash",
-        "popd",
-        "pushd",
         "pwd",
         "sleep",
         "shopt",
@@ -68,11 +65,11 @@ def run(
         # a keyword of bash, a command elsewhere
         rest = words[2:] if words[1].shown == "-p" and len(words) > 2 else words[1:]
         return shell.invoke(rest, inline, site, here)
+    if name in ("cd", "pushd", "popd"):
+        _cd(shell, name, words[1:])
+        return SUCCESS
     if name in ("source", "."):
-        # what another file sets is not known here; a virtual environment's own script sets nothing that an engine reads
-        if len(words) > 1 and not words[1].shown.endswith("/activate"):
-            shell.state.sourced = True
-        return UNSURE
+        return _source(shell, words[1:])
     if name == "eval":
         return _eval(shell, words[1:])
     if name == "set":
@@ -115,6 +112,36 @@ def _exec(shell: Evaluator, words: list[Word], inline: dict[str, Text], site: Sp
     shell.invoke(words, inline, site, here, functions=False)
     shell.state.control = EXIT
     return SUCCESS
+
+
+def _cd(shell: Evaluator, name: str, words: list[Word]) -> None:
+    """Where relative paths start afterwards."""
+    words = [word for word in words if word.shown not in ("--", "-P", "-L", "-q")]
+    state = shell.state
+    if name == "popd" or len(words) != 1 or words[0].many or words[0].shown in ("-", ""):
+        state.folder = None
+        return
+    path = words[0].text
+    if path.pieces[0].expression is not None or path.flat.startswith(("/", "~")):
+        state.folder = path
+    elif path.known and state.folder is not None:
+        state.folder = Text.join((state.folder, Text.of("/"), path))
+    else:
+        state.folder = None
+
+
+def _source(shell: Evaluator, words: list[Word]) -> Status:
+    """`source FILE [ARGS]`: a file beside the script, or one that the script has written, is evaluated."""
+    if not words:
+        return UNSURE
+    key = shell.key(words[0].text)
+    text = shell.state.files.read(key)
+    if text is not None and key is not None and text.known:
+        return shell.run_file(key, text, words[1:] if len(words) > 1 else None)
+    # what another file sets is not known here; a virtual environment's own script sets nothing that an engine reads
+    if not words[0].shown.endswith("/activate"):
+        shell.state.sourced = True
+    return UNSURE
 
 
 def _eval(shell: Evaluator, words: list[Word]) -> Status:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from servelint.launch import Word
-from servelint.shell import expand, lexer
+from servelint.shell import expand, lexer, outputs
 from servelint.shell.assignments import ASSIGNMENT, assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
 from servelint.shell.syntax import Node, name_of, parts
-from servelint.shell.words import gaps, nothing
+from servelint.shell.words import nothing
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from servelint.shell.evaluate import Evaluator
 
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
+_WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
@@ -25,16 +26,37 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     here: Text | None = None
     after: list[Node] = []
     likely = True
+    simple = body is None or body.type == "command"
     for redirect in node.children_by_field_name("redirect"):
         if redirect.type == "heredoc_redirect":
             here = heredoc(shell, redirect)
             # what follows `<<EOF` on its line (`| vllm serve`, `&& ...`) hangs on the redirection
             after += [child for child in parts(redirect) if child.type in _AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
+        elif redirect.type == "file_redirect" and not simple:
+            target = redirect.child_by_field_name("destination")
+            if target is not None and redirect.children[0].type in (">", ">>", "&>", ">|"):
+                shell.write(expand.value(shell.script.cut(target), shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
-    if after:
+    if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
+        pipe(shell, outputs.printed_by(shell, node, here) if simple else None, parts(after[0]))
+    elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
     return status
+
+
+def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
+    """Commands of which the first reads what one before them prints; None if that is not known. Each has a state of its own."""
+    status = UNSURE
+    for node in nodes:
+        outer = shell.state
+        shell.state = outer.copy()
+        printed = outputs.printed_by(shell, node, here)
+        status = command(shell, node, here) if node.type == "command" else shell.visit(node)
+        outer.files = shell.state.files
+        shell.state = outer
+        here = printed
+    return Status(None, likely=status.likely)
 
 
 def heredoc(shell: Evaluator, redirect: Node) -> Text | None:
@@ -81,14 +103,20 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     for low, high in found.strings:
         here = Text.join((expand.value(text.cut(low, high), shell), Text.of("\n")))
     words: list[Word] = []
-    empty = gaps(text) if len(text.pieces) > 1 else []
+    empty = shell.script.gaps
     for low, high in ranges:
         # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
         words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
         words += expand.words(text.cut(low, high), shell)
         last = high
+    for operator, (low, high) in found.files:
+        if operator in _WRITES:
+            written = outputs.printed(shell, words, here) if words else Text(())
+            shell.write(expand.value(text.cut(low, high), shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
+        after = lexer.lost(flat, found.end)
+        shell.lost = text.extent(*after) if after is not None else None
         return shell.invoke(words, inline, text.extent(start, found.words[-1][1]), here), None
     for name, value in values.items():
         shell.set(name, value)

@@ -12,6 +12,7 @@ from functools import partial
 
 from servelint.launch import ReleaseClaim, Word
 from servelint.shell import arithmetic, assignments, builtins, commands, expand, flow, outputs
+from servelint.shell.files import CHANGING, HERE, Files, Opened, file_key, is_shell, own
 from servelint.shell.state import (
     EXIT,
     FAIL,
@@ -26,13 +27,16 @@ from servelint.shell.state import (
     unsure_items,
 )
 from servelint.shell.syntax import Node, Script, parts
-from servelint.source import Span
+from servelint.source import Source, Span
 from servelint.text import Piece, Text, unknown
 
 _STEPS_AT_MOST = 20_000
 _CALLS_AT_MOST = 12
 _LENGTH_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
+_STEPS_IN_A_FILE = 6_000
+_SLASH = Text.of("/")
+_NAME = Text((unknown("$(basename $0)", None),))
 
 
 class Invocation:
@@ -40,9 +44,13 @@ class Invocation:
 
     open_env: a script that was sourced before may export more
     likely:   a run without arguments and without extra environment comes here
+    sourced:  another file does it while it is sourced, which is told where that file is read
+    lost:     what looks like the rest of it, behind a continuation that is missing
+    stdin:    what it reads from its standard input, None if that is not known
+    open:     the text of a file that it names, None if that is not known
     """
 
-    __slots__ = ("env", "installed", "likely", "open_env", "site", "words")
+    __slots__ = ("env", "installed", "likely", "lost", "open", "open_env", "site", "sourced", "stdin", "words")
 
     def __init__(
         self,
@@ -52,6 +60,8 @@ class Invocation:
         installed: dict[str, ReleaseClaim],
         open_env: bool,
         likely: bool,
+        stdin: Text | None,
+        open: Callable[[Text], Opened | None],
     ) -> None:
         self.words = words
         self.env = env
@@ -59,32 +69,67 @@ class Invocation:
         self.installed = installed
         self.open_env = open_env
         self.likely = likely
+        self.stdin = stdin
+        self.open = open
+        self.lost: Span | None = None
+        self.sourced = False
 
 
 Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]
 """Told of each command; may answer what the command installs, by engine."""
 
 
-def evaluate(text: Text, found: Found, *, environment: dict[str, Text] | None = None, args: list[Word] | None = None) -> None:
-    """Walk a script and report each command that it may run.
+def evaluate(
+    text: Text,
+    found: Found,
+    *,
+    environment: dict[str, Text] | None = None,
+    args: list[Word] | None = None,
+    files: Callable[[str], Source | None] | None = None,
+    here: Callable[[Text], Opened | None] | None = None,
+) -> list[Text]:
+    """Walk a script and report each command that it may run; gives the scripts that it writes into files.
 
     environment: variables that are set before it starts. args: `$0` and what follows, None if nobody knows them.
+    files: opens a file by its path below the folder that the script stands in; None for a script that is no file
+    here: opens a file by its path below the folder that the script runs in, where another command starts it
     """
-    shell = Evaluator(text, found, environment or {}, args)
+    shell = Evaluator(text, found, environment or {}, args, files, here)
     try:
         shell.visit(shell.script.root)
         shell.uncalled()
     except RecursionError:
-        return  # nested beyond what a person writes; what was found before stands
+        pass  # nested beyond what a person writes; what was found before stands
+    return shell.scripts
 
 
 class Evaluator:
     """One walk. Implements parameters.Scope for the expansions on its way."""
 
-    def __init__(self, text: Text, found: Found, environment: dict[str, Text], args: list[Word] | None) -> None:
+    def __init__(
+        self,
+        text: Text,
+        found: Found,
+        environment: dict[str, Text],
+        args: list[Word] | None,
+        files: Callable[[str], Source | None] | None = None,
+        here: Callable[[Text], Opened | None] | None = None,
+    ) -> None:
         self.script = Script(text)
         self.found = found
         self.state = State()
+        self.state.files = Files(files, here=here)
+        # a script that a person starts runs where it stands; one that another script starts, where that one does
+        self.state.folder = own("${PWD}", None) if files is not None and args is None else HERE
+        if files is not None:
+            self.state.variables["BASH_SOURCE"] = [Word(Text.join((own("$(dirname $0)", None), _SLASH, _NAME)))]
+        extent = text.extent()
+        self.home = extent.source if extent is not None else None
+        self.anchor = extent
+        self.files: list[str] = []
+        self.lost: Span | None = None
+        self.scripts: list[Text] = []
+        self.steps_at_most = _STEPS_AT_MOST
         self.state.variables.update(environment)
         self.state.exported = frozenset(environment)
         self.state.args = args[1:] if args is not None else None
@@ -103,8 +148,8 @@ class Evaluator:
         """Functions that nothing here calls may be called by whoever sources the file."""
         state = self.state
         self.on_path = False
-        for name in list(state.functions):
-            if name not in self.called:
+        for name, (script, _) in list(state.functions.items()):
+            if name not in self.called and not script.elsewhere:
                 self.state = state.copy()
                 self.state.control = None
                 self.call(name, None)
@@ -114,7 +159,7 @@ class Evaluator:
 
     def visit(self, node: Node) -> Status:
         self.steps += 1
-        if self.steps > _STEPS_AT_MOST:
+        if self.steps > self.steps_at_most:
             self.state.control = EXIT
         if self.state.control is not None:
             return UNSURE
@@ -202,6 +247,51 @@ class Evaluator:
                 state.variables.pop(local, None)
         return status
 
+    def run_file(self, key: str, text: Text, args: list[Word] | None) -> Status:
+        """Run the commands of a file here, as `source` does; args: its arguments, None for the script's own."""
+        if key in self.files or len(self.files) >= _CALLS_AT_MOST:
+            return UNSURE
+        state, outer = self.state, (self.script, self.state.args, self.steps_at_most, self.state.variables.get("BASH_SOURCE"))
+        self.script = Script(text)
+        self.script.elsewhere = True
+        if key.startswith("."):
+            folder = own("$(dirname $0)", None)
+            state.variables["BASH_SOURCE"] = [Word(Text.join((folder, Text.of(key[1:] if key[1] == "/" else "/" + key))))]
+        if args is not None:
+            state.args = args
+        self.steps_at_most = min(self.steps_at_most, self.steps + _STEPS_IN_A_FILE)
+        self.files.append(key)
+        status = self.visit(self.script.root)
+        self.files.pop()
+        state, most = self.state, self.steps_at_most
+        self.script, state.args, self.steps_at_most, source = outer
+        if source is not None:
+            state.variables["BASH_SOURCE"] = source
+        if state.control == RETURN:
+            state.control, status = None, state.status
+        elif self.steps > most and self.steps < self.steps_at_most:
+            state.control, state.sourced = None, True  # too long to follow: it may set more
+        return status
+
+    # -- files
+
+    def key(self, path: Text) -> str | None:
+        return file_key(path, self.state.folder)
+
+    def content(self, path: Text) -> Text | None:
+        """The text of a file, said to stand where its path is written if it is another file's."""
+        text = self.state.files.read(self.key(path))
+        extent = text.extent() if text is not None else None
+        return text.placed(path.span()) if text is not None and extent is not None and extent.source is not self.home else text
+
+    def write(self, path: Text, text: Text | None, append: bool = False) -> None:
+        """Remember what a command writes to a file; text None: it is not known."""
+        if text is not None and len(text.flat) > _LENGTH_AT_MOST:
+            text = None
+        if text is not None and not append and is_shell(path.flat, text.flat) and len(self.scripts) < _CALLS_AT_MOST:
+            self.scripts.append(text)
+        self.state.files = self.state.files.after(self.key(path), text, append)
+
     # -- commands
 
     def set(self, name: str, value: Value) -> None:
@@ -219,14 +309,35 @@ class Evaluator:
         self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None, functions: bool = True
     ) -> Status:
         name = words[0].value
+        if site is not None and site.source is self.home:
+            self.anchor = site
+        self.touch(words, here)
         if name is not None:
             if functions and name in self.state.functions:
+                self.lost = None
                 return self.call_with(name, words[1:], inline)
             done = builtins.run(self, name, words, inline, site, here)
             if done is not None:
                 return done
-        self.report(words, inline, site)
+        self.report(words, inline, site, here)
         return UNSURE
+
+    def touch(self, words: list[Word], here: Text | None) -> None:
+        """What a command does to files that are known."""
+        shown = [word.shown for word in words]
+        if shown[0] == "sudo":
+            words, shown = words[1:], shown[1:]
+        if shown[:1] == ["tee"]:
+            append = "-a" in shown or "--append" in shown
+            for word in words[1:]:
+                if not word.shown.startswith("-"):
+                    self.write(word.text, here, append)
+        elif shown[:1] == ["cp"] and len(words) == 3 and self.key(words[1].text) in self.state.files.written:
+            self.write(words[2].text, self.state.files.read(self.key(words[1].text)))
+        elif shown and shown[0] in CHANGING:
+            for word in words[1:]:
+                if self.key(word.text) in self.state.files.written:
+                    self.write(word.text, None)
 
     def call_with(self, name: str, args: list[Word], inline: dict[str, Text]) -> Status:
         before = {key: self.state.variables.get(key) for key in inline}
@@ -242,9 +353,11 @@ class Evaluator:
                 self.state.variables[key] = value
         return status
 
-    def report(self, words: list[Word], inline: dict[str, Text], site: Span | None) -> None:
+    def report(self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None = None) -> None:
         if site is None:
             return
+        if site.source is not self.home and self.anchor is not None:
+            site = self.anchor  # a command of a sourced file is run from here
         env: dict[str, Text] = {}
         for name, value in self.state.variables.items():
             if name not in self.state.exported:
@@ -255,9 +368,12 @@ class Evaluator:
             elif isinstance(value, Text) and value is not UNSET:
                 env[name] = value
         env.update(inline)
-        self.state.installed |= (
-            self.found(Invocation(words, env, site, self.state.installed, self.state.sourced, self.on_path)) or {}
+        state = self.state
+        ran = Invocation(
+            words, env, site, state.installed, state.sourced, self.on_path, here, partial(_opened, state.files, state.folder)
         )
+        ran.lost, ran.sourced = self.lost, bool(self.files)
+        state.installed |= self.found(ran) or {}
 
     # -- parameters.Scope
 
@@ -275,7 +391,13 @@ class Evaluator:
 
     def variable(self, name: str) -> Text | None:
         if name == "0":
+            source = self.state.variables.get("BASH_SOURCE")
+            if isinstance(source, list) and source:
+                return source[0].text
             return self.zero.text if self.zero is not None else None
+        if name == "PWD" and name not in self.state.variables:
+            folder = self.state.folder
+            return folder.placed(None) if folder is not None and folder is not HERE else None
         if name == "#":
             return self.argument_count()
         if name.isdigit():
@@ -374,6 +496,10 @@ class Evaluator:
     def store(self, name: str, value: str) -> None:
         text = Text.of(value)
         self.assign(name, text.softened() if self.number_assumed else text)
+
+
+def _opened(files: Files, folder: Text | None, path: Text) -> Opened | None:
+    return files.opened(file_key(path, folder))
 
 
 _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.launch import Word
-from servelint.shell import builtins, conditions, expand, lexer
+from servelint.shell import builtins, commands, conditions, expand, lexer
 from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
 from servelint.shell.syntax import Node, name_of, parts
 from servelint.text import EMPTY, Text, unknown
@@ -29,18 +29,13 @@ def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
     if shell.state.control in (EXIT, FAIL):
         status = shell.state.status
     outer.installed = shell.state.installed
+    outer.files = shell.state.files
     shell.state = outer
     return status
 
 
 def pipeline(shell: Evaluator, node: Node) -> Status:
-    status = UNSURE
-    for child in parts(node):
-        outer = shell.state
-        shell.state = outer.copy()
-        status = shell.visit(child)
-        shell.state = outer
-    return Status(None, likely=status.likely)
+    return commands.pipe(shell, None, parts(node))
 
 
 def negated(shell: Evaluator, node: Node) -> Status:

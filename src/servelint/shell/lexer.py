@@ -13,6 +13,7 @@ Range = tuple[int, int]
 _RUN = re.compile(r"[^ \t\n\\'\"`$;&|<>()]+")
 _BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-?|<>|>>|>&|<&|>\||[<>](?!\())|&>>?")
+_LOST = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)+[ \t]*(--?[A-Za-z])")
 _SPECIAL = re.compile(r"[\\'\"`$#]|<<-?")
 _IN_COMMAND = re.compile(r"[)\\'\"`$(#<]|(?<![\w$.-])[ce]")
 _IN_BRACES = re.compile(r"[}\\'\"`$]")
@@ -23,15 +24,18 @@ _HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s'\"\\;
 
 
 class Command:
-    """A simple command: its words, the words of its here-strings, whether it has redirections of files, and its end."""
+    """A simple command: its words, the words of its here-strings, its redirections and its end.
 
-    __slots__ = ("end", "redirected", "strings", "words")
+    files: the operator (`>`, `>>`, `<`, `2>`) of each redirection and the word that names its file
+    """
+
+    __slots__ = ("end", "files", "strings", "words")
 
     def __init__(self) -> None:
         self.end = 0
         self.words: list[Range] = []
         self.strings: list[Range] = []
-        self.redirected = False
+        self.files: list[tuple[str, Range]] = []
 
 
 def command(flat: str, at: int) -> Command:
@@ -50,7 +54,7 @@ def command(flat: str, at: int) -> Command:
             if redirection.group().endswith("<<<"):
                 found.strings.append((start, at))
             elif not redirection.group().endswith(("<<", "<<-")):
-                found.redirected = True
+                found.files.append((redirection.group(), (start, at)))
             continue
         end = word_end(flat, at)
         if end == at or flat[at] == "#":
@@ -63,6 +67,21 @@ def command(flat: str, at: int) -> Command:
         at = end
     found.end = at
     return found
+
+
+def lost(flat: str, at: int) -> Range | None:
+    """The lines after a command that ends at an offset, if they start with an option: a continuation before them is missing.
+
+    No command starts with a dash; what stands there was meant for the one before.
+    """
+    first = _LOST.match(flat, at)
+    if first is None:
+        return None
+    end = first.end()
+    while (following := _LOST.match(flat, end)) is not None or end == first.end():
+        start = following.start(1) if following is not None else first.start(1)
+        end = max(command(flat, start).end, start + 1)
+    return first.start(1), len(flat[:end].rstrip())
 
 
 def items(flat: str, at: int, end: int) -> list[Range]:

@@ -1,11 +1,13 @@
-"""The few command substitutions whose output is plain: echo, printf, cat of a heredoc, basename, dirname."""
+"""The few commands whose output is plain: echo, printf, cat of what is known, basename, dirname, `cd X && pwd`."""
 
 from __future__ import annotations
 
 import re
 
+from servelint.launch import Word
 from servelint.shell import commands, expand, lexer
 from servelint.shell.arithmetic import integer
+from servelint.shell.files import HERE, is_own, own
 from servelint.shell.syntax import Node, Script
 from servelint.text import EMPTY, Piece, Text, unknown
 
@@ -13,10 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.evaluate import Evaluator
 
-_PLAIN_OUTPUT = re.compile(r"\s*(echo|printf|cat|basename|dirname)\b")
+_PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _ECHO_OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?\d{0,3})([di]))|\\([\\nt\"])")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
+_LINE_END = Text.of("\n")
 
 
 def output(shell: Evaluator, command: Text, whole: Text) -> Text:
@@ -26,50 +29,120 @@ def output(shell: Evaluator, command: Text, whole: Text) -> Text:
         return nothing
     script = Script(command)
     statements = [child for child in script.root.children if child.is_named and child.type != "comment"]
-    if len(statements) != 1 or script.root.has_error:
+    if len(statements) != 1 or (script.root.has_error and command.flat.lstrip()[:1] != "<"):
         return nothing
     outer = shell.script, shell.state
     shell.script, shell.state = script, shell.state.copy()
     found = _output(shell, statements[0])
     shell.script, shell.state = outer
-    return nothing if found is None else found.cut(0, len(found.flat.rstrip("\n")))
+    if found is None:
+        return nothing
+    found = found.cut(0, len(found.flat.rstrip("\n")))
+    return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
 
 
 def _output(shell: Evaluator, node: Node) -> Text | None:
+    if node.type == "list":
+        return _folder(shell, node)
     here: Text | None = None
     if node.type == "redirected_statement":
         redirects, body = node.children_by_field_name("redirect"), node.child_by_field_name("body")
-        if body is None or len(redirects) != 1 or redirects[0].type != "heredoc_redirect":
+        if len(redirects) != 1:
             return None
-        if any(child.type in ("pipeline", "command", "list", "&&", "||", "ERROR") for child in redirects[0].children):
-            return None
-        here, node = commands.heredoc(shell, redirects[0]), body
-    if node.type != "command":
+        if redirects[0].type == "heredoc_redirect":
+            if body is None or any(
+                child.type in ("pipeline", "command", "list", "&&", "||", "ERROR") for child in redirects[0].children
+            ):
+                return None
+            here = commands.heredoc(shell, redirects[0])
+        node = body if body is not None else node
+    if node.type not in ("command", "redirected_statement", "file_redirect"):
         return None
     found = lexer.command(shell.script.flat, node.start_byte)
     text = shell.script.text
     for start, end in found.strings:
-        here = Text.join((expand.value(text.cut(start, end), shell), Text.of("\n")))
+        here = Text.join((expand.value(text.cut(start, end), shell), _LINE_END))
+    read: Text | None = None
+    for operator, (start, end) in found.files:
+        if operator in ("2>", "2>>"):
+            continue
+        if operator != "<" or read is not None:
+            return None
+        read = shell.content(expand.value(text.cut(start, end), shell))
+        if read is None:
+            return None
     words = [word for start, end in found.words for word in expand.words(text.cut(start, end), shell)]
-    if any(word.many for word in words) or found.redirected or not words:
+    if not words:
+        return read  # `$(<file)`
+    return printed(shell, words, here if read is None else read)
+
+
+def _folder(shell: Evaluator, node: Node) -> Text | None:
+    """`cd FOLDER && pwd`, where the folder is told from the script's own."""
+    commands_ = [child for child in node.children if child.is_named]
+    if len(commands_) != 2 or not any(child.type == "&&" for child in node.children):
         return None
+    texts: list[list[Text]] = []
+    for child in commands_:
+        found = lexer.command(shell.script.flat, child.start_byte)
+        texts.append([expand.value(shell.script.text.cut(start, end), shell) for start, end in found.words])
+    first, second = texts
+    first = [text for text in first if text.flat not in ("--", "-P")]
+    if len(first) != 2 or first[0].flat != "cd" or [text.flat for text in second][:1] != ["pwd"]:
+        return None
+    return first[1] if is_own(first[1]) else None
+
+
+def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
+    """What a command prints, given what it reads; None if that is not known."""
+    if node.type != "command" and (node.type != "redirected_statement" or here is None):
+        return _output(shell, node) if node.type == "redirected_statement" else None
+    found = lexer.command(shell.script.flat, node.start_byte)
+    if any(operator[:1] != "2" for operator, _ in found.files):
+        return None
+    text = shell.script.text
+    for start, end in found.strings:
+        here = Text.join((expand.value(text.cut(start, end), shell), _LINE_END))
+    words = [word for start, end in found.words for word in expand.words(text.cut(start, end), shell)]
+    if words and words[0].value == "tee":
+        return here
+    return printed(shell, words, here) if words else None
+
+
+def printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
+    """What a command that is known to print just its arguments or its input prints; None for any other."""
     name, args = words[0].value, [word.text for word in words[1:]]
-    if name in shell.state.functions:
+    if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
         return None
     if name == "cat":
-        return here if not args else None
+        if not args or (len(args) == 1 and args[0].flat == "-"):
+            return here
+        texts = [shell.content(arg) for arg in args]
+        return Text.join([text for text in texts if text is not None]) if None not in texts else None
     if name == "echo":
+        end = _LINE_END
         while args and _ECHO_OPTION.fullmatch(args[0].flat):
             if "e" in args[0].flat:
                 return None
+            end = EMPTY if "n" in args[0].flat else end
             args = args[1:]
-        return spaced(args)
+        return Text.join((spaced(args), end))
     if name == "printf":
         if len(args) > 2 and not all(arg.known for arg in args):
             return None  # an unknown argument may be several
         return formatted(args) if args and not args[0].flat.startswith("-") else None
-    if name in ("basename", "dirname") and 1 <= len(args) <= 2 and not args[0].flat.startswith("-"):
-        return _path_part(name, *args)
+    if name in ("basename", "dirname"):
+        args = [arg for arg in args if arg.flat != "--"]
+        return _path_part(name, *args) if 1 <= len(args) <= 2 and not args[0].flat.startswith("-") else None
+    if name in ("readlink", "realpath"):
+        args = [arg for arg in args if not arg.flat.startswith("-")]
+        return args[0] if len(args) == 1 and is_own(args[0]) else None
+    if name == "pwd":
+        return shell.state.folder if shell.state.folder is not HERE else None
+    if name == "jq":
+        # the same JSON, written on one line
+        shown = [arg.flat for arg in args]
+        return shell.content(args[-1]) if len(args) == 3 and shown[0] in ("-c", "-rc", "-cr") and shown[1] == "." else None
     return None
 
 
@@ -114,8 +187,10 @@ def _path_part(name: str, path: Text, suffix: Text = EMPTY) -> Text | None:
     flat = path.flat.rstrip("/")
     slash = flat.rfind("/")
     if name == "dirname":
-        if suffix is not EMPTY or not path.known:
+        if suffix is not EMPTY or (not path.known and not is_own(path)):
             return None
+        if is_own(path) and not flat[1:].replace("/..", ""):
+            return Text.join((path, Text.of("/..")))
         if slash == -1 or not flat[:slash].strip("/"):
             return Text.of("/" if path.flat[:1] == "/" else ".", path.span())
         return path.cut(0, len(flat[:slash].rstrip("/")))

@@ -6,6 +6,7 @@ import re
 
 from servelint.launch import Word
 from servelint.shell import patterns
+from servelint.shell.files import is_own
 from servelint.shell.lexer import step
 from servelint.shell.state import UNSET
 from servelint.text import EMPTY, HOLE, Piece, Text, unknown
@@ -264,6 +265,8 @@ def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) 
     cut = next(lengths, None) if len(operator) == 1 else max(lengths, default=None)
     rest = known if cut is None else known.cut(cut) if operator[0] == "#" else known.cut(0, len(flat) - cut)
     # an unknown part may hold what the pattern looks for: only `##*/` with a known rest is certain
+    if operator == "%" and pattern == ["/", None] and is_own(known) and flat.count("/") == 1:
+        return rest
     if HOLE in flat and not (operator == "##" and pattern == [None, "/"] and HOLE not in rest.flat and cut is not None):
         return _unknown(whole)
     return rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint.launch import ReleaseClaim, Word
+from servelint.shell.files import HERE, Files
 from servelint.shell.syntax import Node, Script
 from servelint.text import EMPTY, Text, unknown
 
@@ -50,6 +51,7 @@ class State:
     aliases: name references (`declare -n`) and the variables that they stand for
     doubtful: exported in one branch only
     typed:   variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`)
+    files:   what is known of files;  folder: where relative paths start, None if that is not known
     """
 
     __slots__ = (
@@ -59,6 +61,8 @@ class State:
         "control",
         "doubtful",
         "exported",
+        "files",
+        "folder",
         "functions",
         "installed",
         "levels",
@@ -82,6 +86,8 @@ class State:
         self.typed: frozenset[str] = frozenset()
         self.all_exported = False
         self.sourced = False
+        self.files = Files(None)
+        self.folder: Text | None = HERE
 
     def copy(self) -> State:
         new = State()
@@ -98,6 +104,8 @@ class State:
         new.typed = self.typed
         new.all_exported = self.all_exported
         new.sourced = self.sourced
+        new.files = self.files
+        new.folder = self.folder
         return new
 
     @property
@@ -116,6 +124,10 @@ def join(main: State, other: State) -> State:
     main.typed |= other.typed
     main.aliases = {**other.aliases, **main.aliases}
     main.sourced = main.sourced or other.sourced
+    if main.files is not other.files:
+        main.files = main.files.joined(other.files)
+    if main.folder is not other.folder:
+        main.folder = None
     for engine in main.installed.keys() | other.installed.keys():
         ours_claim, theirs_claim = main.installed.get(engine), other.installed.get(engine)
         if ours_claim is not theirs_claim:

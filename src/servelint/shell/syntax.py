@@ -8,6 +8,7 @@ import tree_sitter
 import tree_sitter_bash
 
 from servelint.shell.lexer import neutral
+from servelint.shell.words import gaps
 from servelint.text import Text
 
 Node = tree_sitter.Node
@@ -22,12 +23,16 @@ class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
+    gaps: where defaults that are empty stand in it
+    elsewhere: it stands in a file that the script in question only sources
     """
 
-    __slots__ = ("flat", "root", "text")
+    __slots__ = ("elsewhere", "flat", "gaps", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
+        self.gaps = gaps(text) if len(text.pieces) > 1 else []
+        self.elsewhere = False
         flat = text.flat
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")

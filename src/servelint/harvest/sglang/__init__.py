@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.pysource import Program
+from servelint.harvest.sglang.architectures import architectures
 from servelint.harvest.sglang.environment import environment
 from servelint.harvest.sglang.json_options import json_options
 from servelint.harvest.sglang.names import names
@@ -28,5 +29,9 @@ def snapshot(tree: Tree, report: Callable[[str], None] = _silent) -> dict[str, A
         "positionals": [],
         "json": json_options(program, found),
         "env": environment(tree, program, report),
-        "names": names(program, found),
+        "names": {**names(program, found), **_named(architectures(tree))},
     }
+
+
+def _named(models: list[str]) -> dict[str, list[str]]:
+    return {"architectures": models} if models else {}

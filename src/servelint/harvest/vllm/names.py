@@ -1,4 +1,5 @@
-"""Names that vLLM takes in free-text options: speculative methods, parsers, quantizations, attention backends."""
+"""Names that vLLM takes in free-text options (speculative methods, parsers, quantizations, attention backends), and those of the
+model architectures that it implements."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ _BACKENDS = (
     ("vllm.platforms.interface", "_Backend"),
     ("vllm.attention.selector", "_Backend"),
 )
+_MODELS = (("vllm.model_executor.models.registry", "_VLLM_MODELS"), ("vllm.model_executor.models", "_MODELS"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
         "quantization": _quantization(program) or options.get("quantization", {}).get("choices", []),
         "attention-backends": _backends(program),
         "kv-cache-dtypes": _literal(program, "CacheDType") or options.get("kv-cache-dtype", {}).get("choices", []),
+        "architectures": _architectures(program),
     }
     return {kind: values for kind, values in found.items() if values}
 
@@ -125,6 +128,16 @@ def _quantization(program: Program) -> list[str]:
         literal = plain(list(value)) if isinstance(value, (dict, list, tuple)) else UNKNOWN
         if isinstance(literal, list):
             return literal
+    return []
+
+
+def _architectures(program: Program) -> list[str]:
+    """The architectures of the model registry, the Transformers backend's own stand-ins among them."""
+    for dotted, name in _MODELS:
+        module = program.module(dotted)
+        value = module.resolve(name) if module is not None and module.defines(name) else None
+        if isinstance(value, dict):
+            return sorted(key for key in value if isinstance(key, str))
     return []
 
 

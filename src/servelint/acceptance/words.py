@@ -1,0 +1,44 @@
+"""Complaints about the words themselves: what a shell makes of a command is not always what was meant."""
+
+from __future__ import annotations
+
+from servelint.acceptance.complaint import Complaint
+from servelint.engines import ENGINE_NAMES
+from servelint.engines.config import Config
+
+_QUOTES = ("'", '"')
+
+
+def complaints(config: Config) -> list[Complaint]:
+    """The same for every release."""
+    return [*_cut(config), *_quotes(config)]
+
+
+def _cut(config: Config) -> list[Complaint]:
+    cut = config.launch.cut
+    if cut is None:
+        return []
+    name = ENGINE_NAMES[config.launch.engine]
+    first = cut.text.split(None, 1)[0]
+    message = f"the command ends before {first}: this and what follows never reaches {name}"
+    advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
+    return [Complaint("command-cut-short", cut, message, advice, "not part of the command")]
+
+
+def _quotes(config: Config) -> list[Complaint]:
+    """Quotes that stand in a variable's value: the shell removes only those that stand in the command itself."""
+    arguments = config.reading.arguments
+    values = [(setting.spelling, setting.value, setting.option) for setting in arguments.every]
+    found: list[Complaint] = []
+    for spelling, text, option in values:
+        if text is None or (option is not None and (option.json or "json" in option.types)):
+            continue
+        flat = text.flat
+        if flat[:1] not in _QUOTES or len(flat) < 2 or (flat[-1:] != flat[:1] and " " in flat):
+            continue
+        span = text.span()
+        if span is None or not text.known:
+            continue
+        message = f"the value of {spelling} is {flat}: the quotes are part of it, since no shell removes them here"
+        found.append(Complaint("literal-quotes", span, message, "write the value without these quotes", "quotes and all"))
+    return found

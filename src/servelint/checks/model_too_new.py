@@ -1,0 +1,59 @@
+"""A release that cannot load the model: it does not list the architecture, and cannot fall back on Transformers.
+
+The first releases have no fallback (vLLM to 0.7.1, SGLang to 0.4.6.post5). Later ones run what they do not list with
+Transformers, which must know the model type: some release of it brought that, and only older ones may go with the engine's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint.engines import images
+from servelint.engines.config import Config
+
+_FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
+_OTHER_TRANSFORMERS = re.compile(r"install\b.*\btransformers\b", re.IGNORECASE | re.DOTALL)
+
+
+def check(config: Config) -> dict[str, str] | None:
+    missing = not_listed(config)
+    if missing is None:
+        return None
+    return missing if not falls_back(config) or not _readable(config) else None
+
+
+def not_listed(config: Config) -> dict[str, str] | None:
+    """What a message says if the release does not list the model's architecture; None if it does, or if nobody knows."""
+    family, since, catalog = config.family, config.since, config.catalog
+    if family is None or since is None or catalog is None or family.architecture is None or config.at_least(since) is not False:
+        return None
+    image = config.launch.image
+    if image is not None and images.identify(image).house:
+        return None  # whoever built it may have added the model
+    if config.index is None and config.around is not None and lists(config.around[1], family.architecture):
+        return None  # somewhere between two releases, the later of which has it
+    return {"architecture": family.architecture, "since": since}
+
+
+def lists(config: Config, architecture: str) -> bool:
+    found = config.named("architectures", architecture)
+    return found is not None and found.here is True
+
+
+def falls_back(config: Config) -> bool:
+    """Whether the release may run what it does not list with Transformers."""
+    known = config.around[1] if config.index is None and config.around is not None else config
+    return any(lists(known, name) for name in _FALLBACKS)
+
+
+def _readable(config: Config) -> bool:
+    """Whether Transformers beside the release may know the model type; also where something else may stand there."""
+    family, key = config.family, config.key
+    if family is None or family.transformers is None or key is None or _OTHER_TRANSFORMERS.search(config.launch.source.text):
+        return True
+    if config.operand("trust-remote-code").present is not False:
+        return True  # the repository may bring its own
+    from servelint.models.support import knows, newest_transformers
+
+    newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
+    return newest is None or knows(newest, family.transformers)

@@ -1,0 +1,23 @@
+"""A tool-call parser for another format than the one in which the model writes its calls. Source: models/parsers.json."""
+
+from __future__ import annotations
+
+from servelint.engines.config import Config
+from servelint.models import formats
+
+
+def check(config: Config) -> dict[str, str] | None:
+    family = config.family
+    return misfit(config, "tool-call-parser", "tools", family.tools if family is not None else None)
+
+
+def misfit(config: Config, option: str, kind: str, wanted: str | None) -> dict[str, str] | None:
+    """The parser to write instead of one that reads another format; None if it fits, or if nobody knows."""
+    engine, given = config.launch.engine, config.operand(option).value
+    if wanted is None or not isinstance(given, str) or not formats.known(kind, given, engine):
+        return None
+    fitting = formats.fitting(kind, wanted, engine)
+    if given in fitting:
+        return None
+    here = [name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here]
+    return {"fits": here[0]} if here else None

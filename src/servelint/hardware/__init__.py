@@ -1,0 +1,113 @@
+"""What is known of a GPU by its name, as people and clusters write it. A name that is not known says nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Fact = str | float | bool
+
+_MEMORY = re.compile(r"(\d+)(?:gb?|gib)")
+_MIG = re.compile(r"(?:^| )mig (?:\d+g )?\d+gb?(?: me)?")
+
+
+class Gpu:
+    """One kind of GPU.
+
+    name:   as servelint writes it: "h100-80gb"
+    facts:  name, vendor, architecture, unified; capability (9.0) for NVIDIA's; memory-gib (GiB of one GPU, as its driver
+            reports it), where the name tells which it has; fp8, nvfp4, flash-attention-3: whether it has them
+    """
+
+    __slots__ = ("facts", "name")
+
+    def __init__(self, name: str, facts: dict[str, Fact]) -> None:
+        self.name = name
+        self.facts = facts
+
+
+class _Table:
+    __slots__ = ("by_words", "data", "noise")
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.noise = re.compile(data["noise"])
+        self.by_words: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for family in data["families"]:
+            for gpu in family["gpus"]:
+                for name in (gpu["name"], *gpu["also"]):
+                    self.by_words[self.without_noise(name)] = (family, gpu)
+
+    def without_noise(self, text: str) -> str:
+        return " ".join([word for word in text.split() if not self.noise.fullmatch(word)])
+
+
+@lru_cache(maxsize=1)
+def _table() -> _Table:
+    with open(os.path.join(os.path.dirname(__file__), "gpus.json"), encoding="utf-8") as file:
+        return _Table(json.load(file))
+
+
+@lru_cache(maxsize=64)
+def identify(name: str) -> Gpu | None:
+    """A GPU by a name such as `h100`, `NVIDIA-H100-80GB-HBM3`, `nvidia-tesla-t4` or `RTX PRO 6000 Blackwell`."""
+    table = _table()
+    text = table.data["whole"].get(name.strip().lower()) or re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()
+    part = _MIG.search(text) is not None or re.search(r"(?:^| )shared(?: |$)", text) is not None
+    words = table.without_noise(_MIG.sub("", text)).split()
+    for end in range(len(words), 0, -1):
+        found = table.by_words.get(" ".join(words[:end]))
+        if found is None:
+            continue
+        more = " ".join([_MEMORY.sub(r"\1gb", word) for word in words[end:]])
+        family, gpu = found
+        if more and more not in gpu["memory"] and _MEMORY.fullmatch(more) is None:
+            return None  # more than a size: another card
+        if more and gpu["memory"] and more not in gpu["memory"]:
+            return None  # a size that this card does not have
+        return _gpu(family, gpu, more, part)
+    return None
+
+
+def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> Gpu:
+    name = gpu["name"].replace(" ", "-")
+    if more and len(set(gpu["memory"].values())) > 1:
+        name += "-" + more.replace(" ", "-")
+    facts: dict[str, Fact] = {"name": name, "vendor": family["vendor"], "architecture": family["architecture"]}
+    facts["unified"] = family.get("unified", False)
+    if "capability" in family:
+        facts["capability"] = family["capability"]
+    if more in gpu["memory"] and not part:
+        facts["memory-gib"] = gpu["memory"][more]
+    for feature, needs in _table().data["supports"].items():
+        if "capability" in family:
+            facts[feature] = needs["capability"] <= family["capability"] < needs.get("below", 1000)
+        else:
+            facts[feature] = family["architecture"] in needs["architectures"]
+    return Gpu(name, facts)
+
+
+def names() -> list[str]:
+    """The names of all GPUs that are known, a card with several sizes of memory once for each."""
+    found: list[str] = []
+    for family in _table().data["families"]:
+        for gpu in family["gpus"]:
+            name = gpu["name"].replace(" ", "-")
+            several = len(set(gpu["memory"].values())) > 1
+            sizes = [size for size in gpu["memory"] if _MEMORY.fullmatch(size)] if several else []
+            found += [f"{name}-{size}" for size in sizes] if sizes and "" not in gpu["memory"] else [name]
+    return found
+
+
+def near(name: str) -> list[str]:
+    """Names that are like one that is not known, the most alike first."""
+    from difflib import get_close_matches
+
+    asked = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return get_close_matches(asked, names(), n=4, cutoff=0.5)

@@ -1,0 +1,1 @@
+"""just's own syntax: settings, variables, recipes and their parameters. Nothing is run."""

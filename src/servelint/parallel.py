@@ -1,0 +1,98 @@
+"""Linting many files on several processors: forked processes, each with a share of the files.
+
+A forked process starts with everything that is loaded, so nothing is imported twice; a pool of the standard library would cost
+as much start-up as a hundred files. What a process found comes back through a pipe.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+from collections.abc import Callable
+
+from servelint.launch import Launch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.linter import Report
+
+FILES_AT_LEAST = 120
+"""Fewer are done before other processes would be."""
+
+_PROCESSES_AT_MOST = 16
+
+
+def processes(files: int) -> int:
+    """How many processes to use for a number of files: 1 where it cannot be done, or does not pay."""
+    if files < FILES_AT_LEAST or not hasattr(os, "fork"):
+        return 1
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(available, files // (FILES_AT_LEAST // 2), _PROCESSES_AT_MOST))
+
+
+def run(paths: list[str], lint: Callable[[str], Report], count: int, *, words: bool) -> list[Report]:
+    """The report of each path, in the order of the paths. words: whether the words of the launches are needed
+
+    What a process does not give, because it was killed or came to an end, is done here.
+    """
+    shares = [range(start, len(paths), count) for start in range(count)]
+    pipes: list[tuple[int, int]] = []
+    for share in shares[1:]:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _work(writing, [paths[index] for index in share], lint, words)
+        os.close(writing)
+        pipes.append((child, reading))
+    reports: dict[int, Report] = {index: lint(paths[index]) for index in shares[0]}
+    for share, (child, reading) in zip(shares[1:], pipes, strict=True):
+        with os.fdopen(reading, "rb") as pipe:
+            data = pipe.read()
+        os.waitpid(child, 0)
+        found = _loaded(data)
+        if found is None or len(found) != len(share):
+            found = [lint(paths[index]) for index in share]
+        reports.update(zip(share, found, strict=True))
+    return [reports[index] for index in range(len(paths))]
+
+
+def _loaded(data: bytes) -> list[Report] | None:
+    if not data:
+        return None
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        found: list[Report] = pickle.loads(data)  # noqa: S301 - our own process wrote it
+    except (pickle.UnpicklingError, EOFError):
+        return None  # it ended in the middle
+    finally:
+        if enabled:
+            gc.enable()
+    return found
+
+
+def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: bool) -> None:
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        gc.disable()
+        reports = [lint(path) for path in paths]
+        for report in reports:
+            for launch in report.launches:
+                launch.open = None  # it is judged already, and what opens files cannot travel
+                if not words:
+                    _lighten(launch)
+        data = pickle.dumps(reports, pickle.HIGHEST_PROTOCOL)
+        at = 0
+        while at < len(data):
+            at += os.write(writing, data[at:])
+        status = 0
+    finally:
+        os._exit(status)  # nothing of the parent's is flushed or cleaned up twice
+
+
+def _lighten(launch: Launch) -> None:
+    """Take away what no report shows and what makes most of a launch."""
+    launch.argv, launch.verb, launch.env = [], (), {}

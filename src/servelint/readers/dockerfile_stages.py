@@ -1,0 +1,289 @@
+"""The stages of a Dockerfile: whose engine an image holds, which release, what it starts and with which variables."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from servelint.engines import images
+from servelint.launch import ReleaseClaim, Variable, Word
+from servelint.readers import installs
+from servelint.readers.dockerfile_lines import Instruction, Lookup, expand, instructions, replace, words
+from servelint.shell.words import split
+from servelint.source import Span
+from servelint.text import EMPTY, Text, unknown
+
+Given = dict[str, "Text | None"]
+
+_OPTION = re.compile(r"--([a-z]+)(?:=|$)")
+_ASSIGNMENT = re.compile(r"[^=\s]+=")
+_COMMENT = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
+_COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
+_ENGINE = re.compile(r"(?<![\w/-])(vllm|sglang|lmdeploy)(?![\w-])", re.IGNORECASE)
+_SHELL = ("/bin/sh", "-c")
+
+
+class Command:
+    """An ENTRYPOINT or CMD as words.
+
+    exec:  written as a JSON array, not as a text for the shell
+    cut:   a missing continuation keeps the rest of it from the image, which cannot be built
+    """
+
+    __slots__ = ("cut", "exec", "site", "words")
+
+    def __init__(self, words: list[Word], site: Span | None, exec: bool, cut: bool) -> None:
+        self.cut = cut
+        self.words = words
+        self.site = site
+        self.exec = exec
+
+
+class Step:
+    """A COPY, ADD or RUN of a stage: what may bring a file into the image.
+
+    folder:  the working folder; a path that is not absolute starts at the base image's, which nobody knows
+    values:  the variables at that point
+    """
+
+    __slots__ = ("folder", "instruction", "values")
+
+    def __init__(self, instruction: Instruction, folder: str, values: dict[str, Text]) -> None:
+        self.instruction = instruction
+        self.folder = folder
+        self.values = values
+
+
+class Stage:
+    """One stage, as an image that it would make.
+
+    name:        in lower case, "" if it has none;  number: its place among the stages
+    reference:   the image that its first ancestor is made from
+    origin:      what the name of that image says
+    image:       what the stage holds: the engine, its release, and the program that it starts if the file names none
+    claims:      engine -> what the image or an installer says of its release
+    entrypoint, cmd:  of this file, None where the image's own hold
+    env:         the variables that it sets; all may be overridden where it is run
+    parent:      the stage of this file that it is made from;  copies: numbers of the stages that it takes files from
+    """
+
+    __slots__ = (
+        "args", "claims", "cmd", "cmd_set", "copies", "entrypoint", "env", "folder", "image", "name", "number", "origin",
+        "parent", "reference", "shell", "steps",
+    )  # fmt: skip
+
+    def __init__(self, number: int, name: str, reference: Text, parent: Stage | None) -> None:
+        self.number = number
+        self.name = name
+        self.parent = parent
+        self.reference: Text = parent.reference if parent is not None else reference
+        self.origin: images.Image = parent.origin if parent is not None else images.identify(reference)
+        self.image: images.Image = parent.image if parent is not None else self.origin
+        self.claims: dict[str, ReleaseClaim] = dict(parent.claims if parent is not None else self.image.claims)
+        self.env: dict[str, Variable] = dict(parent.env) if parent is not None else {}
+        self.entrypoint: Command | None = parent.entrypoint if parent is not None else None
+        self.cmd: Command | None = parent.cmd if parent is not None else None
+        self.cmd_set = False
+        self.shell: list[Word] = parent.shell if parent is not None else [Word(Text.of(word)) for word in _SHELL]
+        self.folder: str = parent.folder if parent is not None else ""
+        self.args: dict[str, Text] = {}
+        self.steps: list[Step] = []
+        self.copies: set[int] = set()
+
+    def value(self, name: str) -> Text | None:
+        """The value of a variable while the image is built."""
+        variable = self.env.get(name)
+        return variable.value if variable is not None else self.args.get(name)
+
+
+def base(text: Text, given: Given | None = None, target: str | None = None) -> images.Image:
+    """The image of a Dockerfile's target, which is its last stage if None is named.
+
+    given: the build arguments that are set from outside; None where that value is not known
+    """
+    found = stage(text, given, target)
+    return found.image if found is not None else images.Image(None, ReleaseClaim(), None)
+
+
+def stage(text: Text, given: Given | None = None, target: str | None = None) -> Stage | None:
+    """The stage that a build makes: the named one, else the last; None if there is none."""
+    return chosen(stages(text, given), target)
+
+
+def chosen(found: list[Stage], target: str | None) -> Stage | None:
+    """The stage of a name or a number, else the last; None if there is none."""
+    if target is not None:
+        wanted = target.lower()
+        named = [one for one in found if one.name == wanted]
+        found = named or [one for one in found if str(one.number) == wanted]
+    return found[-1] if found else None
+
+
+def stages(text: Text, given: Given | None = None, contexts: dict[str, Text] | None = None) -> list[Stage]:
+    """All stages, in order. contexts: images that a build gives names to, which FROM may use (`--build-context`)"""
+    return _Build(given or {}, contexts or {}).run(instructions(text))
+
+
+class _Build:
+    """One pass over the instructions."""
+
+    def __init__(self, given: Given, contexts: dict[str, Text]) -> None:
+        self.given = given
+        self.contexts = contexts
+        self.globals: dict[str, Text] = {}
+        self.stages: list[Stage] = []
+
+    def run(self, found: list[Instruction]) -> list[Stage]:
+        handlers = {
+            "ARG": self.arg, "ENV": self.env, "RUN": self.install, "COPY": self.copy, "ADD": self.copy, "SHELL": self.shell,
+            "WORKDIR": self.workdir, "ENTRYPOINT": self.entrypoint, "CMD": self.cmd,
+        }  # fmt: skip
+        for instruction in found:
+            if instruction.keyword == "FROM":
+                self.begin(instruction)
+            elif instruction.keyword == "ARG" and not self.stages:
+                for name, value in self.arguments(instruction, self.globals.get):
+                    if value is not None:
+                        self.globals[name] = value
+            elif self.stages and instruction.keyword in handlers:
+                handlers[instruction.keyword](self.stages[-1], instruction)
+        return self.stages
+
+    def begin(self, instruction: Instruction) -> None:
+        found = [expand(word, self.globals.get, instruction.escape) for word in words(instruction.text, instruction.escape)]
+        found = [word for word in found if not word.flat.startswith("--")]
+        if not found:
+            return
+        named = (found[0].value or "").lower()
+        parent = next((one for one in reversed(self.stages) if one.name and one.name == named), None)
+        name = found[2].value or "" if len(found) > 2 and found[1].flat.lower() == "as" else ""
+        self.stages.append(Stage(len(self.stages), name.lower(), self.contexts.get(named, found[0]), parent))
+
+    def arguments(self, instruction: Instruction, lookup: Lookup) -> list[tuple[str, Text | None]]:
+        """Build arguments and their values; None if nothing gives one."""
+        found: list[tuple[str, Text | None]] = []
+        for word in words(instruction.text, instruction.escape):
+            name, sign, _ = word.flat.partition("=")
+            if name in self.given:
+                value = self.given[name]
+                found.append((name, value or Text((unknown("${" + name + "}", word.span()),))))
+            else:
+                default = expand(word.cut(len(name) + 1), lookup, instruction.escape).softened() if sign else None
+                found.append((name, default))
+        return found
+
+    def arg(self, stage: Stage, instruction: Instruction) -> None:
+        for name, value in self.arguments(instruction, stage.value):
+            value = self.globals.get(name) if value is None else value
+            if value is not None:
+                stage.args[name] = value
+
+    def env(self, stage: Stage, instruction: Instruction) -> None:
+        found = words(instruction.text, instruction.escape)
+        if found and _ASSIGNMENT.match(found[0].flat) is None:
+            # `ENV NAME several words`
+            name = found[0].flat
+            rest = instruction.text.cut(len(name)).strip()
+            stage.env[name] = Variable(name, expand(rest, stage.value, instruction.escape).softened(), instruction.site)
+            return
+        added: dict[str, Variable] = {}
+        for word in found:
+            name, sign, _ = word.flat.partition("=")
+            if sign:
+                value = expand(word.cut(len(name) + 1), stage.value, instruction.escape)
+                added[name] = Variable(name, value.softened(), word.span())
+        stage.env.update(added)
+
+    def install(self, stage: Stage, instruction: Instruction) -> None:
+        stage.steps.append(self.step(stage, instruction))
+        text = instruction.raw
+        for engine, claim in _installed(replace(text, stage.value) if "$" in text.flat else text).items():
+            stage.claims[engine] = claim
+            if stage.image.engine in (None, engine):
+                stage.image = images.Image(engine, claim, stage.image.entrypoint, house=stage.image.house)
+
+    def step(self, stage: Stage, instruction: Instruction) -> Step:
+        values = {name: variable.value for name, variable in stage.env.items() if variable.value is not None}
+        return Step(instruction, stage.folder, {**stage.args, **values})
+
+    def copy(self, stage: Stage, instruction: Instruction) -> None:
+        stage.steps.append(self.step(stage, instruction))
+        origin = option(instruction, "from")
+        found = self.named(expand(origin, self.globals.get, instruction.escape).value) if origin is not None else None
+        if found is not None:
+            stage.copies.add(found.number)
+
+    def named(self, name: str | None) -> Stage | None:
+        """The earlier stage that `--from` names, by name or number."""
+        return next((one for one in self.stages[:-1] if name and name.lower() in (one.name, str(one.number))), None)
+
+    def shell(self, stage: Stage, instruction: Instruction) -> None:
+        found = array(instruction.text)
+        if found:
+            stage.shell = found
+
+    def workdir(self, stage: Stage, instruction: Instruction) -> None:
+        path = expand(instruction.text, stage.value, instruction.escape).shown
+        stage.folder = posixpath.normpath(posixpath.join(stage.folder, path)) if path else stage.folder
+
+    def entrypoint(self, stage: Stage, instruction: Instruction) -> None:
+        stage.entrypoint = self.command(stage, instruction)
+        if not stage.cmd_set:
+            stage.cmd = None  # an inherited command was meant for the inherited entry point
+        stage.image = images.Image(stage.image.engine, stage.image.claim, None, house=stage.image.house)
+
+    def cmd(self, stage: Stage, instruction: Instruction) -> None:
+        stage.cmd = self.command(stage, instruction)
+        stage.cmd_set = True
+
+    def command(self, stage: Stage, instruction: Instruction) -> Command:
+        found = array(instruction.text)
+        if found is not None:
+            return Command(found, instruction.site, True, instruction.cut)
+        return Command([*stage.shell, Word(instruction.text)], instruction.site, False, instruction.cut)
+
+
+def array(text: Text) -> list[Word] | None:
+    """The words of an instruction that is written as a JSON array; None if it is none."""
+    if not text.flat.startswith("["):
+        return None
+    from servelint import json_nodes
+
+    node = json_nodes.parse(text)
+    if isinstance(node, json_nodes.JsonFault) or any(item.kind != json_nodes.STRING for item in node.items):
+        return None  # the shell is given the brackets
+    return [Word(item.content if item.content.flat else EMPTY, item.text.span()) for item in node.items]
+
+
+def option(instruction: Instruction, name: str) -> Text | None:
+    """The value of an option of an instruction (`--from=build`)."""
+    for word in words(instruction.text, instruction.escape):
+        match = _OPTION.match(word.flat)
+        if match is None:
+            return None
+        if match.group(1) == name:
+            return word.cut(match.end())
+    return None
+
+
+def _installed(run: Text) -> dict[str, ReleaseClaim]:
+    """What a RUN installs, by engine; of an engine that it names in a way that is not understood, no release is known."""
+    if "install" not in run.flat and " add " not in run.flat:
+        return {}
+    parts: list[Text] = []
+    done = 0
+    for comment in _COMMENT.finditer(run.flat):
+        parts.append(run.cut(done, comment.start()))
+        done = comment.end()
+    text = Text.join([*parts, run.cut(done)])
+    found: dict[str, ReleaseClaim] = {}
+    rest = ""
+    for command in _COMMAND.finditer(text.flat):
+        words = split(text.cut(*command.span()))
+        found.update(installs.claims(words))
+        if not installs.is_install(words):
+            rest += command.group()
+    if "install" in text.flat:
+        for mention in _ENGINE.finditer(rest):
+            found.setdefault(mention.group(1).lower(), ReleaseClaim(None, "pip"))
+    return found

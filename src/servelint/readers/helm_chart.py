@@ -1,0 +1,372 @@
+"""What a chart makes of its values: the data of readers/charts, and their interpreter.
+
+A chart's file says where in the values its launches stand and which words the chart's template writes for each, in order:
+
+    marks     the values are this chart's if all the paths of one of these lists are there
+    entries   where the launches stand: `a.b[]` the items of a list, `a{}` the values of a mapping, "" the whole
+    has       what an entry must have;  off, on: conditions under which there is no launch, or is one (any of them is enough)
+    image     a path, or those of its parts;  anchor: the key that stands for words which no value made
+    cases     the first whose `if` holds gives `command` and `args`, or `args` of an `engine` whose program nobody shows
+    parts     items that several cases `use`;  env, resources, settings: what surrounds the engine
+    closed    conditions under which nothing else than `env` reaches the engine; without it the chart may set more
+
+A path is relative to the entry, to what holds the entries (`../a`) or to the whole (`/a`). A condition is a path whose value
+is not empty, `?path` (it is given), `path=text`, `@key` (the entry stands below this key), or `!` and one of these. An item
+of words is a text, or an object: `value` (with `option` in front, joined to it if that ends in `=`), `switch`, `list`,
+`perhaps` (a word that only some releases of the chart pass), `unknown`, `name`, `use`, or `if` with `then` and `else`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+from servelint import yaml_nodes
+from servelint.engines import images
+from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.readers.containers import in_container
+from servelint.readers.kubernetes import environment, hardware
+from servelint.readers.kubernetes.objects import File
+from servelint.readers.kubernetes.references import expand
+from servelint.readers.place import Place
+from servelint.shell.words import split
+from servelint.source import Source, Span
+from servelint.templates import unsure
+from servelint.text import Text, unknown
+from servelint.yaml_nodes import Entries, Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Data = dict[str, Any]
+    Pair = tuple[Node, Node]
+
+_TAG = "tag:yaml.org,2002:"
+_FALSE = frozenset(("false", "no", "off"))
+
+
+class Entry:
+    """One launch in the values of a chart.
+
+    root, owner, node: the values, the mapping that holds the entries, and the entry
+    name:  what the entry is called, where a key or a field does it;  path: where it stands, as launches show it
+    """
+
+    __slots__ = ("_fields", "name", "node", "owner", "path", "root", "source")
+
+    def __init__(self, source: Source, root: Node, owner: Node, node: Node, path: str, name: Node | None) -> None:
+        self.source = source
+        self.root = root
+        self.owner = owner
+        self.node = node
+        self.path = path
+        self.name = name
+        self._fields: dict[int, Entries] = {}
+
+    def fields(self, node: Node) -> Entries:
+        if id(node) not in self._fields:
+            self._fields[id(node)] = yaml_nodes.entries(node)
+        return self._fields[id(node)]
+
+    def pair(self, path: str) -> Pair | None:
+        """The key and the value of a path; None if there is none, or if it is null."""
+        node = self.node
+        if path.startswith("/"):
+            node, path = self.root, path[1:]
+        elif path.startswith("../"):
+            node, path = self.owner, path[3:]
+        found: Pair | None = None
+        for key in path.split("."):
+            found = self.fields(node).get(key)
+            if found is None:
+                return None
+            node = found[1]
+        return None if found is None or yaml_nodes.is_null(node) else found
+
+    def text(self, path: str) -> Text | None:
+        pair = self.pair(path)
+        return yaml_nodes.text(self.source, pair[1]) if pair is not None and isinstance(pair[1], yaml.ScalarNode) else None
+
+    # -- conditions
+
+    def holds(self, conditions: list[str]) -> bool | None:
+        """Whether all of some conditions hold; None if that is not known."""
+        answers = [self._holds(condition) for condition in conditions]
+        return False if False in answers else None if None in answers else True
+
+    def _holds(self, condition: str) -> bool | None:
+        if condition.startswith("!"):
+            answer = self._holds(condition[1:])
+            return None if answer is None else not answer
+        if condition.startswith("@"):
+            return condition[1:] in self.path.split(".")
+        if condition.startswith("?"):
+            return self.pair(condition[1:]) is not None
+        path, equals, wanted = condition.partition("=")
+        if not equals:
+            return self.truth(path)
+        text = self.text(path)
+        return False if text is None else text.value == wanted if text.known else None
+
+    def truth(self, path: str) -> bool | None:
+        """What a template's `if` makes of a value."""
+        pair = self.pair(path)
+        if pair is None:
+            return False
+        node = pair[1]
+        if not isinstance(node, yaml.ScalarNode):
+            return bool(node.value)
+        value = yaml_nodes.text(self.source, node).value
+        if value is None:
+            return None
+        if node.style:
+            return value != ""
+        if node.tag == _TAG + "bool":
+            return value.lower() not in _FALSE
+        return re.fullmatch(r"|[-+]?0(?:\.0*)?", value) is None
+
+
+class Reader:
+    """Reads one entry by a chart's data."""
+
+    def __init__(self, chart: Data, entry: Entry) -> None:
+        self.chart = chart
+        self.entry = entry
+        self.source = entry.source
+        self.given = environment.Environment()
+        anchor = entry.pair(chart["anchor"]) if chart.get("anchor") else None
+        self.anchor = yaml_nodes.span(self.source, anchor[1] if anchor is not None else entry.node)
+        self.used = [anchor] if anchor is not None else []
+
+    def launches(self) -> list[Launch]:
+        entry, chart = self.entry, self.chart
+        if any(entry.pair(path) is None for path in chart.get("has", [])):
+            return []
+        if any(entry.holds([condition]) for condition in chart.get("off", [])):
+            return []
+        if "on" in chart and all(entry.holds([condition]) is False for condition in chart["on"]):
+            return []
+        case = next((case for case in chart["cases"] if entry.holds(case.get("if", []))), None)
+        if case is None:
+            return []
+        self.variables(chart.get("env", []))
+        found = self.of_case(case)
+        for launch in found:
+            environment.show_injected(launch, self.given)
+        return found
+
+    def of_case(self, case: Data) -> list[Launch]:
+        args = self.words(case.get("args", []))
+        command = self.words(case["command"]) if "command" in case else None
+        image_text = self.image()
+        image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+        place = Place(
+            self.source,
+            self.entry.path,
+            self.site(),
+            dict(self.given.variables),
+            Container(image_text, self.settings(), *self.gpus(), open=True),
+            image.claims,
+            open_env=self.given.open or "closed" not in self.chart or not self.entry.holds(self.chart["closed"]),
+        )
+        engine = case.get("engine")
+        if engine is None:
+            return in_container(command or None, args, image, place)
+        return [
+            Launch(
+                source=self.source,
+                engine=engine,
+                argv=args,
+                site=place.site or self.anchor,
+                env=place.env,
+                name=place.name,
+                release=image.claims.get(engine),
+                container=place.container,
+                open_env=place.open_env,
+            )
+        ]
+
+    def site(self) -> Span:
+        """From the first key of the entry that made a word to the end of the last one's value."""
+        whole = yaml_nodes.span(self.source, self.entry.node)
+        spans = [Span(self.source, key.start_mark.index, yaml_nodes.span(self.source, value).end) for key, value in self.used]
+        inside = [span for span in spans if whole.start <= span.start < span.end <= whole.end]
+        if not inside:
+            return whole
+        return Span(self.source, min(span.start for span in inside), max(span.end for span in inside))
+
+    # -- words
+
+    def words(self, items: list[Any]) -> list[Word]:
+        return [word for item in items for word in self.item(item)]
+
+    def item(self, item: Any) -> list[Word]:
+        if isinstance(item, str):
+            return [Word(Text.of(item, self.anchor), self.anchor)]
+        if "use" in item:
+            return self.words(self.chart["parts"][item["use"]])
+        if "if" in item:
+            return self.either(item)
+        if "list" in item:
+            return self.listed(item)
+        if "switch" in item:
+            return self.switch(item)
+        if "perhaps" in item:
+            return [_perhaps(Word(Text.of(item["perhaps"], self.anchor), self.anchor))]
+        return self.option(item)
+
+    def either(self, item: Data) -> list[Word]:
+        answer = self.entry.holds(item["if"])
+        if answer is None:
+            return [_perhaps(word) for key in ("then", "else") for word in self.words(item.get(key, []))]
+        return self.words(item.get("then" if answer else "else", []))
+
+    def listed(self, item: Data) -> list[Word]:
+        """A list of words, as the values have it; `$(NAME)` in them is replaced as Kubernetes does."""
+        pair = self.entry.pair(item["list"])
+        if pair is None:
+            return []
+        self.used.append(pair)
+        words = yaml_nodes.listed(self.source, pair[1])
+        if words is None and item.get("split") and yaml_nodes.scalar(pair[1]) is not None:
+            words = split(yaml_nodes.text(self.source, pair[1]))
+        lookup = self.given.variables.get
+        return [
+            Word(expand(word.text, lookup, script=any(map(str.isspace, word.text.flat))), word.site, word.many)
+            for word in words or []
+        ]
+
+    def switch(self, item: Data) -> list[Word]:
+        pair = self.entry.pair(item["switch"])
+        answer = self.entry.truth(item["switch"])
+        if pair is None or (answer is False and "off" not in item):
+            return []
+        self.used.append(pair)
+        site = yaml_nodes.span(self.source, pair[0])
+        word = Word(Text.of(item["off" if answer is False else "on"], site), site)
+        return [word] if answer is not None else [_perhaps(word)]
+
+    def option(self, item: Data) -> list[Word]:
+        """A value, with its option in front."""
+        found = self.value(item)
+        if found is None:
+            return []
+        text, site, key, sure = found
+        option = item.get("option")
+        if option is None:
+            made = [Word(text, site, many=item.get("many", False))]
+        elif option.endswith("="):
+            made = [Word(Text.join((Text.of(option), text)), site)]
+        else:
+            made = [Word(Text.of(option, key), key), Word(text, site)]
+        return made if sure else [_perhaps(word) for word in made]
+
+    def value(self, item: Data) -> tuple[Text, Span, Span, bool] | None:
+        """(text, where it stands, where its key does, whether it is passed at all); None if the chart passes nothing."""
+        paths = item.get("value", [])
+        pair = next((pair for path in ([paths] if isinstance(paths, str) else paths) if (pair := self.entry.pair(path))), None)
+        if item.get("name"):
+            pair = (self.entry.name, self.entry.name) if self.entry.name is not None else None
+        if pair is None or not isinstance(pair[1], yaml.ScalarNode):
+            if "default" in item:
+                return Text.of(item["default"], self.anchor), self.anchor, self.anchor, True
+            return (self.unknown(item, ""), self.anchor, self.anchor, True) if "unknown" in item else None
+        self.used.append(pair)
+        text = yaml_nodes.text(self.source, pair[1])
+        site, key = yaml_nodes.span(self.source, pair[1]), yaml_nodes.span(self.source, pair[0])
+        sure = True
+        if "above" in item:
+            if text.value is not None and (not text.value.isdigit() or int(text.value) <= item["above"]):
+                return None
+            sure = text.known
+        if "unless" in item and self.entry.pair(item["unless"]) is not None:
+            return Text((unknown(text.shown, site),)), site, key, False
+        if "patterns" in item:
+            text = self.matched(item, text) or self.unknown(item, text.shown)
+        return text, site, key, sure
+
+    def matched(self, item: Data, text: Text) -> Text | None:
+        """The part of a text that the first of some patterns takes, below a folder that another value names."""
+        for pattern in item["patterns"]:
+            match = re.search(pattern["match"], text.flat)
+            if match is None:
+                continue
+            part = text.cut(*match.span(1))
+            if "below" not in pattern:
+                return part
+            folder = self.entry.text(pattern["below"]) or Text.of(pattern["default"])
+            return Text.join((folder, Text.of("/"), part))
+        return None
+
+    def unknown(self, item: Data, written: str) -> Text:
+        shown = "" if item.get("many") else written or f"{{{item.get('unknown', '')}}}"
+        return Text((unknown(written or item.get("unknown", "..."), self.anchor, shown=shown),))
+
+    # -- what surrounds the engine
+
+    def variables(self, items: list[Data]) -> None:
+        file = File(self.source, [])
+        for item in items:
+            if "if" in item:
+                if self.entry.holds(item["if"]) is not False:
+                    self.variables(item["then"])
+            elif "variables" in item:
+                pair = self.entry.pair(item["variables"])
+                if pair is not None:
+                    found = environment.of_container(file, {"env": pair})
+                    self.given.variables.update(found.variables)
+                    self.given.open = self.given.open or found.open or yaml_nodes.gaps(pair[1])
+            else:
+                name = item["variable"]
+                value = (Text.of(item["word"], self.anchor), self.anchor) if "word" in item else (self.value(item) or ())[:2]
+                if value:
+                    self.given.variables[name] = Variable(name, value[0], value[1])
+
+    def image(self) -> Text | None:
+        """The image; a part of it that the values leave to the chart is unknown."""
+        where = self.chart.get("image")
+        if where is None or isinstance(where, str):
+            return self.entry.text(where) if where else None
+        repository = self.entry.text(where["repository"])
+        if repository is None or not repository.flat:
+            return None
+        parts = [repository]
+        registry = self.entry.text(where["registry"]) if "registry" in where else None
+        if registry is not None and registry.flat:
+            parts = [registry, Text.of("/"), repository]
+        tag = self.entry.text(where["tag"])
+        digest = self.entry.text(where["digest"]) if "digest" in where else None
+        if tag is not None and tag.flat:
+            parts += [Text.of("@" if tag.flat.startswith("sha256:") else ":"), tag]
+        elif ":" not in repository.flat.rpartition("/")[2] and not (digest is not None and digest.flat):
+            parts += [Text.of(":"), Text((unknown("{tag}", None),))]
+        if digest is not None and digest.flat:
+            parts += [Text.of("@"), digest]
+        return Text.join(parts)
+
+    def settings(self) -> dict[str, Text]:
+        found: dict[str, Text] = {}
+        for name, item in self.chart.get("settings", {}).items():
+            if self.entry.holds(item.get("if", [])):
+                value = self.value(item)
+                if value is not None:
+                    found[name] = value[0]
+        return found
+
+    def gpus(self) -> tuple[int | None, bool | None]:
+        where = self.chart.get("resources", {})
+        pair = self.entry.pair(where["container"]) if "container" in where else None
+        if pair is not None and yaml_nodes.entries(pair[1]):
+            fields: Entries = {"resources": pair}
+            return hardware.gpus(fields, {}, complete=False)
+        count = self.value({**where, "value": where["count"]}) if "count" in where else None
+        kind = self.entry.text(where["kind"]) if "kind" in where else None
+        if count is None or count[0].value is None or not count[0].value.isdigit() or int(count[0].value) == 0:
+            return None, None
+        return (int(count[0].value), True) if kind is None or hardware.is_gpu(kind.flat) else (None, None)
+
+
+def _perhaps(word: Word) -> Word:
+    return Word(unsure(word.text), word.site, many=True)

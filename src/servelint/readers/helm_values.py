@@ -1,0 +1,57 @@
+"""The values that a chart's templates, and values that are templates themselves, refer to: `{{ .Values.image.tag }}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import yaml
+
+from servelint import yaml_nodes
+from servelint.readers.neighbours import Neighbours
+from servelint.source import Source
+from servelint.text import Text
+from servelint.yaml_nodes import Node
+
+_REFERENCE = re.compile(
+    r"\{\{-?\s*\$?\.Values((?:\.\w+)+)\s*"
+    r"(?:\|\s*default\s+(\"[^\"]*\"|[^\s|}]+)\s*)?"
+    r"(?:\|\s*(?:quote|squote|toString|int|int64|float64|trim)\s*)*-?\}\}"
+)
+_LITERAL = re.compile(r"\"[^\"]*\"|-?[\d.]+|true|false")
+
+
+def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
+    """The value of an action that only names a value, and may give a default for it; None for any other action."""
+    busy: set[str] = set()
+
+    def find(action: str) -> Text | None:
+        match = _REFERENCE.fullmatch(action)
+        if match is None or action in busy:
+            return None
+        node: Node | None = root
+        for key in match.group(1)[1:].split("."):
+            node = yaml_nodes.entries(node).get(key, (None, None))[1]
+        if isinstance(node, yaml.ScalarNode) and not yaml_nodes.is_null(node):
+            busy.add(action)
+            text = yaml_nodes.text(source, node)
+            busy.discard(action)
+            default = match.group(2)
+            if text.flat and (default is None or node.style or text.flat not in ("0", "false")):
+                return text
+        return Text.of(default.strip('"')) if (default := match.group(2)) and _LITERAL.fullmatch(default) else None
+
+    return find
+
+
+def attach(source: Source, neighbours: Neighbours) -> None:
+    """Let a template of a chart find the chart's own values, which stand in the folder above it."""
+    folders = source.path.replace("\\", "/").split("/")[:-1]
+    if source.mask is None or "templates" not in folders:
+        return
+    beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
+    if beside is None:
+        return
+    documents, _ = yaml_nodes.documents(beside)
+    if documents:
+        source.mask.lookup = lookup(beside, documents[0])

@@ -1,0 +1,127 @@
+"""justfile recipes: what each one's commands start, with just's variables filled in before the shell sees them."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.just.recipes import Justfile, Recipe
+from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.readers import mentions_engine
+from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
+from servelint.readers.recipes import env_file, inside, installed, named
+from servelint.readers.scripts import script_launches
+from servelint.source import Source, Span
+from servelint.text import Text
+
+_PREFIX = re.compile(r"[@\-?]*")
+_QUOTED = re.compile(r"([\"'])(.*)\1$")
+_OTHER_SHELLS = re.compile(r"\b(?:python3?|node|nu|pwsh|powershell(?:\.exe)?|fish|cmd(?:\.exe)?|perl|ruby)\b")
+_NEEDED_AT_MOST = 32
+
+
+def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    return _Recipes(source, neighbours).launches()
+
+
+class _Recipes:
+    def __init__(self, source: Source, neighbours: Neighbours) -> None:
+        self.source = source
+        self.neighbours = neighbours
+        self.justfile = Justfile(source)
+        self.by_name = {recipe.name: recipe for recipe in self.justfile.recipes}
+        self.loaded: dict[str, Variable] = {}
+        self.open_env = False
+        self.load()
+
+    def load(self) -> None:
+        """The variables of the `.env` that the file says it loads; another process may have set more."""
+        justfile = self.justfile
+        path = next((justfile.settings[name] for name in ("dotenv-path", "dotenv-filename") if name in justfile.settings), None)
+        if path is None and not justfile.is_set("dotenv-load") and not justfile.is_set("dotenv-required"):
+            return
+        quoted = _QUOTED.match(path) if path is not None else None
+        name = ".env" if path is None else quoted.group(2) if quoted is not None else None
+        read = env_file(self.neighbours)(name) if name is not None else None
+        self.open_env = read is None
+        self.loaded = read or {}
+        justfile.environment = {name: variable.value for name, variable in self.loaded.items() if variable.value is not None}
+
+    def launches(self) -> list[Launch]:
+        if _OTHER_SHELLS.search(self.justfile.settings.get("shell", "")):
+            return [launch for recipe in self.justfile.recipes if self.interpreted(recipe) for launch in self.of(recipe)]
+        return [launch for recipe in self.justfile.recipes for launch in self.of(recipe)]
+
+    def interpreted(self, recipe: Recipe) -> bool:
+        """Whether a recipe names its interpreter."""
+        return bool(recipe.lines) and self.source.text[slice(*recipe.lines[0])].lstrip().startswith("#!")
+
+    def of(self, recipe: Recipe) -> list[Launch]:
+        found: list[Launch] = []
+        scripts = self.justfile.scripts(recipe)
+        if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in scripts):
+            return found
+        env = self.environment(recipe)
+        claims = self.claims(recipe, set())
+        for index, text in enumerate(scripts):
+            line = text.cut(_start(text))
+            place = Place(
+                self.source,
+                recipe.name,
+                env=env,
+                claims=claims,
+                env_file=env_file(self.neighbours),
+                open_env=self.open_env,
+                files=self.neighbours.read,
+            )
+            started = script_launches(line, place, None)
+            for launch in started:
+                launch.site = inside(launch.site, text)
+                launch.cut = launch.cut or _lost(scripts[index + 1 :])
+            found += started
+        return named([launch for launch in found if launch.site.source is self.source])
+
+    def environment(self, recipe: Recipe) -> dict[str, Variable]:
+        """The variables that just exports to a recipe."""
+        justfile = self.justfile
+        env = dict(self.loaded)
+        every = justfile.is_set("export")
+        for name in justfile.assignments if every else justfile.exported:
+            value = justfile.variable(name)
+            env[name] = Variable(name, value, value.extent() if value is not None else None)
+        given = justfile.given(recipe)
+        for parameter in recipe.parameters:
+            if parameter.exported or every:
+                value = given[parameter.name]
+                env[parameter.name] = Variable(parameter.name, value, value.extent())
+        return env
+
+    def claims(self, recipe: Recipe, seen: set[str]) -> dict[str, ReleaseClaim]:
+        """What a recipe, and those that it needs, install."""
+        if recipe.name in seen or len(seen) > _NEEDED_AT_MOST:
+            return {}
+        seen.add(recipe.name)
+        found: dict[str, ReleaseClaim] = {}
+        for name in recipe.needs:
+            if name in self.by_name:
+                found.update(self.claims(self.by_name[name], seen))
+        for text in self.justfile.scripts(recipe):
+            found.update(installed(text.cut(_start(text))))
+        return found
+
+
+def _start(text: Text) -> int:
+    """Where a line starts behind the marks that just takes (`@`, `-`)."""
+    match = _PREFIX.match(text.flat)
+    return match.end() if match is not None else 0
+
+
+def _lost(after: list[Text]) -> Span | None:
+    """The lines at the start of others that start with an option: they are commands of their own."""
+    count = 0
+    while count < len(after) and re.match(r"--[a-z]", after[count].flat):
+        count += 1
+    if not count:
+        return None
+    first, last = after[0].extent(), after[count - 1].extent()
+    return Span(first.source, first.start, last.end) if first is not None and last is not None else None

@@ -1,0 +1,102 @@
+"""Kubernetes objects whose containers start an engine, and objects of operators that start one."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from importlib import import_module
+
+from servelint import yaml_nodes
+from servelint.launch import Launch
+from servelint.readers.kubernetes import kustomize_images
+from servelint.readers.kubernetes.objects import File, Object, is_json_patch, is_kustomization, is_serve_config, string
+from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
+from servelint.readers.scripts import script_launches
+from servelint.source import Source
+from servelint.yaml_nodes import Node
+
+_OPERATORS = (
+    ("kubeai", "kubeai.org/", ("Model",)),
+    ("kserve", "serving.kserve.io/", ("InferenceService", "LLMInferenceService", "ServingRuntime", "ClusterServingRuntime")),
+    ("ray", "ray.io/", ("RayService", "RayJob")),
+    ("vllm_runtime", "production-stack.vllm.ai/", ("VLLMRuntime",)),
+    ("helm_release", "helm.toolkit.fluxcd.io/", ("HelmRelease",)),
+    ("helm_release", "argoproj.io/", ("Application",)),
+    ("helm_release", "helm.cattle.io/", ("HelmChart", "HelmChartConfig")),
+)
+"""Module, group and kinds of the operators whose objects start an engine by more than their containers."""
+_NO_CONTAINERS = frozenset(("CustomResourceDefinition", "ConfigMap", "Secret"))
+_SHEBANGS = ("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/bash", "#!/usr/bin/env bash", "#!/usr/bin/env sh")
+
+
+def is_mine(source: Source, document: Node) -> bool:
+    """Whether a document is an object, a list of them, a kustomization, a JSON patch or a Ray Serve configuration."""
+    if is_json_patch(document):
+        return True
+    fields = yaml_nodes.entries(document)
+    if string(fields, "apiVersion") is not None and string(fields, "kind") is not None:
+        return True
+    name = source.path.replace("\\", "/").rpartition("/")[2]
+    return (name in kustomize_images.NAMES and is_kustomization(fields)) or is_serve_config(fields)
+
+
+def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    file = File(source, documents)
+    images = kustomize_images.beside(source, neighbours)
+    found = [launch for one in file.objects for launch in _of_object(file, one, images)]
+    for document in documents:
+        if is_json_patch(document):
+            found += import_module(f"{__name__}.kustomize").of_operations(file, yaml_nodes.items(document), "patch")
+    found += _other_scripts(file, sorted([launch.site.start for launch in found]))
+    _tell_apart(found)
+    return found
+
+
+def _of_object(file: File, one: Object, images: kustomize_images.Overrides | None) -> list[Launch]:
+    if one.kind in _NO_CONTAINERS:
+        return []
+    module = "pods"
+    if is_kustomization(one.fields):
+        module = "kustomize"
+    elif not one.kind:
+        module = "ray"
+    version = string(one.fields, "apiVersion") or ""
+    for name, group, kinds in _OPERATORS:
+        if one.kind in kinds and version.startswith(group):
+            module = name
+    reader = import_module(f"{__name__}.{module}")
+    found: list[Launch] = reader.of_object(file, one, images)
+    return found
+
+
+def _other_scripts(file: File, told: list[int]) -> list[Launch]:
+    """The launches of scripts in ConfigMaps that no container of the file was seen to run: another file's may.
+
+    told: where the launches of the containers start
+    """
+    found: list[Launch] = []
+    for name, data in file.config_maps.items():
+        for key, text in data.items():
+            extent = text.extent()
+            if extent is None or not (key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
+                continue
+            if bisect_left(told, extent.start) == bisect_left(told, extent.end):
+                found += script_launches(text, Place(file.source, f"ConfigMap/{name}.{key}", open_env=True), None)
+    return found
+
+
+def _tell_apart(found: list[Launch]) -> None:
+    """Number the launches that are called alike: patches of one object, and commands of one script that a plain run comes to.
+
+    What only another branch of a script starts keeps the name of what a plain run does.
+    """
+    numbers: dict[str, int] = {}
+    places: dict[tuple[str, int], dict[tuple[int, int], int]] = {}
+    for launch in sorted(found, key=lambda launch: not launch.likely):
+        name, site = launch.name, (launch.site.start, launch.site.end)
+        here = places.setdefault((name, id(launch.container) if launch.container is not None else -1), {})
+        if site not in here and (launch.likely or not here):
+            here[site] = numbers[name] = numbers.get(name, 0) + 1
+        number = here.get(site) or next(iter(here.values()))
+        if number > 1:
+            launch.name += f"#{number}"

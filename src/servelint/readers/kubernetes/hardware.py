@@ -1,0 +1,110 @@
+"""What a pod gives a container to run on: GPUs, the product it asks for, and the size of /dev/shm."""
+
+from __future__ import annotations
+
+import re
+
+from servelint import yaml_nodes
+from servelint.readers.kubernetes.objects import hidden, listed, section, string
+from servelint.source import Source
+from servelint.text import Text, unknown
+from servelint.yaml_nodes import Entries
+
+_GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu(?:\.shared)?|mig-.+)")
+_ACCELERATOR = re.compile(
+    r"gpu|google\.com/tpu|habana\.ai/|intel\.com/|aws\.amazon\.com/neuron|huawei\.com/|cambricon\.com/|metax-tech\.com/|mthreads\.com/"
+)
+"""Resources that a device plugin hands out in a way that says nothing of how many whole GPUs there are."""
+
+_PRODUCTS = (
+    "nvidia.com/gpu.product",
+    "amd.com/gpu.product-name",
+    "cloud.google.com/gke-accelerator",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "gpu.nvidia.com/model",
+    "gpu.nvidia.com/class",
+    "k8s.amazonaws.com/accelerator",
+    "eks.amazonaws.com/instance-gpu-name",
+    "aliyun.accelerator/nvidia_name",
+    "machine.cluster.vke.volcengine.com/gpu-name",
+    "oci.oraclecloud.com/gpu.product",
+)
+"""Labels of nodes whose value is a GPU product."""
+
+
+def is_gpu(resource: str) -> bool:
+    """Whether a resource is whole GPUs, or parts of them that are devices of their own."""
+    return _GPU.fullmatch(resource) is not None
+
+
+def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, bool | None]:
+    """How many GPUs a container reserves (None if that is not known), and whether it reserves any.
+
+    complete: no other file adds to the object
+    """
+    resources = section(fields, "resources")
+    limits, requests = section(resources, "limits"), section(resources, "requests")
+    total: int | None = 0
+    reserved = other = False
+    for name in {**limits, **requests}:
+        if is_gpu(name):
+            count = string(limits if name in limits else requests, name) or ""
+            if count == "0":
+                continue
+            reserved = True
+            total = total + int(count) if total is not None and re.fullmatch(r"\d{1,6}", count) else None
+        elif _ACCELERATOR.search(name):
+            other = True
+    if reserved:
+        return total, True
+    if (string(pod, "runtimeClassName") or "").startswith("nvidia"):
+        return None, True  # the image's NVIDIA_VISIBLE_DEVICES=all gives it every GPU of the node
+    claims = "claims" in resources or "resourceClaims" in pod
+    complete = complete and not hidden(fields, "resources") and not hidden(resources, "limits", "requests") and not hidden(pod)
+    return (0, False) if complete and not other and not claims else (None, None)
+
+
+def product(source: Source, pod: Entries) -> Text | None:
+    """The GPU product that a pod's node has; None if it may be any."""
+    selector = section(pod, "nodeSelector")
+    for name in _PRODUCTS:
+        if name in selector and yaml_nodes.scalar(selector[name][1]) is not None:
+            return yaml_nodes.text(source, selector[name][1])
+    required = section(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = listed(required, "nodeSelectorTerms")
+    if len(terms) != 1:
+        return None  # one of them is enough
+    for item in listed(yaml_nodes.entries(terms[0]), "matchExpressions"):
+        fields = yaml_nodes.entries(item)
+        values = listed(fields, "values")
+        if string(fields, "key") in _PRODUCTS and string(fields, "operator") == "In" and len(values) == 1:
+            return yaml_nodes.text(source, values[0])
+    return None
+
+
+def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
+    """What is mounted at /dev/shm: the size of an `emptyDir`, "Memory" or "" for one without; None if nothing is."""
+    name = None
+    for item in listed(fields, "volumeMounts"):
+        mount = yaml_nodes.entries(item)
+        if (string(mount, "mountPath") or "").rstrip("/") == "/dev/shm":  # noqa: S108
+            name = string(mount, "name")
+    if name is None:
+        return None
+    for item in listed(pod, "volumes"):
+        volume = yaml_nodes.entries(item)
+        if string(volume, "name") != name or "emptyDir" not in volume:
+            continue
+        directory = section(volume, "emptyDir")
+        for key in ("sizeLimit", "medium"):
+            if key in directory and yaml_nodes.scalar(directory[key][1]) is not None:
+                return yaml_nodes.text(source, directory[key][1])
+        return Text(())
+    return Text((unknown(name, None),))
+
+
+def ipc(source: Source, pod: Entries) -> Text | None:
+    """ "host" where a pod shares the memory of its node."""
+    if (string(pod, "hostIPC") or "").lower() != "true":
+        return None
+    return Text.of("host", yaml_nodes.span(source, pod["hostIPC"][1]))

@@ -1,0 +1,138 @@
+"""The objects of a file: what each is called, and the ConfigMaps and Secrets that the others refer to."""
+
+from __future__ import annotations
+
+from servelint import yaml_nodes
+from servelint.source import Source
+from servelint.text import Text
+from servelint.yaml_nodes import Entries, Node
+
+PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
+"""The keys of a kustomization that hold patches."""
+
+HIDDEN = "{{"
+
+_OBJECTS_AT_MOST = 5_000
+_VISITS_AT_MOST = 200_000
+_CONTAINERS_AT_MOST = 2_000
+_TIMES_AT_MOST = 16
+_DEPTH = 8
+_SCALAR_AT_MOST = 1 << 20
+
+
+class Object:
+    """One object of a file. kind: "Deployment"; label: "Deployment/llm", as launches in it are named."""
+
+    __slots__ = ("fields", "kind", "name", "node")
+
+    def __init__(self, node: Node, fields: Entries) -> None:
+        self.node = node
+        self.fields = fields
+        self.kind = string(fields, "kind") or ""
+        metadata = section(fields, "metadata")
+        self.name = string(metadata, "name") or string(metadata, "generateName") or ""
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}/{self.name}" if self.name else self.kind
+
+
+class File:
+    """One file with its objects.
+
+    config_maps, secrets: name -> key -> value, as far as the file shows it
+    named: (kind, name) -> object;  used: the names of the runtimes that the InferenceServices name
+    left: how many more nodes are visited: aliases may make a graph without end
+    """
+
+    __slots__ = ("config_maps", "left", "named", "objects", "read", "secrets", "source", "used")
+
+    def __init__(self, source: Source, documents: list[Node]) -> None:
+        self.source = source
+        self.objects = objects(documents)
+        self.named = {(one.kind, one.name): one for one in reversed(self.objects) if one.name}
+        services = [section(one.fields, "spec", "predictor", "model") for one in self.objects if one.kind == "InferenceService"]
+        self.used = {string(model, "runtime") for model in services}
+        self.left = _VISITS_AT_MOST
+        self.read: dict[int, int] = {}
+        self.config_maps = {one.name: self._data(one, "data") for one in self.objects if one.kind == "ConfigMap"}
+        self.secrets = {one.name: self._data(one, "stringData") for one in self.objects if one.kind == "Secret"}
+
+    def once_more(self, container: Node) -> bool:
+        """Whether a container is to be read; one that aliases repeat is read some times."""
+        times = self.read[id(container)] = self.read.get(id(container), 0) + 1
+        return times <= _TIMES_AT_MOST and len(self.read) <= _CONTAINERS_AT_MOST
+
+    def _data(self, one: Object, field: str) -> dict[str, Text]:
+        return {
+            key: yaml_nodes.text(self.source, value)
+            for key, (_, value) in section(one.fields, field).items()
+            if (plain := yaml_nodes.scalar(value)) is not None and len(plain) <= _SCALAR_AT_MOST
+        }
+
+
+def objects(documents: list[Node]) -> list[Object]:
+    """The objects of some documents, those in a `List` one by one."""
+    found: list[Object] = []
+    waiting = [(document, 0) for document in reversed(documents)]
+    visits = 0
+    while waiting and visits < _OBJECTS_AT_MOST:
+        node, depth = waiting.pop()
+        visits += 1
+        fields = yaml_nodes.entries(node)
+        listed = yaml_nodes.items(fields["items"][1]) if "items" in fields else None
+        kind = string(fields, "kind") or ""
+        if listed is not None and kind.endswith("List") and depth < _DEPTH:
+            waiting += [(item, depth + 1) for item in reversed(listed[: _OBJECTS_AT_MOST - visits])]
+        elif fields:
+            found.append(Object(node, fields))
+    return found
+
+
+def entries(node: Node) -> Entries:
+    """The entries of a mapping, with the key HIDDEN where a template writes more of them than the file shows."""
+    fields = yaml_nodes.entries(node)
+    if fields and yaml_nodes.gaps(node):
+        key = next(iter(fields.values()))[0]
+        return {**fields, HIDDEN: (key, key)}
+    return fields
+
+
+def hidden(fields: Entries, *keys: str) -> bool:
+    """Whether a template writes more into a mapping, or into the value of one of some keys, than the file shows."""
+    return HIDDEN in fields or any(yaml_nodes.gaps(fields[key][1]) for key in keys if key in fields)
+
+
+def section(fields: Entries, *path: str) -> Entries:
+    """The entries of a mapping some keys down; {} if there is none."""
+    for key in path:
+        if key not in fields:
+            return {}
+        fields = yaml_nodes.entries(fields[key][1])
+    return fields
+
+
+def string(fields: Entries, key: str) -> str | None:
+    """The value of a key as text; None where it is missing, null or no scalar."""
+    return yaml_nodes.scalar(fields[key][1]) if key in fields else None
+
+
+def listed(fields: Entries, key: str) -> list[Node]:
+    """The items of a key that holds a list; none for anything else."""
+    return (yaml_nodes.items(fields[key][1]) or []) if key in fields else []
+
+
+def is_kustomization(fields: Entries) -> bool:
+    version = string(fields, "apiVersion") or ""
+    return version.startswith("kustomize.config.k8s.io/") or (not version and any(key in fields for key in PATCHES))
+
+
+def is_json_patch(document: Node) -> bool:
+    """Whether a document is a list of JSON 6902 operations."""
+    items = yaml_nodes.items(document)
+    return bool(items) and all({"op", "path"} <= yaml_nodes.entries(item).keys() for item in items or [])
+
+
+def is_serve_config(fields: Entries) -> bool:
+    """Whether a document is what Ray's `serve deploy` takes: applications with their import paths."""
+    return any("import_path" in yaml_nodes.entries(item) for item in listed(fields, "applications"))

@@ -1,0 +1,254 @@
+"""Containers at any depth of an object: `command` and `args` joined as Kubernetes joins them, with what surrounds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import yaml
+
+from servelint import yaml_nodes
+from servelint.engines import entry, images
+from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.readers.containers import in_container
+from servelint.readers.kubernetes import environment, hardware, mounts
+from servelint.readers.kubernetes.kustomize_images import Overrides
+from servelint.readers.kubernetes.objects import File, Object, entries, hidden, section, string
+from servelint.readers.kubernetes.references import expand, no_variable
+from servelint.readers.place import Place
+from servelint.readers.runners import SHELLS
+from servelint.readers.scripts import script_launches
+from servelint.shell.words import split
+from servelint.source import Source, Span
+from servelint.text import Text, unknown
+from servelint.yaml_nodes import Entries, Node
+
+_LISTS = ("containers", "initContainers")
+_SINGLE = ("container", "mainContainer")
+_NOT_INSIDE = frozenset(("metadata", "status", "openAPIV3Schema"))
+UNNAMED = frozenset(("spec", "template", "leaderWorkerTemplate", "items", "extraPodSpec"))
+_SELECTING = frozenset(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
+"""Kinds that the cluster refuses without a selector: one that has none is a patch."""
+_TAKES_MORE = frozenset(("ServingRuntime", "ClusterServingRuntime", "LLMInferenceServiceConfig"))
+"""Kinds whose containers are given more arguments and variables by the objects that use them."""
+_OPTION = re.compile(r"[-+][A-Za-z]+|--")
+_DEPTH = 64
+
+
+class Pod:
+    """A mapping with containers: where it stands in its object, and what the object adds.
+
+    path:     "Deployment/llm", "LeaderWorkerSet/llm.leaderTemplate"
+    complete: no other file adds to the object, as far as its shape says
+    more:     the object that uses it adds arguments and variables
+    injected: variables that a controller adds, for the scripts in it
+    """
+
+    __slots__ = ("complete", "fields", "file", "images", "injected", "more", "path")
+
+    def __init__(self, file: File, fields: Entries, path: str, images: Overrides | None = None) -> None:
+        self.file = file
+        self.fields = fields
+        self.path = path
+        self.complete = True
+        self.more = False
+        self.images = images
+        self.injected: dict[str, Variable] = {}
+
+    def containers(self) -> Iterator[tuple[str, Entries]]:
+        """(name as launches show it, fields) of each container."""
+        for key in _LISTS:
+            listed = yaml_nodes.items(self.fields[key][1]) if key in self.fields else None
+            for index, item in enumerate(listed or []):
+                fields = entries(item)
+                if fields and self.file.once_more(item):
+                    yield f"{self.path}.{key}.{string(fields, 'name') or index}", fields
+        for key in _SINGLE:
+            if key in self.fields and yaml_nodes.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
+                yield f"{self.path}.{key}", entries(self.fields[key][1])
+
+
+def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of every container of an object."""
+    found: list[Launch] = []
+    for pod in pods(file, one, images):
+        for name, fields in pod.containers():
+            found += of_container(pod, name, fields)
+    return found
+
+
+def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[Pod]:
+    """The mappings of an object that hold containers, however deep."""
+    complete = one.kind not in _SELECTING or "selector" in section(one.fields, "spec")
+    injected = _injected(file, one)
+    for fields, path in walk(file, one.node, one.label):
+        pod = Pod(file, fields, path, images)
+        pod.complete = complete
+        pod.more = one.kind in _TAKES_MORE
+        pod.injected = injected
+        yield pod
+
+
+def walk(file: File, node: Node, path: str) -> Iterator[tuple[Entries, str]]:
+    """(entries, path) of each mapping that holds containers."""
+    waiting: list[tuple[Node, str, int]] = [(node, path, 0)]
+    while waiting and file.left > 0:
+        node, path, depth = waiting.pop()
+        items = yaml_nodes.items(node)
+        if items is not None:
+            inside = [(item, _below(path, item, index), depth + 1) for index, item in enumerate(items[: file.left])]
+        else:
+            fields = entries(node)
+            if _holds_containers(fields):
+                yield fields, path
+            inside = [
+                (value, path if key in UNNAMED else f"{path}.{key}" if path else key, depth + 1)
+                for key, (_, value) in fields.items()
+                if key not in _NOT_INSIDE and key not in _LISTS and not isinstance(value.value, str)
+            ]
+        file.left -= 1 + len(inside)
+        if depth < _DEPTH:
+            waiting += reversed(inside)
+
+
+def _holds_containers(fields: Entries) -> bool:
+    if any(key in fields and yaml_nodes.items(fields[key][1]) is not None for key in _LISTS):
+        return True
+    return any({"image", "command", "args"} & section(fields, key).keys() for key in _SINGLE)
+
+
+def _below(path: str, item: Node, index: int) -> str:
+    name = string(yaml_nodes.entries(item), "name") or str(index)
+    return f"{path}.{name}" if path else name
+
+
+def _injected(file: File, one: Object) -> dict[str, Variable]:
+    """What the controller of a LeaderWorkerSet adds, as far as the object says it."""
+    size = section(one.fields, "spec", "leaderWorkerTemplate").get("size")
+    if one.kind != "LeaderWorkerSet" or size is None or yaml_nodes.scalar(size[1]) is None:
+        return {}
+    value = expand(yaml_nodes.text(file.source, size[1]), no_variable).softened()
+    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml_nodes.span(file.source, size[1]))}
+
+
+# -- containers
+
+
+def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
+    image_text = image_of(pod, fields)
+    if image_text is None and "command" not in fields and "args" not in fields:
+        return []
+    given = environment.of_container(pod.file, fields)
+    command, args = words(pod.file.source, fields, given)
+    image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+    patch = image_text is None or hidden(fields)
+    complete = pod.complete and not patch and not pod.more
+    place = Place(
+        pod.file.source,
+        name,
+        extent(pod.file.source, [fields[key] for key in ("command", "args") if key in fields] or [fields["image"]]),
+        {**pod.injected, **given.variables},
+        container_of(pod, fields, image_text, complete),
+        image.claims,
+        open_env=given.open or not complete,
+        open=mounts.opener(pod.file, pod.fields, fields),
+    )
+    rest = args or []
+    if pod.more or (patch and args is None):
+        rest = [*rest, unseen()]
+    found = in_container(command, rest, image, place)
+    if not found and image_text is None and command is None:
+        found = _script(pod.file.source, fields, given, place)
+    for launch in found:
+        environment.show_injected(launch, given)
+    return found
+
+
+def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) -> Container:
+    """What a launch runs in. complete: no other file adds to it"""
+    more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
+    return Container(image, settings(pod, fields), *hardware.gpus(fields, pod.fields, complete), open=more)
+
+
+def _script(source: Source, fields: Entries, given: environment.Environment, place: Place) -> list[Launch]:
+    """The launches of a patch's only argument, where the command is not shown and must be a shell: it has white space."""
+    args = _listed(source, fields, "args") or []
+    if len(args) != 1 or args[0].many or not any(map(str.isspace, args[0].text.flat.strip())):
+        return []
+    return script_launches(expand(args[0].text, given.variables.get, script=True), place, None)
+
+
+def words(source: Source, fields: Entries, given: environment.Environment) -> tuple[list[Word] | None, list[Word] | None]:
+    """The words of `command` and of `args`; None where they are not given, so that the image's own hold."""
+    command, args = (_listed(source, fields, key) for key in ("command", "args"))
+    every = [*(command or []), *(args or [])]
+    scripts = _scripts(every)
+    expanded = [
+        Word(expand(word.text, given.variables.get, script=index in scripts), word.site, word.many)
+        for index, word in enumerate(every)
+    ]
+    count = len(command or [])
+    return (expanded[:count] if command is not None else None), (expanded[count:] if args is not None else None)
+
+
+def _listed(source: Source, fields: Entries, key: str) -> list[Word] | None:
+    if key not in fields or yaml_nodes.is_null(fields[key][1]):
+        return None
+    items, found = yaml_nodes.items(fields[key][1]), yaml_nodes.listed(source, fields[key][1])
+    if items is None:
+        # Kubernetes refuses a string; some operators split it
+        return split(yaml_nodes.text(source, fields[key][1])) if found is None else found
+    scalars = iter(found or [])
+    return [_collection(source, item) if isinstance(item, yaml.CollectionNode) else next(scalars) for item in items]
+
+
+def _collection(source: Source, item: Node) -> Word:
+    """What stands where a word should: `- --flag: value`."""
+    site = yaml_nodes.span(source, item)
+    return Word(Text((unknown(site.text, site),)), site, many=True)
+
+
+def _scripts(words: list[Word]) -> set[int]:
+    """The indexes of words that a shell reads as a script: `bash -euo pipefail -c SCRIPT`."""
+    found: set[int] = set()
+    for index, word in enumerate(words):
+        if entry.program(word) not in SHELLS:
+            continue
+        at, given = index + 1, False
+        while at < len(words) and _OPTION.fullmatch(words[at].text.flat):
+            flat = words[at].text.flat
+            given = given or (flat[0] == "-" and "c" in flat)
+            at += 2 if flat.endswith("o") else 1
+        if given:
+            found.add(at)
+    return found
+
+
+def unseen() -> Word:
+    """Words that another file may add."""
+    return Word(Text((unknown("...", None, shown=""),)), None, many=True)
+
+
+def image_of(pod: Pod, fields: Entries) -> Text | None:
+    """The image that a container runs, as a kustomization beside the file may replace it; None for a patch."""
+    if "image" not in fields or yaml_nodes.scalar(fields["image"][1]) is None:
+        return None
+    text = expand(yaml_nodes.text(pod.file.source, fields["image"][1]), no_variable)
+    return pod.images.applied(text) if pod.images is not None else text
+
+
+def extent(source: Source, nodes: list[tuple[Node, Node]]) -> Span:
+    """From the first of some keys to the end of their values; the value of an alias stands elsewhere, often before its key."""
+    start = min(key.start_mark.index for key, _ in nodes)
+    ends = [max(key.end_mark.index, yaml_nodes.span(source, value).end) for key, value in nodes]
+    return Span(source, start, max(ends))
+
+
+def settings(pod: Pod, fields: Entries) -> dict[str, Text]:
+    source = pod.file.source
+    found = {
+        "gpu_product": hardware.product(source, pod.fields),
+        "dev_shm": hardware.shared_memory(source, fields, pod.fields),
+        "ipc": hardware.ipc(source, pod.fields),
+    }
+    return {name: text for name, text in found.items() if text is not None}

@@ -1,0 +1,163 @@
+"""Jupyter notebooks: the shell lines (`!vllm serve ...`) and shell cells (`%%bash`) of their code cells.
+
+Only those are read: what a cell's Python starts is not worked out, beyond the plain values that its lines take over (`{model}`)
+and the environment that it sets.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from servelint import json_nodes
+from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.readers import installs, mentions_engine
+from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
+from servelint.readers.scripts import script_launches
+from servelint.shell.words import split
+from servelint.source import Source
+from servelint.text import Text, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_SOURCE = re.compile(r'"source"\s*:\s*(?=["\[])')
+_SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script[ \t]+(?:--\S+[ \t]+)*(?:ba|z)?sh)\b[^\n]*\n?")
+_OTHER_CELL = re.compile(r"\s*%%(?!time\b|capture\b|timeit\b)")
+_LINE = re.compile(r"^[ \t]*(?P<kind>!!?|%(?:env|set_env)[ \t]+|%pip[ \t]+)(?P<rest>(?:\\\n|[^\n])*)", re.MULTILINE)
+_VALUE = re.compile(
+    r"^(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?P<quote>[\"'])(?P<value>[^\"'\\\n]*)(?P=quote)[ \t]*(?:#[^\n]*)?$"
+    r"|^os\.environ\[[\"'](?P<variable>\w+)[\"']\][ \t]*=[ \t]*"
+    r"(?:(?P<mark>[\"'])(?P<set>[^\"'\\\n]*)(?P=mark)|(?P<other>[^\n]+))",
+    re.MULTILINE,
+)
+_ENV = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:[ \t]*=[ \t]*|[ \t]+)(?P<value>[^\n]*)")
+_INSTALL = re.compile(r"^.*\binstall\b(?:\\\n|[^\n])*", re.MULTILINE)
+_REFERENCE = re.compile(r"(?<![\w$\\{])\{(?P<braced>[A-Za-z_][\w.\[\]\"']*)\}|(?<![\\$])\$(?P<plain>[A-Za-z_]\w*)")
+
+
+def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    del neighbours
+    try:
+        data = json.loads(source.text)
+    except (ValueError, RecursionError):
+        return []
+    cells = _code(data)
+    if not cells:
+        return []
+    shell = _is_shell(data)
+    if not shell and not any("!" in code or "%" in code for code in cells):
+        return []
+    notebook = _Notebook(source, shell)
+    for text in _texts(source, cells):
+        notebook.cell(text, f"cells[{cells[text.flat]}]")
+    return notebook.found
+
+
+def _code(data: Any) -> dict[str, int]:
+    """The texts of the code cells, with their numbers."""
+    cells = data.get("cells") if isinstance(data, dict) else None
+    found: dict[str, int] = {}
+    for number, cell in enumerate(cells if isinstance(cells, list) else []):
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            lines = cell.get("source")
+            lines = [lines] if isinstance(lines, str) else lines
+            if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
+                found.setdefault("".join(lines), number)
+    return found
+
+
+def _is_shell(data: Any) -> bool:
+    """Whether the notebook's own language is the shell's."""
+    kernel = data.get("metadata", {}).get("kernelspec", {}) if isinstance(data.get("metadata"), dict) else {}
+    return isinstance(kernel, dict) and str(kernel.get("language", kernel.get("name", ""))).lower() in ("bash", "sh", "shell")
+
+
+def _texts(source: Source, cells: dict[str, int]) -> Iterator[Text]:
+    """The code cells with the place of each character. What else a notebook holds (its outputs) is not given places."""
+    decoder = json.JSONDecoder()
+    for match in _SOURCE.finditer(source.text):
+        try:
+            value, end = decoder.raw_decode(source.text, match.end())
+        except (ValueError, RecursionError):
+            continue
+        flat = "".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else value
+        if not isinstance(flat, str) or flat not in cells:
+            continue
+        node = json_nodes.parse(Text.at(source, match.end(), end))
+        if isinstance(node, json_nodes.JsonNode):
+            text = Text.join([item.content for item in node.items]) if node.kind == json_nodes.ARRAY else node.content
+            if text.flat == flat:
+                yield text
+
+
+class _Notebook:
+    """What its cells, run in order, have set so far: variables of Python and of the environment, installed engines."""
+
+    def __init__(self, source: Source, shell: bool) -> None:
+        self.source = source
+        self.shell = shell
+        self.values: dict[str, Text] = {}
+        self.env: dict[str, Variable] = {}
+        self.claims: dict[str, ReleaseClaim] = {}
+        self.found: list[Launch] = []
+
+    def cell(self, text: Text, name: str) -> None:
+        head = _SHELL_CELL.match(text.flat)
+        if head is not None or self.shell:
+            self.run(text.cut(head.end() if head is not None else 0), name)
+            return
+        if _OTHER_CELL.match(text.flat):
+            return
+        lines = [(match.start(), match) for pattern in (_VALUE, _LINE) for match in pattern.finditer(text.flat)]
+        for _, match in sorted(lines, key=lambda one: one[0]):
+            if match.re is _VALUE:
+                self.assign(text, match)
+            elif match.group("kind").startswith("!"):
+                self.run(self.filled(text.cut(*match.span("rest"))), name)
+            elif match.group("kind").startswith("%pip"):
+                self.run(Text.join((Text.of("pip "), text.cut(*match.span("rest")))), name)
+            else:
+                self.set(text.cut(*match.span("rest")))
+
+    def assign(self, text: Text, match: re.Match[str]) -> None:
+        if match.group("name"):
+            self.values[match.group("name")] = text.cut(*match.span("value"))
+            return
+        name, group = match.group("variable"), "set" if match.group("mark") else "other"
+        value = text.cut(*match.span(group))
+        if group == "other":
+            value = Text((unknown(value.shown.strip(), value.span()),))
+        self.env[name] = Variable(name, value, text.span(*match.span()))
+
+    def set(self, text: Text) -> None:
+        """`%env NAME=value`."""
+        match = _ENV.match(text.flat)
+        if match is not None:
+            value = self.filled(text.cut(*match.span("value")).strip())
+            self.env[match.group("name")] = Variable(match.group("name"), value, text.span(*match.span()))
+
+    def run(self, script: Text, name: str) -> None:
+        for line in _INSTALL.finditer(script.flat):
+            self.claims.update(installs.claims(split(script.cut(*line.span()))))
+        if not mentions_engine(script.flat.encode("utf-8", "replace")):
+            return
+        place = Place(self.source, name, None, dict(self.env), None, dict(self.claims))
+        self.found += script_launches(script, place, None)
+
+    def filled(self, text: Text) -> Text:
+        """A line with the Python values that it takes over: `{model}`, and `$model` where Python knows it."""
+        parts: list[Text] = []
+        done = 0
+        for match in _REFERENCE.finditer(text.flat):
+            name = match.group("braced") or match.group("plain")
+            value = self.values.get(name)
+            if value is None and match.group("plain"):
+                continue  # the shell's
+            span = text.span(*match.span())
+            parts += [text.cut(done, match.start()), value if value is not None else Text((unknown(match.group(), span),))]
+            done = match.end()
+        return Text.join([*parts, text.cut(done)]) if parts else text

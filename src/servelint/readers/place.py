@@ -1,0 +1,106 @@
+"""Where a command stands and what surrounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from servelint.launch import Container, ReleaseClaim, Variable, Word
+from servelint.source import Source, Span
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.files import Opened
+
+EnvFile = Callable[[str], "dict[str, Variable] | None"]
+
+
+class Place:
+    """Where a command stands and what surrounds it.
+
+    name:       "services.llm", or "" in a script
+    env:        the variables that reach the command
+    container:  the container that it runs in
+    claims:     what the image, or an installer in front of the command, says of an engine's release
+    env_file:   reads an env file that a command names; None if it cannot be read
+    open_env:   more variables may be set than env has
+    files:      opens a file by its path below the folder of the script; None where no script file stands
+    open:       the file that a word of the command names, if it is known;  stdin: what the command reads, likewise
+    ran:        the written scripts that were run
+    anchor:     the command that stands for words which all stand elsewhere
+    """
+
+    __slots__ = (
+        "anchor", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran", "site", "source",
+        "stdin",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        source: Source,
+        name: str = "",
+        site: Span | None = None,
+        env: dict[str, Variable] | None = None,
+        container: Container | None = None,
+        claims: dict[str, ReleaseClaim] | None = None,
+        env_file: EnvFile | None = None,
+        open_env: bool = False,
+        files: Callable[[str], Source | None] | None = None,
+        open: Callable[[Text], Opened | None] | None = None,
+        stdin: Text | None = None,
+    ) -> None:
+        self.files = files
+        self.open = open
+        self.stdin = stdin
+        self.anchor: Span | None = None
+        self.ran: list[Text] = []
+        self.source = source
+        self.name = name
+        self.site = site
+        self.env = env or {}
+        self.container = container
+        self.claims = claims or {}
+        self.env_file = env_file
+        self.open_env = open_env
+
+    def with_(
+        self,
+        *,
+        site: Span | None,
+        env: dict[str, Variable],
+        claims: dict[str, ReleaseClaim] | None = None,
+        open_env: bool | None = None,
+    ) -> Place:
+        """The same place for a command inside this one."""
+        place = Place(
+            self.source,
+            self.name,
+            site,
+            env,
+            self.container,
+            self.claims if claims is None else claims,
+            self.env_file,
+            self.open_env if open_env is None else open_env,
+            self.files,
+            self.open,
+            self.stdin,
+        )
+        place.anchor, place.ran = self.anchor, self.ran
+        return place
+
+
+def site_of(words: list[Word], place: Place) -> Span:
+    """The command's characters; the place's own where its words do not stand one after the other in one file."""
+    if place.site is not None:
+        return place.site
+    spans = [word.site for word in words if word.site is not None and word.site.source is place.source]
+    if not spans:
+        return place.anchor or Span(place.source, 0, 0)
+    return Span(place.source, spans[0].start, max(span.end for span in spans))
+
+
+def span_of(words: list[Word]) -> Span | None:
+    spans = [word.site for word in words if word.site is not None]
+    if not spans or any(span.source is not spans[0].source for span in spans):
+        return None
+    return Span(spans[0].source, min(span.start for span in spans), max(span.end for span in spans))

@@ -1,0 +1,117 @@
+"""Ansible: commands and containers of the tasks in playbooks and roles. Variables (`{{ model }}`) come from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from servelint import yaml_nodes
+from servelint.engines import images
+from servelint.launch import Container, Launch, Word
+from servelint.readers.commands import launches as launches_of
+from servelint.readers.containers import in_container
+from servelint.readers.place import Place
+from servelint.readers.tasks.values import Environment, environment, optional, run, section, text, words
+from servelint.shell.words import split
+from servelint.source import Source, Span
+from servelint.yaml_nodes import Entries, Node
+
+_BLOCKS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
+_SHELLS = ("shell", "raw")
+_CONTAINERS = ("docker_container", "podman_container")
+_SETTINGS = {"ipc_mode": "ipc", "ipc": "ipc", "shm_size": "shm_size", "runtime": "runtime"}
+_DEPTH = 12
+_TASKS_AT_MOST = 5_000
+
+
+def is_mine(source: Source, document: Node) -> bool:
+    """Whether a document is a playbook or a list of tasks with a module that runs something."""
+    del source
+    items = yaml_nodes.items(document)
+    if not items:
+        return False
+    plays = [yaml_nodes.entries(item) for item in items[:200]]
+    return any(
+        ("hosts" in play and not set(_BLOCKS).isdisjoint(play)) or "block" in play or _module(play) is not None
+        for play in plays
+    )
+
+
+def launches(source: Source, document: Node) -> list[Launch]:
+    found: list[Launch] = []
+    for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
+        if count > _TASKS_AT_MOST:
+            break
+        module = _module(task)
+        if module is None:
+            continue
+        own = {**env, **(environment(source, task["environment"][1]) if "environment" in task else {})}
+        named = optional(source, task, "name")
+        name = named.shown if named is not None else ""
+        kind = module.rpartition(".")[2]
+        if kind in _CONTAINERS:
+            found += _container(source, name, section(task, module))
+        else:
+            found += _command(source, name, task, module, kind, own)
+    return found
+
+
+def _module(task: Entries) -> str | None:
+    """The key of a task that runs a command or a container."""
+    kinds = (*_SHELLS, "command", *_CONTAINERS)
+    return next((key for key in task if key.rpartition(".")[2] in kinds and (key in kinds or key.count(".") == 2)), None)
+
+
+def _tasks(source: Source, node: Node, env: Environment, depth: int) -> Iterator[tuple[Entries, Environment]]:
+    for item in yaml_nodes.items(node) or []:
+        fields = yaml_nodes.entries(item)
+        inner = [fields[key][1] for key in _BLOCKS if key in fields]
+        if not inner:
+            yield fields, env
+        elif depth < _DEPTH:
+            own = {**env, **(environment(source, fields["environment"][1]) if "environment" in fields else {})}
+            for block in inner:
+                yield from _tasks(source, block, own, depth + 1)
+
+
+def _command(source: Source, name: str, task: Entries, module: str, kind: str, env: Environment) -> list[Launch]:
+    key, value = task[module]
+    place = Place(source, name, None, env)
+    given = section(task, module) or section(task, "args")
+    if "argv" in given:
+        place.site = Span(source, key.start_mark.index, yaml_nodes.span(source, given["argv"][1]).end)
+        return launches_of(words(source, given["argv"][1]), place)
+    node = value if yaml_nodes.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
+    if node is None:
+        return []
+    written = text(source, node)
+    if kind in _SHELLS:
+        return run(written, place, {})
+    # no shell: what it would expand stays as it is written
+    place.site = Span(source, key.start_mark.index, yaml_nodes.span(source, node).end)
+    return launches_of(split(written), place)
+
+
+def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
+    named = optional(source, fields, "image")
+    if named is None:
+        return []
+    given = [fields[key] for key in ("entrypoint", "command", "cmd") if key in fields] or [fields["image"]]
+    site = Span(source, given[-1][0].start_mark.index, yaml_nodes.span(source, given[-1][1]).end)
+    settings = {}
+    for key, setting in _SETTINGS.items():
+        value = optional(source, fields, key)
+        if value is not None:
+            settings[setting] = value
+    env = environment(source, fields["env"][1]) if "env" in fields else {}
+    image = images.identify(named)
+    place = Place(source, name, site, env, Container(named, settings), image.claims, open_env="env_file" in fields)
+    entrypoint = _words(source, fields, "entrypoint")
+    command = _words(source, fields, "command") or _words(source, fields, "cmd") or []
+    return in_container(entrypoint, command, image, place)
+
+
+def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
+    written = optional(source, fields, key)
+    if written is not None:
+        return split(written)
+    return words(source, fields[key][1]) if key in fields and yaml_nodes.items(fields[key][1]) is not None else None

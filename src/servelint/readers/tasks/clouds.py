@@ -1,0 +1,169 @@
+"""Tasks that a tool runs on a machine in a cloud: SkyPilot and dstack."""
+
+from __future__ import annotations
+
+import re
+
+from servelint import yaml_nodes
+from servelint.engines import images
+from servelint.launch import Container, Launch, ReleaseClaim, Word
+from servelint.readers.commands import launches
+from servelint.readers.containers import in_container
+from servelint.readers.place import Place
+from servelint.readers.tasks.values import (
+    Claims,
+    Environment,
+    environment,
+    optional,
+    run,
+    scalars,
+    script,
+    section,
+    text,
+    words,
+)
+from servelint.shell.words import split
+from servelint.source import Source, Span
+from servelint.text import Text
+from servelint.yaml_nodes import Entries, Node
+
+_SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
+_DSTACK = frozenset(("dev-environment", "service", "task"))
+_NO_IMAGE = images.Image(None, ReleaseClaim(), None)
+_MEMORY = re.compile(r"[\d.]*(?:GB|MB|TB)?(?:\.\.[\d.]*(?:GB|MB|TB)?)?\+?", re.IGNORECASE)
+_VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
+
+
+# -- SkyPilot
+
+
+def is_sky(source: Source, document: Node) -> bool:
+    del source
+    fields = yaml_nodes.entries(document)
+    scalar = "run" in fields and yaml_nodes.scalar(fields["run"][1]) is not None
+    return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
+
+
+def of_sky(source: Source, document: Node) -> list[Launch]:
+    """The launches of a task. `setup` and `run` are scripts on one machine, or in one container."""
+    fields = yaml_nodes.entries(document)
+    env: Environment = {}
+    for key in ("envs", "secrets"):
+        env.update(environment(source, fields[key][1]) if key in fields else {})
+    wanted = section(fields, "resources")
+    named = optional(source, wanted, "image_id")
+    named = named.cut(len("docker:")) if named is not None and named.flat.startswith("docker:") else None
+    image = images.identify(named) if named is not None else _NO_IMAGE
+    machine = _machine(named, *_accelerators(source, wanted))
+    place = Place(source, "run", None, env, machine, image.claims)
+    installed: Claims = {}
+    found: list[Launch] = []
+    for key in ("setup", "run"):
+        if key in fields:
+            place.name = key
+            found += run(script(source, fields[key][1]), place, installed)
+    return found
+
+
+def _machine(image: Text | None, product: Text | None, count: int | None) -> Container | None:
+    """What the launch runs in. More settings may be given than the file has: it is not the container's own."""
+    if image is None and product is None:
+        return None
+    settings = {"gpu_product": product} if product is not None else {}
+    return Container(image, settings, count, True if product is not None else None, open=True)
+
+
+def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
+    """`H100:8`, `H100`, `{H100: 8}`; where there is a choice of several, the product is not known."""
+    if "accelerators" not in wanted:
+        return None, None
+    node = wanted["accelerators"][1]
+    if yaml_nodes.is_mapping(node):
+        fields = yaml_nodes.entries(node)
+        if len(fields) != 1:
+            return None, None
+        [(key, value)] = fields.values()
+        count = yaml_nodes.scalar(value)
+        return text(source, key), int(count) if count is not None and count.isdigit() else None
+    listed = yaml_nodes.items(node)
+    if listed is not None:
+        if len(listed) != 1:
+            return None, None
+        node = listed[0]
+    if yaml_nodes.scalar(node) is None:
+        return None, None
+    written = text(source, node)
+    name, sign, number = written.flat.partition(":")
+    if not written.known or not name:
+        return None, None
+    return written.cut(0, len(name)), int(number) if number.isdigit() else None if sign else 1
+
+
+# -- dstack
+
+
+def is_dstack(source: Source, document: Node) -> bool:
+    fields = yaml_nodes.entries(document)
+    kind = yaml_nodes.scalar(fields["type"][1]) if "type" in fields else None
+    named = source.path.endswith((".dstack.yml", ".dstack.yaml"))
+    own = not {"commands", "entrypoint", "init"}.isdisjoint(fields) or "replicas" in fields
+    return (
+        kind in _DSTACK and own and (named or not {"image", "python", "resources", "env", "port", "ports"}.isdisjoint(fields))
+    )
+
+
+def of_dstack(source: Source, document: Node) -> list[Launch]:
+    """The launches of a run configuration, and of the groups of replicas that have commands of their own."""
+    fields = yaml_nodes.entries(document)
+    found = _of_run(source, "commands", fields)
+    for index, node in enumerate((yaml_nodes.items(fields["replicas"][1]) or []) if "replicas" in fields else []):
+        group = yaml_nodes.entries(node)
+        if "commands" in group:
+            env = environment(source, fields["env"][1]) if "env" in fields else {}
+            found += _of_run(source, f"replicas[{index}]", {**fields, **group}, env)
+    return found
+
+
+def _of_run(source: Source, name: str, fields: Entries, outer: Environment | None = None) -> list[Launch]:
+    env = {**(outer or {}), **(environment(source, fields["env"][1]) if "env" in fields else {})}
+    named = optional(source, fields, "image")
+    image = images.identify(named) if named is not None else _NO_IMAGE
+    machine = _machine(named, *_gpu(source, section(fields, "resources")))
+    place = Place(source, name, None, env, machine, image.claims)
+    entrypoint = optional(source, fields, "entrypoint")
+    if entrypoint is not None:
+        argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
+        ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
+        place.site = Span(source, ends[0][0].start_mark.index, max(yaml_nodes.span(source, value).end for _, value in ends))
+        return launches(argv, place)
+    nodes = [fields[key][1] for key in ("init", "commands") if key in fields and scalars(fields[key][1])]
+    if nodes:
+        return run(script(source, *nodes), place, {})
+    if image.entrypoint and "image" in fields and yaml_nodes.scalar(fields["type"][1]) != "dev-environment":
+        place.site = yaml_nodes.span(source, fields["image"][1])
+        return in_container(None, [], image, place)
+    return []
+
+
+def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
+    """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is said."""
+    fields = section(wanted, "gpu")
+    if fields:
+        name, count = optional(source, fields, "name"), optional(source, fields, "count")
+        number = 1 if count is None else int(count.flat) if count.flat.isdigit() else None
+        return (name if name is not None and name.known else None), number
+    written = optional(source, wanted, "gpu")
+    if written is None or not written.known or "," in written.flat:
+        return None, None
+    product: Text | None = None
+    number = 1
+    at = 0
+    for part in written.flat.split(":"):
+        if part.isdigit():
+            number = int(part)
+        elif ".." in part and part.replace(".", "").isdigit():
+            number = None
+        elif part.lower() not in _VENDORS and not _MEMORY.fullmatch(part):
+            product = written.cut(at, at + len(part))
+        at += len(part) + 1
+    return product, number

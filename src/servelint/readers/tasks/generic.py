@@ -1,0 +1,236 @@
+"""Any other YAML: commands under keys that mean one, where one starts an engine; Markdown in a scalar is read as Markdown.
+
+The environment and the image around a command are those of the mappings that it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint import yaml_nodes
+from servelint.engines import entry, images
+from servelint.launch import Container, Launch, Word
+from servelint.readers.commands import launches as launches_of
+from servelint.readers.containers import in_container
+from servelint.readers.neighbours import Neighbours
+from servelint.readers.place import Place
+from servelint.readers.runners import SHELLS
+from servelint.readers.tasks.values import (
+    Claims,
+    Environment,
+    environment,
+    grows,
+    optional,
+    run,
+    scalars,
+    script,
+    section,
+    tell_apart,
+    text,
+    verbatim,
+    words,
+)
+from servelint.shell.words import split
+from servelint.source import Source, Span
+from servelint.text import Text
+from servelint.yaml_nodes import Entries, Node
+
+_COMMAND = re.compile(
+    r"(?:(?:before|container|docker|engine|exec|inference|init|launch|llama|llamacpp|main|model|onstart|pre|run|serve|server|"
+    r"serving|sglang|shell|start|startup|vllm|worker)_?)*"
+    r"(?:bash|cmds?|commands?|entrypoint|exec|init|install|launch|onstart|run|runcmd|script|serve|setup|shell|start|startup|"
+    r"steps|user_?data)"
+)
+_ENVIRONMENT = re.compile(r"(?:\w+_)?(?:env|envs|environment|env_vars|environment_variables|variables)")
+_IMAGES = ("image", "docker_image", "container_image", "image_uri", "imageUri", "base_image", "container")
+_FIRST = ("setup", "install", "before_script", "init")
+_NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NAMED = re.compile(r"vllm|sglang|llama|trtllm|tensorrt|lmdeploy|text-generation", re.IGNORECASE)
+_VISITS_AT_MOST = 20_000
+_ITEMS_AT_MOST = 1_000
+_DEPTH = 60
+
+
+class _Scope:
+    """What surrounds a command: variables, the image, what was installed, and the way to it."""
+
+    __slots__ = ("claims", "env", "image", "path")
+
+    def __init__(self, env: Environment, image: Text | None, claims: Claims, path: tuple[str, ...]) -> None:
+        self.env = env
+        self.image = image
+        self.claims = claims
+        self.path = path
+
+
+def is_mine(source: Source, document: Node) -> bool:
+    """Whether a command of a document starts an engine."""
+    return bool(_launches(source, document))
+
+
+def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    del neighbours
+    found = [launch for document in documents for launch in _launches(source, document)]
+    tell_apart(found)
+    return found
+
+
+def _launches(source: Source, document: Node) -> list[Launch]:
+    if grows(source, document):
+        return []
+    fields = yaml_nodes.entries(document)
+    if {"suite", "tests"} <= set(fields) or "openapi" in fields:
+        return []  # what a test expects, what an interface describes
+    return _Walk(source).visit(document, _Scope({}, None, {}, ()), 0)
+
+
+class _Walk:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.visits = 0
+
+    def visit(self, node: Node, scope: _Scope, depth: int) -> list[Launch]:
+        self.visits += 1
+        if depth > _DEPTH or self.visits > _VISITS_AT_MOST:
+            return []
+        if yaml_nodes.is_mapping(node):
+            return self.mapping(yaml_nodes.entries(node), scope, depth)
+        found: list[Launch] = []
+        for index, item in enumerate(yaml_nodes.items(node) or []):
+            if yaml_nodes.is_mapping(item) or yaml_nodes.items(item) is not None:
+                path = (*scope.path[:-1], f"{scope.path[-1]}[{index}]") if scope.path else (f"[{index}]",)
+                # one step after the other on one machine: what one installs the next has
+                found += self.visit(item, _Scope(scope.env, scope.image, scope.claims, path), depth + 1)
+            elif yaml_nodes.scalar(item) is not None:
+                found += self.markdown(item)
+        return found
+
+    def mapping(self, fields: Entries, scope: _Scope, depth: int) -> list[Launch]:
+        scope = _Scope(self.environment(fields, scope.env), self.image(fields) or scope.image, scope.claims, scope.path)
+        container = self.container(fields, scope)
+        found = [*(container or []), *self.file(fields)]
+        for name in sorted(fields, key=lambda name: name not in _FIRST):
+            value = fields[name][1]
+            key = _CAMEL.sub("_", name).lower().replace("-", "_")
+            if _NOT_INSIDE.match(key):
+                continue
+            if _COMMAND.fullmatch(key) and (yaml_nodes.scalar(value) is not None or scalars(value)):
+                found += [] if container is not None else self.command(name, fields[name], scope)
+            if yaml_nodes.scalar(value) is not None:
+                found += self.markdown(value)
+            else:
+                inner = _Scope(scope.env, scope.image, dict(scope.claims), (*scope.path, name))
+                found += self.visit(value, inner, depth + 1)
+        return found
+
+    def file(self, fields: Entries) -> list[Launch]:
+        """The launches of a file that is written out (`path` and `content`), by what its name and its shape say it is."""
+        path, content = optional(self.source, fields, "path", "dest"), optional(self.source, fields, "content")
+        if path is None or content is None or not content.known or not _NAMED.search(content.flat):
+            return []
+        from servelint.readers import moved, read
+
+        held = Source(path.shown, content.flat)
+        return moved.launches(read(held).launches, held, content, self.source)
+
+    def environment(self, fields: Entries, outer: Environment) -> Environment:
+        for name, (_, value) in fields.items():
+            if _ENVIRONMENT.fullmatch(name) and yaml_nodes.scalar(value) is None:
+                outer = {**outer, **environment(self.source, value)}
+        return outer
+
+    def image(self, fields: Entries) -> Text | None:
+        """The image that a mapping names: `image: x`, `base_image: {image: x}`, `image: {repository: x, tag: y}`."""
+        for name in _IMAGES:
+            inner = section(fields, name)
+            if "repository" in inner:
+                repository, tag = optional(self.source, inner, "repository"), optional(self.source, inner, "tag")
+                if repository is not None:
+                    return repository if tag is None or not tag.flat else Text.join((repository, Text.of(":"), tag))
+            named = optional(self.source, inner, "image", "name") if inner else optional(self.source, fields, name)
+            if named is not None:
+                return named
+        return None
+
+    # -- commands
+
+    def markdown(self, node: Node) -> list[Launch]:
+        value = yaml_nodes.scalar(node) or ""
+        if "\n" not in value or not _FENCE.search(value) or not _NAMED.search(value):
+            return []
+        from servelint.readers import markdown
+
+        return markdown.launches(verbatim(self.source, node), self.source)
+
+    def place(self, name: str, scope: _Scope, site: Span | None) -> Place:
+        claims = images.identify(scope.image).claims if scope.image is not None else {}
+        container = Container(scope.image, open=True) if scope.image is not None else None
+        return Place(self.source, name, site, scope.env, container, claims)
+
+    def command(self, name: str, field: tuple[Node, Node], scope: _Scope) -> list[Launch]:
+        """The launches of a command: a script, a list of its lines, or a list of words."""
+        key, value = field
+        path = ".".join((*scope.path, name)) if not scope.path else ".".join(scope.path)
+        listed = words(self.source, value) if yaml_nodes.scalar(value) is None else None
+        written = script(self.source, value)
+        if not _NAMED.search(written.flat) and not (scope.image is not None and "install" in written.flat):
+            return []
+        if any(yaml_nodes.items(item) is not None for item in yaml_nodes.items(value) or []):
+            return self.lines(yaml_nodes.items(value) or [], path, scope)
+        if listed is not None and _is_argv(listed):
+            site = Span(self.source, key.start_mark.index, yaml_nodes.span(self.source, value).end)
+            return launches_of(listed, self.place(path, scope, site))
+        if _FENCE.search(written.flat):
+            return []  # Markdown
+        return run(written, self.place(path, scope, None), scope.claims)
+
+    def lines(self, items: list[Node], path: str, scope: _Scope) -> list[Launch]:
+        """Commands of which some are scripts and some lists of words (cloud-init's `runcmd`)."""
+        found: list[Launch] = []
+        for item in items[:_ITEMS_AT_MOST]:
+            if yaml_nodes.items(item) is None:
+                found += run(script(self.source, item), self.place(path, scope, None), scope.claims)
+            else:
+                found += launches_of(words(self.source, item), self.place(path, scope, yaml_nodes.span(self.source, item)))
+        return found
+
+    def container(self, fields: Entries, scope: _Scope) -> list[Launch] | None:
+        """The launches of a mapping that is a container: its image, and words for it. None if it is not one."""
+        named = optional(self.source, fields, "image", "docker_image", "container_image", "image_uri", "imageUri")
+        if named is None:
+            return None
+        keys = [name for name in ("entrypoint", "command", "args", "cmd") if name in fields]
+        if not any(self.is_words(fields[name][1]) for name in keys):
+            return None  # without words for it, or with a script
+        parts = {name: self.words(fields[name][1]) for name in keys}
+        nodes = [fields[name] for name in keys]
+        entrypoint = parts.get("entrypoint")
+        command = parts.get("command", parts.get("cmd"))
+        if "args" in parts:
+            # as Kubernetes has it
+            entrypoint, command = (entrypoint if entrypoint is not None else command), parts["args"]
+        ends = [yaml_nodes.span(self.source, value).end for _, value in nodes]
+        site = Span(self.source, nodes[0][0].start_mark.index, max(ends))
+        place = self.place(".".join(scope.path) or "command", scope, site)
+        return in_container(entrypoint, command or [], images.identify(named), place)
+
+    def words(self, node: Node) -> list[Word]:
+        return split(text(self.source, node)) if yaml_nodes.scalar(node) is not None else words(self.source, node)
+
+    def is_words(self, node: Node) -> bool:
+        """Whether a node holds the words of a command, or options, rather than a script or a list of its lines."""
+        if yaml_nodes.scalar(node) is not None:
+            return text(self.source, node).flat.lstrip().startswith("-")
+        listed = words(self.source, node)
+        return bool(listed) and (_is_argv(listed) or listed[0].text.flat.startswith("-"))
+
+
+def _is_argv(listed: list[Word]) -> bool:
+    """Whether a list holds the words of one command rather than commands."""
+    return len(listed) > 1 and (
+        entry.find(listed) is not None
+        or entry.program(listed[0]) in SHELLS
+        or not any(" " in word.text.flat for word in listed)
+    )

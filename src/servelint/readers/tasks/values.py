@@ -1,0 +1,175 @@
+"""What the tools' files have in common: texts with expressions, environments, scripts in one scalar or in a list."""
+
+from __future__ import annotations
+
+import re
+
+from servelint import yaml_nodes
+from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.readers.place import Place
+from servelint.readers.recipes import installed
+from servelint.readers.scripts import script_launches
+from servelint.source import Source
+from servelint.text import Text, unknown
+from servelint.yaml_nodes import Entries, Node
+
+_EXPRESSION = re.compile(r"\$?\{\{(?!\{)[^\n]{0,300}?\}\}|(?<![${\w\\%])\{[A-Za-z_]\w*\}(?!\})")
+"""`${{ matrix.model }}`, `{{ model }}`, and `{model}` of templates; a shell leaves the last as it is written."""
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<sign>=?)")
+_ITEMS_AT_MOST = 1_000
+_EXPRESSIONS_AT_MOST = 2_000
+_ALIAS = re.compile(r"(?:[:,\[{-]|^)[ \t]*\*\w", re.MULTILINE)
+_ROOM = 10_000
+_KEYS_AT_MOST = 10_000
+_LENGTH_AT_MOST = 1 << 16
+_ENGINE = re.compile(r"vllm|sglang|lmdeploy|tensorrt", re.IGNORECASE)
+
+Environment = dict[str, Variable]
+Claims = dict[str, ReleaseClaim]
+
+
+def text(source: Source, node: Node) -> Text:
+    """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`) is unknown."""
+    return with_expressions(verbatim(source, node))
+
+
+def verbatim(source: Source, node: Node) -> Text:
+    """A scalar's text as it is written: what two braces mean is the tool's to say, not that of a template of the file."""
+    mask = source.mask
+    if mask is not None and mask.text is None:
+        source.mask = None
+    found = yaml_nodes.text(source, node)
+    source.mask = mask
+    return found
+
+
+def with_expressions(written: Text) -> Text:
+    if "{" not in written.flat or written.flat.count("{{") > _EXPRESSIONS_AT_MOST:
+        return written
+    parts: list[Text] = []
+    done = 0
+    for match in _EXPRESSION.finditer(written.flat):
+        parts += [written.cut(done, match.start()), Text((unknown(match.group(), written.span(*match.span())),))]
+        done = match.end()
+    return Text.join([*parts, written.cut(done)])
+
+
+def optional(source: Source, fields: Entries, *names: str) -> Text | None:
+    """The text of the first of several keys that holds a scalar."""
+    for name in names:
+        if name in fields and yaml_nodes.scalar(fields[name][1]) is not None:
+            return text(source, fields[name][1])
+    return None
+
+
+def section(fields: Entries, name: str) -> Entries:
+    """The fields of a mapping under a key; none if there is no such mapping."""
+    return yaml_nodes.entries(fields[name][1]) if name in fields else {}
+
+
+def environment(source: Source, node: Node | None) -> Environment:
+    """Variables: a mapping, a list of `A=b` or `A`, or a list of mappings with a name and a value."""
+    found: Environment = {}
+    listed = yaml_nodes.items(node)
+    if listed is None:
+        for name, (key, value) in yaml_nodes.entries(node).items():
+            found[name] = Variable(name, _value(source, value), yaml_nodes.span(source, key))
+        return found
+    for item in listed[:_ITEMS_AT_MOST]:
+        fields = yaml_nodes.entries(item)
+        given = optional(source, fields, "name", "key")
+        if given is not None and given.value:
+            held = fields["value"][1] if "value" in fields else None
+            found[given.value] = Variable(given.value, _value(source, held), yaml_nodes.span(source, item))
+        elif fields:
+            found.update(environment(source, item))
+        elif yaml_nodes.scalar(item) is not None:
+            written = text(source, item)
+            match = _ASSIGNMENT.match(written.flat)
+            if match is not None:
+                value_text = written.cut(match.end()) if match["sign"] else None
+                found[match["name"]] = Variable(match["name"], value_text, yaml_nodes.span(source, item))
+    return found
+
+
+def _value(source: Source, node: Node | None) -> Text | None:
+    """A variable's value; None where it is given from outside, as for one without a value."""
+    if node is None or yaml_nodes.is_null(node):
+        return None
+    if yaml_nodes.is_mapping(node):
+        return optional(source, yaml_nodes.entries(node), "value", "default")
+    return text(source, node) if yaml_nodes.items(node) is None else None
+
+
+def scalars(node: Node | None, depth: int = 0) -> list[Node]:
+    """The scalars of a list, and of the lists in it."""
+    found: list[Node] = []
+    for item in (yaml_nodes.items(node) or [])[:_ITEMS_AT_MOST]:
+        if yaml_nodes.items(item) is not None:
+            found += scalars(item, depth + 1) if depth < 4 else []
+        elif not yaml_nodes.is_mapping(item):
+            found.append(item)
+        if len(found) > _ITEMS_AT_MOST:
+            break
+    return found
+
+
+def script(source: Source, *nodes: Node | None) -> Text:
+    """The lines of a script: of one scalar, or of a list that holds a command an item."""
+    parts: list[Text] = []
+    for node in nodes:
+        if node is None:
+            continue
+        for one in [node] if yaml_nodes.scalar(node) is not None else scalars(node):
+            parts += [text(source, one), Text.of("\n")]
+    return Text.join(parts)
+
+
+def words(source: Source, node: Node) -> list[Word]:
+    """The items of a list as words of a command."""
+    return [Word(text(source, item), yaml_nodes.span(source, item)) for item in scalars(node)]
+
+
+def run(written: Text, place: Place, claims: Claims) -> list[Launch]:
+    """The launches of a script. claims: what was installed before it; what it installs itself is added for what comes after."""
+    if not written.flat.strip() or len(written) > _LENGTH_AT_MOST:
+        return []
+    inside = place.with_(site=None, env=place.env, claims={**place.claims, **claims})
+    found = script_launches(written, inside, None)
+    if _ENGINE.search(written.flat):
+        given = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
+        claims.update(installed(written, given))
+    return found
+
+
+def tell_apart(found: list[Launch]) -> None:
+    """Commands of one script are launches of their own, and so are places of the same name in two documents."""
+    sites: dict[str, list[tuple[int, int]]] = {}
+    for launch in found:
+        if launch.name:
+            known = sites.setdefault(launch.name, [])
+            site = (launch.site.start, launch.site.end)
+            if site not in known:
+                known.append(site)
+            if known.index(site):
+                launch.name += f" #{known.index(site) + 1}"
+
+
+def grows(source: Source, document: Node) -> bool:
+    """Whether a document is no tool's: a table, or one that aliases make much larger than its text."""
+    if len(document.value) > _KEYS_AT_MOST:
+        return True
+    if _ALIAS.search(source.text) is None:
+        return False
+    left = len(source.text) + _ROOM
+    waiting = [document]
+    while waiting and left > 0:
+        node = waiting.pop()
+        left -= 1
+        if yaml_nodes.is_mapping(node):
+            inner = [value for _, value in yaml_nodes.entries(node).values()]
+            left -= len(inner)
+            waiting += inner
+        else:
+            waiting += yaml_nodes.items(node) or []
+    return left <= 0

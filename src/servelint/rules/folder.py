@@ -1,0 +1,150 @@
+"""Rule folders of users: the same format as servelint's own, held against the schema, with the place of what is wrong.
+
+Imports jsonschema, so only a run that names a folder does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import lru_cache
+
+import yaml
+from jsonschema import Draft202012Validator
+
+from servelint import yaml_nodes
+from servelint.engines import catalog as catalogs
+from servelint.problem import Problem
+from servelint.rules.compile import RuleError, compile_rule, rule_files
+from servelint.rules.condition import operands
+from servelint.rules.load import schema_folder
+from servelint.rules.rule import Rule
+from servelint.source import Source
+from servelint.yaml_nodes import Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+_SIZE_AT_MOST = 1 << 20
+_COMPUTED = ("env", "model", "effective", "container", "gpu")
+
+
+class Book:
+    """The rules of a folder and what is wrong with its files. written: the rules as their files have them"""
+
+    __slots__ = ("problems", "rules", "written")
+
+    def __init__(self) -> None:
+        self.rules: list[Rule] = []
+        self.written: list[dict[str, Any]] = []
+        self.problems: list[Problem] = []
+
+
+@lru_cache(maxsize=16)
+def load(folder: str) -> Book:
+    """The rules below a folder; a rule's id is its path there, `<area>/<name>`."""
+    book = Book()
+    if not os.path.isdir(folder):
+        book.problems.append(Problem(folder, "is no folder of rules"))
+        return book
+    for path in rule_files(folder):
+        wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
+        source = _read(path)
+        if isinstance(source, Problem):
+            book.problems.append(source)
+            continue
+        found = _rule(source, wanted)
+        if isinstance(found, dict):
+            book.written.append(found)
+            book.rules.append(Rule(compile_rule(found)))
+        else:
+            book.problems += found
+    return book
+
+
+def _read(path: str) -> Source | Problem:
+    try:
+        with open(path, "rb") as file:
+            return Source(path, file.read(_SIZE_AT_MOST).decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        return Problem(path, f"cannot be read: {error}")
+
+
+def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
+    """A rule file's data, or what is wrong with it."""
+    documents, problem = yaml_nodes.documents(source)
+    if problem is not None:
+        return [problem]
+    if len(documents) != 1:
+        return [Problem(source.path, "a rule file holds one rule", 1, 1)]
+    (document,) = documents
+    try:
+        data = yaml.safe_load(source.text)
+    except (yaml.YAMLError, ValueError) as error:
+        return [Problem(source.path, f"not valid YAML: {error}", 1, 1)]
+    faults = sorted(_validator().iter_errors(data), key=lambda fault: [str(part) for part in fault.absolute_path])
+    problems = [_problem(source, document, fault.absolute_path, _said(fault)) for fault in faults]
+    if not problems and data["id"] != wanted:
+        problems.append(
+            _problem(source, document, ["id"], f"the id is {data['id']!r}, and its file's place makes it {wanted!r}")
+        )
+    if not problems:
+        problems += [_problem(source, document, path, said) for path, said in _unknown(data)]
+    if problems:
+        return problems
+    try:
+        compile_rule(data)
+    except RuleError as error:
+        return [Problem(source.path, str(error).partition(": ")[2], 1, 1)]
+    found: dict[str, Any] = data
+    return found
+
+
+def _unknown(data: dict[str, Any]) -> Iterable[tuple[list[str], str]]:
+    """Operands that no release of the engine has."""
+    try:
+        compiled = compile_rule(data)
+    except RuleError:
+        return
+    catalog = catalogs.load(data["engine"])
+    if "check" in data:
+        yield ["check"], "checks are servelint's own; say it in `when`"
+    if catalog is None:
+        return
+    for name in [*operands(compiled["when"]), *operands(compiled.get("unless", ["and", []])), *compiled["at"]]:
+        head = name.partition(".")[0]
+        if head not in _COMPUTED and not catalog.spelled("--" + head):
+            yield ["when"], f"no release of {data['engine']} has an option {head!r}"
+
+
+def _said(fault: Any) -> str:
+    path = ".".join([str(part) for part in fault.absolute_path])
+    message = str(fault.message)
+    return f"{path}: {message}" if path else message
+
+
+def _problem(source: Source, document: Node, path: Sequence[str | int], message: str) -> Problem:
+    """What is wrong, at the deepest node of a path that exists."""
+    node = document
+    for part in path:
+        listed = yaml_nodes.items(node)
+        if listed is not None:
+            if not isinstance(part, int) or part >= len(listed):
+                break
+            node = listed[part]
+            continue
+        entry = yaml_nodes.entries(node).get(str(part))
+        if entry is None:
+            break
+        node = entry[1]
+    span = yaml_nodes.span(source, node)
+    line, column = source.position(span.start)
+    return Problem(source.path, message, line, column)
+
+
+@lru_cache(maxsize=1)
+def _validator() -> Any:
+    with open(os.path.join(schema_folder(), "rule.schema.json"), encoding="utf-8") as file:
+        return Draft202012Validator(json.load(file))

@@ -1,0 +1,98 @@
+"""A rule's page in Markdown, from its own file. `python -m servelint.rules.pages docs/rules` writes them all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from servelint.engines import ENGINE_NAMES
+from servelint.rules.compile import expand, on_gpus, read_rule, rule_files
+from servelint.rules.load import rule_folder
+from servelint.rules.ranges import describe
+
+_MARKS = str.maketrans("", "", "\u27e6\u27e7")
+
+
+def markdown(data: dict[str, Any]) -> str:
+    """What, why, since and until when, evidence, examples, how to silence it."""
+    engine = ENGINE_NAMES.get(data["engine"], "any engine,")
+    bounds = f" (`{data['versions']}`)" if data["versions"] else ""
+    lines = [
+        f"# {data['id']}",
+        "",
+        f"{data['title']}.",
+        "",
+        "| | |",
+        "|---|---|",
+        f"| severity | {data['severity']} |",
+        f"| confidence | {data['confidence']} |",
+        f"| impact | {data['impact']} |",
+        f"| releases | {engine} {describe(str(data['versions']))}{bounds} |",
+        f"| profile | {data.get('profile', 'default')} |",
+        "",
+        "## Why",
+        "",
+        data["why"].strip(),
+        "",
+    ]
+    if data["advice"]:
+        lines += ["## What to write instead", "", f"{data['advice'][:1].upper()}{data['advice'][1:]}.", ""]
+    if "fix" in data:
+        safe = "`--fix` does it" if data["fix"]["safe"] else "`--unsafe-fixes` does it: it changes what the launch does"
+        lines += [f"{safe}.", ""]
+    lines += ["## Evidence", ""]
+    for entry in data["evidence"]:
+        place = f"<{entry['url']}>" if "url" in entry else f"`{entry['source']}`"
+        lines.append(f"- {place}: {entry['says']}")
+    for kind, title in (("bad", "Reported"), ("good", "Not reported")):
+        examples = data["examples"][kind]
+        lines += ["", f"## {title}"] if examples else []
+        for example in examples:
+            lines += ["", *_example(engine, example)]
+    comment = f"# servelint: ignore[{data['id']}] why"
+    lines += ["", "## Silencing it", "", "On the line of the finding, above it, or above its launch:", "", f"    {comment}", ""]
+    return "\n".join(lines)
+
+
+def _example(engine: str, example: dict[str, Any]) -> list[str]:
+    if "text" in example:
+        title, text = f"`{example['file']}`", example["text"]
+    else:
+        title = f"{engine} {example['version']}" if "version" in example else f"{engine}, release not known"
+        title += on_gpus(example)
+        text = "".join([f"{name}={value} " for name, value in example.get("env", {}).items()]) + example["run"]
+    return [f"{title}:", "", *[f"    {line}".rstrip() for line in text.translate(_MARKS).splitlines()]]
+
+
+def pages() -> dict[str, str]:
+    """`<area>/<name>.md` -> the page of each rule, and README.md, the list of them."""
+    folder = rule_folder()
+    written = [data for path in rule_files(folder) for data in expand(read_rule(path, folder))]
+    written.sort(key=lambda data: str(data["id"]))
+    found = {f"{data['id']}.md": markdown(data) for data in written}
+    rows = [
+        f"| [{data['id']}]({data['id']}.md) | {data['severity']} | {describe(str(data['versions']))} | {data['title']} |"
+        for data in written
+    ]
+    head = ["# Rules", "", f"{len(rows)} rules.", "", "| rule | severity | releases | what |", "|---|---|---|---|"]
+    return {"README.md": "\n".join([*head, *rows, ""]), **found}
+
+
+def main(folder: str) -> None:
+    """Write the pages into a folder, and remove those of rules that are gone."""
+    wanted = pages()
+    for base, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(base, name)
+            if os.path.relpath(path, folder).replace(os.sep, "/") not in wanted:
+                os.unlink(path)
+    for name, text in wanted.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

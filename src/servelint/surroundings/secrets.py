@@ -1,0 +1,69 @@
+"""Secrets in plain text. Their values are never shown whole."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.acceptance.complaint import Complaint
+from servelint.engines import ENGINE_NAMES
+from servelint.engines.config import Config
+from servelint.text import Text
+
+_OPTIONS = ("api-key", "api-keys", "admin-api-key")
+_SERVER = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
+_TOKENS = re.compile(
+    r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
+)
+_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|API_KEY|ACCESS_KEY|AUTH)$|^HUGGING_?FACE.*TOKEN$|^HF_TOKEN$")
+_NOTHING = re.compile(r"(?i)(?:empty|none|null|false|no-?key.*)?")
+_PLACEHOLDER = re.compile(
+    r"(?i).*(?:your|change[-_ ]?me|replace|example|placeholder|dummy|xxx|<|>|\.\.\.|insert|todo|fixme|redacted|\*\*|\{\{).*"
+    r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*)?"
+)
+
+
+def complaints(config: Config) -> list[Complaint]:
+    return [*_server_keys(config), *_tokens(config)]
+
+
+def hidden(value: str) -> str:
+    """A secret as it may be shown: enough to find it, too little to use it."""
+    return f"{value[:3]}…" if len(value) > 8 else "…"
+
+
+def _server_keys(config: Config) -> list[Complaint]:
+    """Keys that the server lets in: whoever reads the file may call it."""
+    found: list[Complaint] = []
+    texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in _OPTIONS]
+    texts += [(name, config.launch.env[name].value) for name in _SERVER if name in config.launch.env]
+    for name, text in texts:
+        if text is None or not _written(text) or _NOTHING.fullmatch(text.flat):
+            continue
+        how = "as its default" if text.assumed else "in plain text"
+        engine = ENGINE_NAMES[config.launch.engine]
+        message = f"{name} has {hidden(text.flat)} {how}: whoever reads this file may call the {engine} server"
+        advice = "take it from a secret store, or from a variable without a default (${API_KEY:?}), and change the key"
+        found.append(Complaint("api-key-in-plain-text", text.span(), message, advice, "a key of the server"))
+    return found
+
+
+def _tokens(config: Config) -> list[Complaint]:
+    """Tokens for other services."""
+    found: list[Complaint] = []
+    for name, variable in config.launch.env.items():
+        text = variable.value
+        if text is None or name in _SERVER or not _written(text):
+            continue
+        if not _TOKENS.fullmatch(text.flat) and (not _SECRET.search(name) or len(text.flat) < 12):
+            continue
+        if _PLACEHOLDER.fullmatch(text.flat) or len(set(text.flat)) < 5:
+            continue
+        message = f"{name} has {hidden(text.flat)} in plain text: whoever reads this file has the secret"
+        advice = "take it from a secret store or from the environment, and revoke this one"
+        found.append(Complaint("secret-in-plain-text", text.span(), message, advice, "a secret", variable=name))
+    return found
+
+
+def _written(text: Text) -> bool:
+    """Whether a value is known, and stands in the file itself rather than in a `.env` beside it."""
+    return text.value is not None and bool(text.flat) and text.origin is None and text.span() is not None

@@ -1,0 +1,1 @@
+"""systemd's own syntax: unit files, their words, their environment."""

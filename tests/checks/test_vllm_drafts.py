@@ -1,0 +1,103 @@
+"""Checks of vLLM's drafts, on both sides of what they compare."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from servelint.checks import run_check
+from servelint.engines.config import Config, configs
+from tests.launching import launch_in
+
+
+def config(words: str, release: str = "0.33.0", environment: str = "") -> Config:
+    return configs(launch_in(f"{environment} vllm serve {words}".strip(), "run.sh"), [release])[0]
+
+
+def spec(**keys: object) -> str:
+    return f"--speculative-config '{json.dumps({'num_speculative_tokens': 3, **keys})}'"
+
+
+class TestDraftParallel:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (f"m -tp 4 {spec(method='eagle3', draft_tensor_parallel_size=2)}", {"target": "4"}),
+            (f"m {spec(method='eagle3', draft_tensor_parallel_size=2)}", {"target": "1"}),
+            (f"m -tp 4 {spec(method='eagle3', draft_tensor_parallel_size=1)}", None),
+            (f"m -tp 4 {spec(method='eagle3', draft_tensor_parallel_size=4)}", None),
+            (f"m -tp $TP {spec(method='eagle3', draft_tensor_parallel_size=4)}", None),
+            (f"m $ARGS {spec(method='eagle3', draft_tensor_parallel_size=4)}", None),
+        ],
+    )
+    def test_one_or_the_targets(self, words: str, expected: dict[str, str] | None) -> None:
+        assert run_check("vllm_draft_parallel", config(words)) == expected
+
+
+class TestLoraDraftTokens:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            ("--max-num-seqs 256 --max-num-batched-tokens 1023", {"needed": "1024"}),
+            ("--max-num-seqs 256 --max-num-batched-tokens 1024", None),
+            ("--max-num-seqs 256", None),
+            ("--max-num-seqs $SEQS --max-num-batched-tokens 16", None),
+        ],
+    )
+    def test_a_place_for_every_token(self, words: str, expected: dict[str, str] | None) -> None:
+        assert run_check("vllm_lora_draft_tokens", config(f"m --enable-lora {words} {spec(method='ngram')}")) == expected
+
+
+class TestPromptLookup:
+    @pytest.mark.parametrize(("shortest", "longest", "holds"), [(5, 2, True), (2, 5, False), (3, 3, False)])
+    def test_shortest_above_longest(self, shortest: int, longest: int, holds: bool) -> None:
+        words = spec(method="ngram", prompt_lookup_min=shortest, prompt_lookup_max=longest)
+        assert run_check("vllm_prompt_lookup", config(f"m {words}")) == ({} if holds else None)
+
+
+class TestDraftVocabulary:
+    @pytest.mark.parametrize(
+        ("target", "draft", "expected"),
+        [
+            ("meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-0.6B", {"draft": "151,936", "target": "128,256"}),
+            ("Qwen/Qwen2.5-72B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", {"draft": "151,936", "target": "152,064"}),
+            ("Qwen/Qwen2.5-72B-Instruct", "Qwen/Qwen2.5-7B-Instruct", None),
+            ("Qwen/Qwen3-32B", "Qwen/Qwen3-0.6B", None),
+            ("house/some-model", "Qwen/Qwen3-0.6B", None),
+            ("Qwen/Qwen3-32B", "house/some-draft", None),
+            ("Qwen/Qwen3-32B", "'$DRAFT'", None),
+        ],
+    )
+    def test_sizes_of_known_families(self, target: str, draft: str, expected: dict[str, str] | None) -> None:
+        words = spec(method="draft_model", model="@").replace("@", draft)
+        assert run_check("vllm_draft_vocabulary", config(f"{target} {words}")) == expected
+
+
+class TestV2Runner:
+    @pytest.mark.parametrize(
+        ("words", "release", "feature"),
+        [
+            (f"Qwen/Qwen3-8B {spec(method='ngram')}", "0.31.0", "the speculative method ngram"),
+            (f"Qwen/Qwen3-8B {spec(method='ngram')}", "0.32.0", None),
+            (f"Qwen/Qwen3-8B {spec(method='ngram')}", "0.19.1", None),
+            (f"Qwen/Qwen3-8B {spec(method='suffix')}", "0.33.0", "the speculative method suffix"),
+            (f"Qwen/Qwen3-8B {spec(method='eagle3', model='x/y')}", "0.20.0", None),
+            (f"Qwen/Qwen3-8B {spec(method='eagle3', model='x/y', parallel_drafting=True)}", "0.22.0", "parallel drafting"),
+            (f"Qwen/Qwen3-8B {spec(method='dflash', model='x/y', parallel_drafting=True)}", "0.33.0", None),
+            ("Qwen/Qwen3.6-27B", "0.22.1", "hybrid models"),
+            ("Qwen/Qwen3.6-27B", "0.23.0", None),
+            ("Qwen/Qwen3.6-27B --enable-prefix-caching", "0.24.0", "hybrid models with prefix caching"),
+            ("Qwen/Qwen3.6-27B --enable-prefix-caching", "0.25.0", None),
+            ("Qwen/Qwen3-8B --prefill-context-parallel-size 2", "0.25.1", "prefill context parallelism"),
+            ("Qwen/Qwen3-8B --prefill-context-parallel-size 2", "0.26.0", None),
+            ("Qwen/Qwen3-8B --logits-processors a:B", "0.30.0", "custom logits processors"),
+            ("Qwen/Qwen3-8B --logits-processors a:B", "0.31.0", None),
+            ("Qwen/Qwen3-8B --enable-prompt-embeds", "0.21.0", None),
+            ("Qwen/Qwen3-8B --enable-prompt-embeds", "0.22.0", "--enable-prompt-embeds"),
+            ("Qwen/Qwen3-8B $ARGS", "0.22.0", None),
+        ],
+    )
+    def test_what_it_lacks(self, words: str, release: str, feature: str | None) -> None:
+        found = run_check("vllm_v2_runner", config(words, release))
+        assert found == ({"feature": feature} if feature is not None else None)

@@ -1,0 +1,168 @@
+"""`env`, `envFrom` and `$(NAME)`: what reaches a container, and what its command makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.launch import Launch
+from tests.launching import argv, environment, launch_in, marked_launch
+
+CONTAINER = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: llm}
+spec:
+  containers:
+    - name: s
+      image: vllm/vllm-openai:v0.20.0
+"""
+CONFIG_MAP = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data:
+  VLLM_LOGGING_LEVEL: DEBUG
+  model: Qwen/Qwen3-8B
+"""
+SECRET = """\
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: token}
+stringData: {HF_TOKEN: abc}
+"""
+
+
+def launch_of(fields: str, more: str = "") -> Launch:
+    return launch_in(CONTAINER + "".join([f"      {line}\n" for line in fields.strip().splitlines()]) + more, "pod.yaml")
+
+
+class TestEnv:
+    def test_values(self) -> None:
+        launch = launch_of("env:\n- name: A\n  value: '1'\n- name: B\n  value: 2\n- name: C\n- name: D\n  value:")
+        assert environment(launch) == {"A": "1", "B": "2", "C": "", "D": ""}
+        assert not launch.open_env
+
+    def test_the_last_of_one_name_wins(self) -> None:
+        assert environment(launch_of("env: [{name: A, value: x}, {name: B, value: b}, {name: A, value: y}]")) == {
+            "B": "b",
+            "A": "y",
+        }
+
+    def test_spans(self) -> None:
+        launch, marks = marked_launch(CONTAINER + "      env:\n        - name: ⟦A⟧\n          value: '⟦x⟧'\n", "pod.yaml")
+        variable = launch.env["A"]
+        assert [variable.site, variable.value.span() if variable.value else None] == marks
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "{secretKeyRef: {name: hf, key: token}}",
+            "{configMapKeyRef: {name: elsewhere, key: a}}",
+            "{fieldRef: {fieldPath: status.podIP}}",
+            "{resourceFieldRef: {resource: limits.cpu}}",
+            "",
+        ],
+    )
+    def test_a_value_that_only_the_cluster_knows(self, source: str) -> None:
+        launch = launch_of(f"env:\n- name: A\n  valueFrom: {source}")
+        assert environment(launch) == {"A": "<valueFrom>"}
+        assert launch.env["A"].value is not None
+        assert launch.env["A"].value.value is None
+
+    def test_a_value_from_objects_of_the_same_file(self) -> None:
+        launch = launch_of(
+            "env:\n- name: A\n  valueFrom: {configMapKeyRef: {name: settings, key: model}}\n"
+            "- name: B\n  valueFrom: {secretKeyRef: {name: token, key: HF_TOKEN}}\n"
+            "- name: C\n  valueFrom: {configMapKeyRef: {name: settings, key: other}}",
+            CONFIG_MAP + SECRET,
+        )
+        assert environment(launch) == {"A": "Qwen/Qwen3-8B", "B": "abc", "C": "<valueFrom>"}
+
+    def test_a_placeholder_is_not_known(self) -> None:
+        launch = launch_of("env: [{name: HF_TOKEN, value: $HF_TOKEN}, {name: A, value: 'x-${B}'}]")
+        assert environment(launch) == {"HF_TOKEN": "$HF_TOKEN", "A": "x-${B}"}
+        assert [variable.value.value for variable in launch.env.values() if variable.value] == [None, None]
+
+    def test_an_item_without_a_name_leaves_more_open(self) -> None:
+        assert launch_of("env: [{$patch: replace}, {name: A, value: b}]").open_env
+
+    def test_a_mapping_as_operators_take_it(self) -> None:
+        assert environment(launch_of("env: {A: x, B: $(A)/y}")) == {"A": "x", "B": "x/y"}
+
+
+class TestEnvFrom:
+    def test_a_config_map_of_the_same_file(self) -> None:
+        launch = launch_of("envFrom: [{configMapRef: {name: settings}}]", CONFIG_MAP)
+        assert environment(launch) == {"VLLM_LOGGING_LEVEL": "DEBUG", "model": "Qwen/Qwen3-8B"}
+        assert not launch.open_env
+
+    def test_a_prefix(self) -> None:
+        launch = launch_of("envFrom: [{prefix: X_, configMapRef: {name: settings}}]", CONFIG_MAP)
+        assert list(environment(launch)) == ["X_VLLM_LOGGING_LEVEL", "X_model"]
+
+    def test_env_wins(self) -> None:
+        launch = launch_of(
+            "env: [{name: VLLM_LOGGING_LEVEL, value: INFO}]\nenvFrom: [{configMapRef: {name: settings}}]", CONFIG_MAP
+        )
+        assert environment(launch)["VLLM_LOGGING_LEVEL"] == "INFO"
+
+    @pytest.mark.parametrize("source", ["configMapRef: {name: elsewhere}", "secretRef: {name: token}", "secretRef: {name: x}"])
+    def test_what_stands_elsewhere_leaves_more_open(self, source: str) -> None:
+        assert launch_of(f"envFrom: [{{{source}}}]", CONFIG_MAP + SECRET).open_env
+
+
+class TestReferences:
+    def test_in_args(self) -> None:
+        launch, marks = marked_launch(
+            CONTAINER + "      args: [--model=$(MODEL), --port, ⟦$(PORT)⟧]\n"
+            "      env: [{name: MODEL, value: ⟦m⟧}, {name: PORT, value: '⟦80⟧'}]\n",
+            "pod.yaml",
+        )
+        assert argv(launch) == ["--model=m", "--port", "80"]
+        assert launch.argv[2].site == marks[0]
+        assert [launch.argv[0].text.span(8), launch.argv[2].text.span()] == marks[1:]
+
+    def test_only_earlier_variables_in_values(self) -> None:
+        launch = launch_of("env: [{name: A, value: $(B)}, {name: B, value: b}, {name: C, value: $(B)$(A)}]")
+        assert environment(launch) == {"A": "$(B)", "B": "b", "C": "b$(B)"}
+
+    def test_variables_of_env_from(self) -> None:
+        launch = launch_of("args: [$(model)]\nenvFrom: [{configMapRef: {name: settings}}]", CONFIG_MAP)
+        assert argv(launch) == ["Qwen/Qwen3-8B"]
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [("$$(A)", "$(A)"), ("$$", "$"), ("$(A", "$(A"), ("a$", "a$"), ("$(not a name)", "$(not a name)"), ("$1", "$1")],
+    )
+    def test_what_stays(self, text: str, shown: str) -> None:
+        launch = launch_of(f"args: ['{text}']\nenv: [{{name: A, value: x}}]")
+        assert [word.value for word in launch.argv] == [shown]
+
+    @pytest.mark.parametrize("text", ["$(LWS_LEADER_ADDRESS)", "$(SECRET)", "$MODEL", "${MODEL}", "${MODEL:=m}"])
+    def test_what_is_not_known(self, text: str) -> None:
+        launch = launch_of(f"args: [a, '{text}:80']\nenv: [{{name: SECRET, valueFrom: {{secretKeyRef: {{name: x, key: y}}}}}}]")
+        assert argv(launch)[1] == f"{text}:80"
+        assert launch.argv[1].value is None
+        assert not launch.argv[1].many
+
+    def test_the_dollars_of_a_script_are_the_shells(self) -> None:
+        launch = launch_of(
+            "command: [bash, -c, 'MODEL=m; vllm serve $MODEL --port $(PORT) --host $(hostname) \"$@\"', x, --seed, $(SEED)]\n"
+            "env: [{name: PORT, value: '80'}]"
+        )
+        assert argv(launch) == ["m", "--port", "80", "--host", "$(hostname)", "--seed", "$(SEED)"]
+
+    def test_a_variable_of_a_script_that_only_the_cluster_knows(self) -> None:
+        launch = launch_of(
+            "command: [bash, -c, 'vllm serve $MODEL --port ${PORT:-8000}']\n"
+            "env: [{name: MODEL, valueFrom: {secretKeyRef: {name: x, key: y}}}]"
+        )
+        assert argv(launch) == ["${MODEL}", "--port", "8000"]
+        assert environment(launch)["MODEL"] == "<valueFrom>"
+
+    def test_values_that_double_each_time(self) -> None:
+        doubled = "".join([f", {{name: E{at}, value: $(E{at - 1})$(E{at - 1})}}" for at in range(1, 60)])
+        launch = launch_of(f"args: [$(E59)]\nenv: [{{name: E0, value: xxxxxxxx}}{doubled}]")
+        assert launch.argv[0].value is None

@@ -1,0 +1,98 @@
+"""GPUs, GPU products and shared memory of a container."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.launch import Container
+from tests.launching import launch_in
+
+
+def container(fields: str = "", spec: str = "") -> Container:
+    lines = ["apiVersion: v1", "kind: Pod", "metadata: {name: llm}", "spec:"]
+    lines += [f"  {line}" for line in spec.splitlines()]
+    lines += ["  containers:", "    - name: s", "      image: vllm/vllm-openai:v0.20.0"]
+    lines += [f"      {line}" for line in fields.splitlines()]
+    found = launch_in("\n".join(lines) + "\n", "pod.yaml").container
+    assert found is not None
+    return found
+
+
+def settings(fields: str = "", spec: str = "") -> dict[str, str]:
+    return {name: text.shown for name, text in container(fields, spec).settings.items()}
+
+
+class TestGpus:
+    @pytest.mark.parametrize(
+        ("resources", "expected"),
+        [
+            ("{limits: {nvidia.com/gpu: 8}}", (8, True)),
+            ("{limits: {nvidia.com/gpu: '2'}, requests: {nvidia.com/gpu: '1'}}", (2, True)),
+            ("{requests: {amd.com/gpu: 4}}", (4, True)),
+            ("{limits: {nvidia.com/mig-1g.10gb: 2}}", (2, True)),
+            ("{limits: {nvidia.com/gpu: '${GPUS}'}}", (None, True)),
+            ("{limits: {nvidia.com/gpu: 0}}", (0, False)),
+            ("{limits: {cpu: 8, memory: 64Gi}}", (0, False)),
+            ("{limits: {google.com/tpu: 4}}", (None, None)),
+            ("{limits: {volcano.sh/vgpu-number: 1}}", (None, None)),
+            ("{claims: [{name: gpu}]}", (None, None)),
+        ],
+    )
+    def test_resources(self, resources: str, expected: tuple[int | None, bool | None]) -> None:
+        found = container(f"resources: {resources}")
+        assert (found.gpus, found.reserved) == expected
+
+    def test_none(self) -> None:
+        assert (container().gpus, container().reserved) == (0, False)
+
+    @pytest.mark.parametrize("spec", ["runtimeClassName: nvidia", "runtimeClassName: nvidia-cdi"])
+    def test_a_runtime_that_gives_every_gpu(self, spec: str) -> None:
+        found = container(spec=spec)
+        assert (found.gpus, found.reserved) == (None, True)
+
+
+class TestProduct:
+    def test_node_selector(self) -> None:
+        assert settings(spec="nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}") == {
+            "gpu_product": "nvidia-h100-80gb"
+        }
+
+    @pytest.mark.parametrize("spec", ["nodeSelector: {zone: a}", "nodeSelector: {cloud.google.com/gke-tpu-accelerator: v6e}"])
+    def test_other_labels(self, spec: str) -> None:
+        assert settings(spec=spec) == {}
+
+    def affinity(self, values: str, operator: str = "In") -> str:
+        return (
+            "affinity:\n  nodeAffinity:\n    requiredDuringSchedulingIgnoredDuringExecution:\n      nodeSelectorTerms:\n"
+            f"        - matchExpressions: [{{key: nvidia.com/gpu.product, operator: {operator}, values: {values}}}]"
+        )
+
+    def test_affinity(self) -> None:
+        assert settings(spec=self.affinity("[NVIDIA-L40S]")) == {"gpu_product": "NVIDIA-L40S"}
+
+    def test_one_of_several_is_not_known(self) -> None:
+        assert settings(spec=self.affinity("[NVIDIA-L40S, NVIDIA-H100]")) == {}
+        assert settings(spec=self.affinity("[NVIDIA-L40S]", "NotIn")) == {}
+        assert settings(spec=self.affinity("[NVIDIA-L40S]") + "\n        - matchExpressions: []") == {}
+
+
+class TestSharedMemory:
+    MOUNT = "volumeMounts: [{name: shm, mountPath: /dev/shm}]"
+
+    @pytest.mark.parametrize(
+        ("directory", "shown"),
+        [("{medium: Memory, sizeLimit: 16Gi}", "16Gi"), ("{medium: Memory}", "Memory"), ("{}", "")],
+    )
+    def test_empty_dir(self, directory: str, shown: str) -> None:
+        assert settings(self.MOUNT, f"volumes: [{{name: shm, emptyDir: {directory}}}]") == {"dev_shm": shown}
+
+    def test_another_volume_is_not_known(self) -> None:
+        found = container(self.MOUNT, "volumes: [{name: shm, hostPath: {path: /dev/shm}}]")
+        assert found.settings["dev_shm"].value is None
+
+    def test_no_mount(self) -> None:
+        assert settings("volumeMounts: [{name: shm, mountPath: /cache}]", "volumes: [{name: shm, emptyDir: {}}]") == {}
+
+    def test_the_memory_of_the_node(self) -> None:
+        assert settings(spec="hostIPC: true") == {"ipc": "host"}
+        assert settings(spec="hostIPC: false") == {}

@@ -1,0 +1,452 @@
+"""Containers of Kubernetes objects: what `command` and `args` start, and where each word of it stands."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from servelint.launch import Launch
+from tests.launching import (
+    argv,
+    environment,
+    launch_in,
+    launches_in,
+    lines,
+    marked_launch,
+    reading,
+    release,
+    sites,
+    spans,
+)
+
+FILE = "deploy.yaml"
+
+
+def pod(container: str) -> str:
+    """A pod with one container, whose fields are given without indentation."""
+    first, *rest = container.strip("\n").splitlines()
+    item = "\n".join([f"    - {first}", *[f"      {line}" for line in rest]])
+    return f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: llm\nspec:\n  containers:\n{item}\n"
+
+
+class TestWords:
+    def test_image_that_starts_the_engine_with_args(self) -> None:
+        launch, marks = marked_launch(
+            """
+            apiVersion: apps/v1
+            kind: Deployment
+            metadata:
+              name: llm
+            spec:
+              selector: {}
+              template:
+                spec:
+                  containers:
+                    - name: server
+                      image: vllm/vllm-openai:v0.20.0
+                      args:
+                        - ⟦--model⟧
+                        - "⟦Qwen/Qwen3-8B⟧"   # the target
+                        - ⟦--port=8000⟧
+            """,
+            FILE,
+        )
+        assert argv(launch) == ["--model", "Qwen/Qwen3-8B", "--port=8000"]
+        assert spans(launch.argv) == marks
+        assert launch.verb == ()
+        assert release(launch) == ("0.20.0", "image")
+        assert launch.name == "Deployment/llm.containers.server"
+        assert lines(launch) == (12, 15)
+
+    def test_command_and_args_are_joined(self) -> None:
+        launch, marks = marked_launch(
+            pod("name: server\nimage: house/llm\ncommand: [⟦python3⟧, ⟦-m⟧, ⟦sglang.launch_server⟧]\nargs: [⟦--tp⟧, ⟦2⟧]"), FILE
+        )
+        assert launch.engine == "sglang"
+        assert sites(launch.verb) + sites(launch.argv) == marks
+        assert argv(launch) == ["--tp", "2"]
+        assert lines(launch) == (9, 10)
+
+    def test_args_may_stand_before_the_command(self) -> None:
+        launch = launch_in(pod("name: server\nargs:\n  - m\ncommand:\n  - vllm\n  - serve"), FILE)
+        assert argv(launch) == ["m"]
+        assert lines(launch) == (8, 12)
+
+    def test_the_engine_may_be_split_between_both(self) -> None:
+        assert argv(launch_in(pod("image: house/llm\ncommand: [vllm]\nargs: [serve, m]"), FILE)) == ["m"]
+
+    def test_no_args_start_the_image_as_it_is(self) -> None:
+        launch = launch_in(pod("name: server\nimage: vllm/vllm-openai:v0.20.0"), FILE)
+        assert argv(launch) == []
+        assert lines(launch) == (8, 8)
+
+    @pytest.mark.parametrize("args", ["args:", "args: null", "args: []"])
+    def test_empty_args(self, args: str) -> None:
+        assert argv(launch_in(pod(f"name: server\nimage: vllm/vllm-openai:v0.20.0\n{args}"), FILE)) == []
+
+    @pytest.mark.parametrize(
+        "container",
+        [
+            "image: vllm/vllm-openai:v0.20.0\ncommand: [vllm, bench, serve]\nargs: [--model, m]",
+            "image: vllm/vllm-openai:v0.20.0\ncommand: [sleep, infinity]",
+            "image: vllm/vllm-openai:v0.20.0\ncommand: [vllm, launch, render]\nargs: [m]",
+            "image: registry.example/vllm-router:v1.0.0\nargs: [--port=8000, --vllm-port=8200]",
+            "image: curlimages/curl\nargs: [http://vllm:8000/v1/models]",
+            "image: prom/prometheus\nenv: [{name: TARGET, value: vllm serve m}]",
+        ],
+    )
+    def test_containers_that_start_none(self, container: str) -> None:
+        assert launches_in(pod(container), FILE) == []
+
+    def test_numbers_and_switches_are_words_too(self) -> None:
+        launch = launch_in(pod("image: vllm/vllm-openai:v0.20.0\nargs: [m, --port, 8000, --flag, true]"), FILE)
+        assert argv(launch) == ["m", "--port", "8000", "--flag", "true"]
+
+    def test_an_item_that_is_a_mapping_is_not_known(self) -> None:
+        launch = launch_in(pod("image: vllm/vllm-openai:v0.20.0\nargs:\n  - m\n  - --port: 8000"), FILE)
+        assert [word.value for word in launch.argv] == ["m", None]
+        assert launch.argv[1].many
+
+    def test_a_string_instead_of_a_list_is_split(self) -> None:
+        launch, marks = marked_launch(pod("image: house/llm\ncommand: vllm serve ⟦m⟧ ⟦'--served-model-name=a b'⟧"), FILE)
+        assert argv(launch) == ["m", "--served-model-name=a b"]
+        assert sites(launch.argv) == marks
+
+    def test_a_block_scalar_as_one_argument(self) -> None:
+        launch = launch_in(
+            pod('image: vllm/vllm-openai:v0.20.0\nargs:\n  - m\n  - --kv-transfer-config\n  - |\n    {"a": 1}'), FILE
+        )
+        assert argv(launch)[2] == '{"a": 1}\n'
+
+
+class TestScripts:
+    def test_shell_with_the_script_in_args(self) -> None:
+        launch, marks = marked_launch(
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: llm}
+            spec:
+              containers:
+                - name: server
+                  image: vllm/vllm-openai:v0.20.0
+                  command: [/bin/bash, -c]
+                  args:
+                    - |
+                      # $(hostname) is the shell's
+                      exec vllm serve \\
+                        ⟦m⟧ \\
+                        --tensor-parallel-size ⟦$TP⟧ \\
+                        --host ⟦$(hostname -i)⟧
+                  env:
+                    - {name: TP, value: "2"}
+            """,
+            FILE,
+        )
+        assert argv(launch) == ["m", "--tensor-parallel-size", "2", "--host", "$(hostname -i)"]
+        assert [launch.argv[at].site for at in (0, 2, 4)] == marks
+        assert [word.value for word in launch.argv][-1] is None
+        assert lines(launch) == (12, 15)
+
+    @pytest.mark.parametrize("command", ["[sh, -c]", "[/bin/bash, -lc, --]", "[bash, -euo, pipefail, -c]", "[bash, -c, --]"])
+    def test_options_of_the_shell(self, command: str) -> None:
+        launch = launch_in(pod(f"image: house/llm\ncommand: {command}\nargs: ['sleep 1; vllm serve $(cat name)']"), FILE)
+        assert argv(launch) == ["$(cat name)"]
+
+    def test_double_quoted_over_two_lines(self) -> None:
+        launch = launch_in(
+            pod('image: house/llm\ncommand:\n  - sh\n  - -c\n  - "ray start --head;\n     vllm serve m --port 80"'), FILE
+        )
+        assert argv(launch) == ["m", "--port", "80"]
+        assert lines(launch) == (12, 12)
+
+    def test_two_servers_of_one_script_have_names_of_their_own(self) -> None:
+        found = launches_in(pod("name: s\nimage: house/llm\ncommand: [sh, -c, 'vllm serve a & vllm serve b; wait']"), FILE)
+        assert [(launch.name, argv(launch)) for launch in found] == [
+            ("Pod/llm.containers.s", ["a"]),
+            ("Pod/llm.containers.s#2", ["b"]),
+        ]
+
+    def test_branches_of_one_script_share_a_name(self) -> None:
+        script = 'if [ -n "$X" ]; then vllm serve a; else vllm serve b; fi'
+        found = launches_in(pod(f"name: s\nimage: house/llm\ncommand:\n  - sh\n  - -c\n  - |\n    {script}"), FILE)
+        assert {launch.name for launch in found} == {"Pod/llm.containers.s"}
+        assert {argv(launch)[0] for launch in found} == {"a", "b"}
+
+
+class TestPatches:
+    """A patch says nothing of the image, and not all of the environment."""
+
+    PATCH = """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: decode}
+        spec:
+          template:
+            spec:
+              containers:
+                - name: modelserver
+    """
+
+    def patch(self, fields: str) -> str:
+        return self.PATCH.rstrip() + "\n" + indent(fields, " " * 18)
+
+    def test_without_an_image(self) -> None:
+        launch = launch_in(self.patch("command: [vllm, serve]\nargs: [m, --port=8000]"), FILE)
+        assert argv(launch) == ["m", "--port=8000"]
+        assert release(launch) == (None, None)
+        assert launch.image is None
+        assert launch.open_env
+        assert launch.container is not None
+        assert launch.container.reserved is None
+
+    def test_args_that_stand_elsewhere_are_unknown(self) -> None:
+        launch = launch_in(self.patch("command: [vllm, serve]"), FILE)
+        assert [word.many for word in launch.argv] == [True]
+
+    def test_args_whose_program_stands_elsewhere_start_nothing(self) -> None:
+        assert launches_in(self.patch("args: [--model-path=m, --enable-metrics] # sglang"), FILE) == []
+
+    def test_a_script_whose_shell_stands_elsewhere(self) -> None:
+        launch = launch_in(self.patch("args:\n  - |\n    exec vllm serve m \\\n      --port 8000"), FILE)
+        assert argv(launch) == ["m", "--port", "8000"]
+
+    def test_prose_whose_program_stands_elsewhere(self) -> None:
+        assert launches_in(self.patch("args: ['see how vllm serve works']"), FILE) == []
+
+    def test_an_image_and_no_selector_is_a_patch_as_well(self) -> None:
+        launch = launch_in(self.patch("image: vllm/vllm-openai:v0.20.0\nargs: [m]"), FILE)
+        assert release(launch) == ("0.20.0", "image")
+        assert launch.open_env
+
+
+KINDS = {
+    "StatefulSet": "spec: {selector: {}, template: {spec: {containers: [C]}}}",
+    "Job": "spec: {template: {spec: {containers: [C]}}}",
+    "CronJob": "spec: {jobTemplate: {spec: {template: {spec: {containers: [C]}}}}}",
+    "Template": "objects: [{kind: Pod, spec: {containers: [C]}}]",
+    "Workflow": "spec: {templates: [{name: serve, container: C}]}",
+    "StormService": "spec: {template: {spec: {roles: [{name: prefill, template: {spec: {containers: [C]}}}]}}}",
+    "MPIJob": "spec: {mpiReplicaSpecs: {Launcher: {template: {spec: {containers: [C]}}}}}",
+    "InferenceService": "spec: {predictor: {containers: [C]}}",
+    "Anything": "spec: {initContainers: [C]}",
+}
+
+
+class TestDepth:
+    CONTAINER = "{name: s, image: 'vllm/vllm-openai:v0.20.0', args: [m]}"
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_containers_at_any_depth(self, kind: str) -> None:
+        text = KINDS[kind].replace("C]", self.CONTAINER + "]").replace("container: C", f"container: {self.CONTAINER}")
+        launch = launch_in(f"apiVersion: any/v1\nkind: {kind}\nmetadata: {{name: x}}\n{text}\n", FILE)
+        assert argv(launch) == ["m"]
+        assert launch.name.startswith(f"{kind}/x.")
+
+    @pytest.mark.parametrize(("module", "found"), [("vllm.entrypoints.openai.api_server", 1), ("dynamo.vllm", 0)])
+    def test_main_container_of_a_graph(self, module: str, found: int) -> None:
+        # a worker of Dynamo is not vLLM's own server
+        container = f"{{image: house/llm, command: [python3, -m, {module}], args: [--model, m]}}"
+        text = f"spec: {{services: {{Worker: {{extraPodSpec: {{mainContainer: {container}}}}}}}}}"
+        launches = launches_in(f"apiVersion: nvidia.com/v1\nkind: DynamoGraphDeployment\nmetadata: {{name: g}}\n{text}\n", FILE)
+        assert [launch.name for launch in launches] == ["DynamoGraphDeployment/g.services.Worker.mainContainer"] * found
+
+    def test_every_template_of_a_leader_worker_set(self) -> None:
+        found = launches_in(
+            """
+            apiVersion: leaderworkerset.x-k8s.io/v1
+            kind: LeaderWorkerSet
+            metadata: {name: llm}
+            spec:
+              leaderWorkerTemplate:
+                size: 2
+                leaderTemplate: {spec: {containers: [{name: a, command: [sglang, serve], args: [m]}]}}
+                workerTemplate: {spec: {containers: [{name: b, command: [sglang, serve], args: [m]}, {command: [ray, start]}]}}
+            """,
+            FILE,
+        )
+        assert [launch.name for launch in found] == [
+            "LeaderWorkerSet/llm.leaderTemplate.containers.a",
+            "LeaderWorkerSet/llm.workerTemplate.containers.b",
+        ]
+
+    def test_the_size_of_a_group_reaches_its_scripts(self) -> None:
+        launch = launch_in(
+            """
+            apiVersion: leaderworkerset.x-k8s.io/v1
+            kind: LeaderWorkerSet
+            metadata: {name: llm}
+            spec:
+              leaderWorkerTemplate:
+                size: 4
+                workerTemplate:
+                  spec:
+                    containers:
+                      - name: vllm
+                        image: house/llm
+                        command: [bash, -c]
+                        args: ['vllm serve m --data-parallel-size $((LWS_GROUP_SIZE * 8)) --rank $LWS_WORKER_INDEX']
+            """,
+            FILE,
+        )
+        assert argv(launch) == ["m", "--data-parallel-size", "32", "--rank", "${LWS_WORKER_INDEX}"]
+        assert launch.argv[2].text.assumed
+
+    def test_a_schema_that_speaks_of_containers_holds_none(self) -> None:
+        text = f"apiVersion: v1\nkind: CustomResourceDefinition\nspec: {{example: {{containers: [{self.CONTAINER}]}}}}\n"
+        assert launches_in(text, FILE) == []
+
+    def test_what_the_cluster_last_applied_is_not_read_twice(self) -> None:
+        launch = launch_in(
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              name: llm
+              annotations:
+                example.com/was: {containers: [{image: 'vllm/vllm-openai:v0.9.0'}]}
+            spec:
+              containers: [{name: s, image: 'vllm/vllm-openai:v0.20.0', args: [m]}]
+            status:
+              containers: [{image: 'vllm/vllm-openai:v0.20.0'}]
+            """,
+            FILE,
+        )
+        assert release(launch) == ("0.20.0", "image")
+
+
+class TestDocuments:
+    def named(self, text: str, filename: str = FILE) -> list[str]:
+        return [launch.name for launch in launches_in(text, filename)]
+
+    def test_several_documents(self) -> None:
+        text = pod("name: s\nimage: vllm/vllm-openai:v0.20.0")
+        other = text.replace("name: llm", "name: other")
+        assert self.named(f"{text}---\nkind: Service\napiVersion: v1\n---\n{other}") == [
+            "Pod/llm.containers.s",
+            "Pod/other.containers.s",
+        ]
+
+    def test_list(self) -> None:
+        items = indent(pod("name: s\nimage: vllm/vllm-openai:v0.20.0"), "    ").replace("    ", "  - ", 1)
+        assert self.named(f"apiVersion: v1\nkind: List\nitems:\n{items}") == ["Pod/llm.containers.s"]
+
+    def test_json(self) -> None:
+        text = """
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "llm"},
+             "spec": {"containers": [{"name": "s", "image": "vllm/vllm-openai:v0.20.0",
+               "args": ["--model", "⟦m⟧", "--hf-overrides", "⟦{\\"a\\": 1}⟧"]}]}}
+        """
+        launch, marks = marked_launch(text, "pod.json")
+        assert argv(launch)[3] == '{"a": 1}'
+        assert [launch.argv[at].text.span() for at in (1, 3)] == marks
+
+    def test_alike_containers_are_numbered(self) -> None:
+        text = pod("name: s\nimage: vllm/vllm-openai:v0.20.0")
+        assert self.named(f"{text}---\n{text}") == ["Pod/llm.containers.s", "Pod/llm.containers.s#2"]
+
+    def test_without_a_name(self) -> None:
+        assert self.named(pod("image: vllm/vllm-openai:v0.20.0").replace("  name: llm\n", "  {}\n")) == ["Pod.containers.0"]
+
+    def test_no_object_is_left_to_other_readers(self) -> None:
+        assert launches_in("kind: Pod\nspec: {containers: [{image: 'vllm/vllm-openai'}]}\n", FILE) == []
+
+    def test_documents_before_a_mistake_are_kept(self) -> None:
+        found, _ = reading(pod("name: s\nimage: vllm/vllm-openai:v0.20.0") + "---\na: b: c\n", FILE)
+        assert len(found.launches) == 1
+        assert len(found.problems) == 1
+
+
+class TestAliases:
+    def test_an_anchor_is_read_where_it_is_used(self) -> None:
+        found = launches_in(
+            """
+            apiVersion: any/v1
+            kind: Pair
+            spec:
+              prefill: &pod {containers: [{name: s, image: 'vllm/vllm-openai:v0.20.0', args: [m]}]}
+              decode: *pod
+            """,
+            FILE,
+        )
+        assert [launch.name for launch in found] == ["Pair.prefill.containers.s", "Pair.decode.containers.s"]
+
+    def test_merge_keys(self) -> None:
+        launch = launch_in(
+            """
+            apiVersion: any/v1
+            kind: Pair
+            base: &base {image: 'vllm/vllm-openai:v0.20.0'}
+            spec:
+              containers: [{<<: *base, name: s, args: [m]}]
+            """,
+            FILE,
+        )
+        assert release(launch) == ("0.20.0", "image")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "apiVersion: v1\nkind: Pod\nspec: &s\n  containers: [{image: vllm/vllm-openai, x: *s}]\n  more: *s\n",
+            "apiVersion: v1\nkind: List\nitems: &l [{kind: List, items: *l}, {kind: PodList, items: *l}] # vllm\n",
+            "apiVersion: v1\nkind: Pod\na: &a [x, x, x, x]\nb: &b [*a, *a, *a, *a]\nspec: [*b, *b, *b] # vllm\n",
+        ],
+    )
+    def test_a_graph_without_end_is_left(self, text: str) -> None:
+        assert len(launches_in(text, FILE)) <= 16
+
+
+class TestImage:
+    def image(self, text: str) -> Launch:
+        return launch_in(pod(f"image: {text}\ncommand: [vllm, serve, m]"), FILE)
+
+    def test_a_placeholder_is_not_known(self) -> None:
+        launch = self.image("$VLLM_IMAGE")
+        assert launch.image is not None
+        assert launch.image.value is None
+        assert launch.image.shown == "$VLLM_IMAGE"
+
+    def test_a_tag_that_is_filled_in_names_no_release(self) -> None:
+        assert release(self.image("vllm/vllm-openai:${TAG}")) == (None, None)
+
+    def test_an_image_whose_worker_is_another_program(self) -> None:
+        assert launches_in(pod("image: house/llamacpp-worker:latest\nargs: [--host, 0.0.0.0, --mem, '4192']"), FILE) == []
+        assert launch_in(pod("image: house/llamacpp:latest\nargs: [--host, 0.0.0.0]"), FILE).engine == "llama.cpp"
+
+
+class TestTemplates:
+    """What a chart's template writes is not known."""
+
+    def launch(self, fields: str) -> Launch:
+        return launch_in(pod(f"name: s\nimage: vllm/vllm-openai:v0.20.0\n{fields}"), FILE)
+
+    def test_words(self) -> None:
+        launch = self.launch(
+            "args:\n  - m\n  - {{ .Values.port | quote }}\n  {{- range .Values.args }}\n  - {{ . }}\n  {{- end }}"
+        )
+        assert argv(launch)[:2] == ["m", "{{ .Values.port | quote }}"]
+        assert [word.value for word in launch.argv][:2] == ["m", None]
+        assert launch.argv[-1].many
+
+    def test_variables_that_are_written_elsewhere(self) -> None:
+        launch = self.launch("args: [m]\nenv:\n  - {name: A, value: x}\n  {{- toYaml .Values.env | nindent 8 }}")
+        assert environment(launch) == {"A": "x"}
+        assert launch.open_env
+
+    def test_fields_that_are_written_elsewhere(self) -> None:
+        launch = self.launch("{{- with .Values.more }}\n{{- toYaml . | nindent 6 }}\n{{- end }}")
+        assert [word.many for word in launch.argv] == [True]
+        assert launch.open_env
+
+    def test_resources_that_are_written_elsewhere(self) -> None:
+        launch = self.launch("args: [m]\nresources:\n  {{- toYaml .Values.resources | nindent 8 }}")
+        assert launch.container is not None
+        assert (launch.container.gpus, launch.container.reserved) == (None, None)
+        assert not launch.open_env
+
+
+def test_environment_reaches_the_launch() -> None:
+    launch = launch_in(pod("image: vllm/vllm-openai:v0.20.0\nenv:\n  - {name: HF_HOME, value: /cache}"), FILE)
+    assert environment(launch) == {"HF_HOME": "/cache"}
+    assert not launch.open_env

@@ -1,0 +1,155 @@
+"""SkyPilot and dstack: scripts on a machine in a cloud."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from servelint.launch import Launch
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+
+
+def sky(text: str) -> Launch:
+    return launch_in(dedent(text), "serve.sky.yaml")
+
+
+def dstack(text: str) -> Launch:
+    return launch_in("type: service\n" + dedent(text), "serve.dstack.yml")
+
+
+def machine(launch: Launch) -> tuple[str | None, int | None]:
+    assert launch.container is not None
+    product = launch.container.settings.get("gpu_product")
+    return product.value if product is not None else None, launch.container.gpus
+
+
+class TestSkyPilot:
+    def test_run(self) -> None:
+        launch, marks = marked_launch(
+            """
+            name: llm
+            resources:
+              accelerators: \u27e6H100\u27e7:8
+            envs:
+              MODEL: \u27e6Qwen/Qwen3-8B\u27e7
+              HF_TOKEN:
+            run: |
+              vllm serve $MODEL \\
+                --tensor-parallel-size $SKYPILOT_NUM_GPUS_PER_NODE
+            """,
+            "task.yaml",
+        )
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "${SKYPILOT_NUM_GPUS_PER_NODE}"]
+        assert launch.container is not None
+        assert [launch.container.settings["gpu_product"].span(), spans(launch.argv)[0]] == marks
+        assert machine(launch) == ("H100", 8)
+        assert environment(launch) == {"MODEL": "Qwen/Qwen3-8B", "HF_TOKEN": None}
+        assert (launch.name, lines(launch)) == ("run", (8, 9))
+
+    def test_setup_names_the_release_wherever_it_stands(self) -> None:
+        launch = sky("""
+            resources: {accelerators: L4}
+            run: vllm serve m
+            setup: |
+              pip list | grep vllm || pip install vllm==0.20.0
+        """)
+        assert release(launch) == ("0.20.0", "pip")
+        assert machine(launch) == ("L4", 1)
+
+    def test_an_image(self) -> None:
+        launch = sky("""
+            resources: {image_id: 'docker:vllm/vllm-openai:v0.20.0'}
+            run: vllm serve m
+        """)
+        assert release(launch) == ("0.20.0", "image")
+        assert machine(launch) == (None, None)
+
+    @pytest.mark.parametrize(
+        ("written", "expected"),
+        [
+            ("{H100: 4}", ("H100", 4)),
+            ("['A100:2']", ("A100", 2)),
+            ("H100", ("H100", 1)),
+            ("'H100:${N}'", ("H100", None)),
+        ],
+    )
+    def test_accelerators(self, written: str, expected: tuple[str, int]) -> None:
+        assert machine(sky(f"resources: {{accelerators: {written}}}\nrun: vllm serve m\n")) == expected
+
+    @pytest.mark.parametrize("written", ["{L4: 1, A10G: 1}", "[L4, A10G]"])
+    def test_a_choice_of_several_is_not_known(self, written: str) -> None:
+        assert sky(f"resources: {{accelerators: {written}}}\nrun: vllm serve m\n").container is None
+
+    def test_tasks_of_several_documents(self) -> None:
+        task = "---\nresources: {accelerators: H100}\nrun: vllm serve m\n"
+        found = launches_in(f"name: both\n{task}{task}", "tasks.yaml")
+        assert [launch.name for launch in found] == ["run", "run #2"]
+
+    @pytest.mark.parametrize("run", ["python train.py --vllm", "pip install vllm", "echo vllm serve m"])
+    def test_what_starts_nothing(self, run: str) -> None:
+        assert launches_in(f"resources: {{accelerators: H100:8}}\nrun: |\n  {run}\n", "task.yaml") == []
+
+
+class TestDstack:
+    def test_commands(self) -> None:
+        launch = dstack("""
+            image: vllm/vllm-openai:v0.20.0
+            env:
+              - HF_TOKEN
+              - MODEL=Qwen/Qwen3-8B
+            commands:
+              - export VLLM_USE_V1=1
+              - vllm serve $MODEL
+                --tensor-parallel-size $DSTACK_GPUS_NUM
+            resources:
+              gpu: H100:8
+        """)
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--tensor-parallel-size", "${DSTACK_GPUS_NUM}"]
+        assert environment(launch) == {"HF_TOKEN": None, "MODEL": "Qwen/Qwen3-8B", "VLLM_USE_V1": "1"}
+        assert release(launch) == ("0.20.0", "image")
+        assert machine(launch) == ("H100", 8)
+        assert launch.name == "commands"
+
+    def test_an_install_before_it(self) -> None:
+        launch = dstack("python: '3.12'\ncommands: [pip install vllm==0.20.0, vllm serve m]\n")
+        assert release(launch) == ("0.20.0", "pip")
+
+    def test_an_entrypoint_takes_the_commands_for_words(self) -> None:
+        launch = dstack("image: a\nentrypoint: vllm serve\ncommands: [m, --port, '8000']\n")
+        assert argv(launch) == ["m", "--port", "8000"]
+
+    def test_an_image_without_commands_starts_by_itself(self) -> None:
+        text = "image: vllm/vllm-openai:v0.20.0\nreplicas: 1\nport: 8000\n"
+        assert argv(dstack(text)) == []
+        assert launches_in("type: service\nreplicas: 1\nport: 8000\nimage: postgres:16\n", "serve.dstack.yml") == []
+
+    def test_groups_of_replicas(self) -> None:
+        found = launches_in(
+            "type: service\nport: 8000\nenv: [A=1]\nreplicas:\n  - count: 1\n    commands: [vllm serve a]\n"
+            "  - count: 2\n    commands: [vllm serve b]\n    resources: {gpu: H200}\n",
+            "serve.dstack.yml",
+        )
+        assert [(launch.name, argv(launch)) for launch in found] == [("replicas[0]", ["a"]), ("replicas[1]", ["b"])]
+        assert environment(found[1]) == {"A": "1"}
+        assert machine(found[1]) == ("H200", 1)
+
+    @pytest.mark.parametrize(
+        ("gpu", "expected"),
+        [
+            ("H100", ("H100", 1)),
+            ("A100:80GB:2", ("A100", 2)),
+            ("nvidia:B200:8", ("B200", 8)),
+            ("H100:1..8", ("H100", None)),
+            ("{name: H100, count: 2, memory: 80GB}", ("H100", 2)),
+        ],
+    )
+    def test_gpus(self, gpu: str, expected: tuple[str, int]) -> None:
+        assert machine(dstack(f"port: 1\ncommands: [vllm serve m]\nresources:\n  gpu: {gpu}\n")) == expected
+
+    @pytest.mark.parametrize("gpu", ["24GB", "'2'", "24GB..80GB:2", "'A100,H100'"])
+    def test_no_product(self, gpu: str) -> None:
+        assert dstack(f"port: 1\ncommands: [vllm serve m]\nresources:\n  gpu: {gpu}\n").container is None
+
+    def test_another_type_is_not_its_own(self) -> None:
+        assert launches_in("type: fleet\nname: vllm\nnodes: 2\nresources: {gpu: H100}\n", "fleet.dstack.yml") == []

@@ -1,0 +1,193 @@
+"""YAML of tools that nobody told of: commands under keys that mean one."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from servelint.launch import Launch
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
+
+
+def launch(text: str) -> Launch:
+    return launch_in(dedent(text), "file.yaml")
+
+
+class TestCommands:
+    @pytest.mark.parametrize(
+        "key",
+        [
+            "command",
+            "cmd",
+            "run",
+            "script",
+            "start_command",
+            "startCommand",
+            "serve",
+            "launch",
+            "entrypoint",
+            "exec",
+            "vllm-command",
+        ],
+    )
+    def test_keys(self, key: str) -> None:
+        found, marks = marked_launch(f"a:\n  b:\n    {key}: vllm serve \u27e6m\u27e7 --port 8000\n", "file.yaml")
+        assert argv(found) == ["m", "--port", "8000"]
+        assert spans(found.argv[:1]) == marks
+        assert (found.name, lines(found)) == ("a.b", (3, 3))
+
+    @pytest.mark.parametrize(
+        "key", ["expected_command", "description", "example", "stop_command", "prompt", "title", "help", "vllm_args", "model"]
+    )
+    def test_keys_that_mean_none(self, key: str) -> None:
+        assert launches_in(f"a:\n  {key}: vllm serve m\n", "file.yaml") == []
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "[vllm, serve, m]",
+            "[bash, -c, vllm serve m]",
+            "['cd /srv', 'vllm serve m']",
+            "'cd /srv && vllm serve m'",
+            "[[cd, /srv], [vllm, serve, m]]",
+            "[cd /srv, [vllm, serve, m]]",
+        ],
+    )
+    def test_lists(self, value: str) -> None:
+        assert argv(launch(f"command: {value}\n")) == ["m"]
+
+    def test_what_is_inside_of_expectations(self) -> None:
+        assert launches_in("tests:\n  - expected:\n      command: vllm serve m\n", "file.yaml") == []
+
+    def test_tests_of_a_chart(self) -> None:
+        assert launches_in("suite: a\ntests:\n  - set: {command: vllm serve m}\n", "file.yaml") == []
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "server: {model: vllm, tensor_parallel_size: 8}\n",
+            "command: vllm bench serve --model m\n",
+            "command: pip install vllm\n",
+            "features:\n  a:\n    args: [--speculative-config, '{}']\nengine: vllm\n",
+            "image: vllm/vllm-openai:v0.20.0\nmodel: m\n",
+            "run: [pytest, tests/vllm]\n",
+        ],
+    )
+    def test_what_starts_nothing(self, text: str) -> None:
+        assert launches_in(text, "file.yaml") == []
+
+
+class TestSurroundings:
+    def test_the_environment_of_the_mappings_around(self) -> None:
+        found = launch("""
+            env: {A: top, B: top}
+            processes:
+              llm:
+                environment: [B=process, C]
+                command: vllm serve $MODEL
+                env_vars: {MODEL: m}
+        """)
+        assert environment(found) == {"A": "top", "B": "process", "C": None, "MODEL": "m"}
+        assert argv(found) == ["m"]
+
+    def test_the_image_around(self) -> None:
+        found = launch("""
+            base_image: {image: 'vllm/vllm-openai:v0.20.0'}
+            docker_server: {start_command: vllm serve m}
+        """)
+        assert release(found) == ("0.20.0", "image")
+
+    def test_a_container(self) -> None:
+        found = launch("""
+            jobs:
+              - docker_image: registry.example/house:1
+                args: [vllm, serve, m]
+                env: [{name: A, value: '1'}]
+        """)
+        assert (found.name, argv(found), environment(found)) == ("jobs[0]", ["m"], {"A": "1"})
+        assert found.image is not None
+        assert found.image.value == "registry.example/house:1"
+
+    def test_a_container_with_command_and_arguments(self) -> None:
+        assert argv(launch("docker_image: a\ncommand: [vllm]\nargs: [serve, m]\n")) == ["m"]
+        assert argv(launch("docker_image: a\nentrypoint: [vllm, serve]\ncommand: [m]\n")) == ["m"]
+
+    def test_what_an_earlier_step_installs(self) -> None:
+        steps = "steps:\n  - script: pip install vllm==0.20.0\n  - script: vllm serve m\n"
+        assert release(launch(steps)) == ("0.20.0", "pip")
+
+    def test_what_setup_installs_wherever_it_stands(self) -> None:
+        assert release(launch("run: vllm serve m\nsetup: pip install vllm==0.20.0\n")) == ("0.20.0", "pip")
+
+    def test_what_a_later_step_or_another_place_installs(self) -> None:
+        steps = (
+            "steps:\n  - script: vllm serve m\n  - script: pip install vllm==0.20.0\nother: {setup: pip install vllm==0.19.0}\n"
+        )
+        assert release(launch(steps)) == (None, None)
+
+    def test_expressions_are_unknown(self) -> None:
+        found = launch("tasks:\n  serve:\n    cmds:\n      - vllm serve {{.MODEL}} --port {port}\n")
+        assert argv(found) == ["{{.MODEL}}", "--port", "{port}"]
+        assert [word.value is None for word in found.argv] == [True, False, True]
+
+
+class TestMarkdown:
+    def test_fences_in_a_scalar(self) -> None:
+        found, marks = marked_launch(
+            """
+            model: m
+            guide: |
+              ## Launch
+
+              - Start it:
+
+                ```bash
+                vllm serve \u27e6m\u27e7 \\
+                  --port 8000
+                ```
+            """,
+            "models.yaml",
+        )
+        assert argv(found) == ["m", "--port", "8000"]
+        assert spans(found.argv[:1]) == marks
+        assert lines(found) == (8, 9)
+
+    def test_prose_in_a_scalar(self) -> None:
+        assert launches_in("guide: |\n  Start it:\n\n  vllm serve m\n", "models.yaml") == []
+
+
+class TestFiles:
+    def test_files_that_are_written_out(self) -> None:
+        found, marks = marked_launch(
+            """
+            write_files:
+              - path: /etc/systemd/system/llm.service
+                content: |
+                  [Service]
+                  Environment=A=1
+                  ExecStart=/usr/bin/vllm serve \u27e6m\u27e7
+            runcmd:
+              - [systemctl, start, llm]
+            """,
+            "user-data.yaml",
+        )
+        assert (argv(found), environment(found)) == (["m"], {"A": "1"})
+        assert spans(found.argv) == marks
+
+    def test_of_a_kind_that_starts_nothing(self) -> None:
+        text = "write_files:\n  - path: /srv/notes.txt\n    content: vllm serve m\n"
+        assert launches_in(text, "user-data.yaml") == []
+
+
+class TestSize:
+    def test_aliases_that_grow(self) -> None:
+        lines = ["a0: &a0 {command: vllm serve m}"]
+        lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+        assert launches_in("\n".join(lines), "file.yaml") == []
+
+    def test_aliases_that_do_not(self) -> None:
+        assert len(launches_in("a: &a {command: vllm serve m}\nb: {c: *a}\n", "file.yaml")) == 2
+
+    def test_a_document_in_itself(self) -> None:
+        assert launches_in("a: &a\n  command: vllm serve m\n  b: *a\n", "file.yaml") == []

@@ -1,0 +1,264 @@
+"""JSON recipes: which of their strings and arrays start an engine."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from servelint.readers.argv_json import read
+from servelint.readers.neighbours import Neighbours
+from servelint.source import Source
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+
+
+def written(recipe: Any) -> str:
+    return json.dumps(recipe, indent=2) + "\n"
+
+
+class TestArrays:
+    def test_a_list_of_words(self) -> None:
+        launch, marks = marked_launch(
+            """
+            {
+              "model": "x",
+              "argv": [
+                "vllm", "serve",
+                "⟦Qwen/Qwen3-8B⟧",
+                "⟦--speculative-config⟧", "⟦{\\"method\\": \\"mtp\\"}⟧",
+                "--port", ⟦8000⟧
+              ]
+            }
+            """,
+            "recipe.json",
+        )
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--speculative-config", '{"method": "mtp"}', "--port", "8000"]
+        assert [launch.argv[index].text.span() for index in (0, 1, 2, 4)] == marks
+        assert lines(launch) == (3, 8)
+        assert launch.name == "argv"
+
+    @pytest.mark.parametrize(
+        ("recipe", "name"),
+        [
+            ([["vllm", "serve", "a/b"]], "[0]"),
+            ({"a": {"b": [{"c": ["vllm", "serve", "a/b"]}]}}, "a.b[0].c"),
+            ({"cmd": ["vllm", "serve", "a/b"]}, "cmd"),
+            ({"run": ["bash", "-c", "vllm serve a/b"]}, "run"),
+            ({"script": ["pip install vllm", "vllm serve a/b"]}, "script"),
+            ({"command": ["env", "A=1", "vllm", "serve", "a/b"], "description": "x"}, "command"),
+        ],
+    )
+    def test_wherever_it_stands(self, recipe: Any, name: str) -> None:
+        launch = launch_in(written(recipe), "recipe.json")
+        assert (launch.name, argv(launch)) == (name, ["a/b"])
+
+    @pytest.mark.parametrize(
+        "recipe",
+        [
+            {"keywords": ["vllm", "serve", "a/b"]},
+            {"stack": ["vllm", "serve", "gpu"]},
+            {"cmd": ["vllm", "bench", "serve", "--model", "a/b"]},
+            {"cmd": ["pip", "install", "vllm"]},
+            {"words": ["--model", "a/b", "vllm"]},
+            {"lines": ["vllm serve a/b\n", "done\n"]},
+            {"argv": [["vllm"], "serve", "a/b"]},
+        ],
+    )
+    def test_what_is_none(self, recipe: Any) -> None:
+        assert launches_in(written(recipe), "recipe.json") == []
+
+
+class TestStrings:
+    @pytest.mark.parametrize(
+        "recipe",
+        [
+            {"cmd": "vllm serve a/b"},
+            {"command": "CUDA_VISIBLE_DEVICES=0 vllm serve a/b && true"},
+            {"launch_command": "cd /srv; nohup vllm serve a/b > log 2>&1 &"},
+            {"scripts": {"serve": "vllm serve a/b", "build": "tsc"}},
+            {"postStartCommand": {"server": "vllm serve a/b"}},
+            {"serveCommand": "bash -lc 'vllm serve a/b'"},
+        ],
+    )
+    def test_a_key_that_means_a_command(self, recipe: Any) -> None:
+        assert argv(launch_in(written(recipe), "recipe.json")) == ["a/b"]
+
+    def test_places(self) -> None:
+        launch, marks = marked_launch('{\n "scripts": {\n  "serve": "vllm serve ⟦a/b⟧ --port ⟦$PORT⟧"\n }\n}\n', "package.json")
+        assert argv(launch) == ["a/b", "--port", "${PORT}"]
+        assert [launch.argv[0].text.span(), launch.argv[2].text.span()] == marks
+        assert (launch.name, launch.line) == ("scripts.serve", 3)
+
+    @pytest.mark.parametrize(
+        "recipe",
+        [
+            {"description": "vllm serve a/b"},
+            {"notes": ["run vllm serve a/b"]},
+            {"content": "# vllm serve a/b"},
+            {"command": "vllm bench serve --model a/b"},
+            {"tool_result": "$ vllm serve a/b"},
+        ],
+    )
+    def test_prose(self, recipe: Any) -> None:
+        assert launches_in(written(recipe), "recipe.json") == []
+
+
+class TestCommandWithArguments:
+    def test_an_editor_s_task(self) -> None:
+        launch, marks = marked_launch(
+            """
+            {
+              // started by hand
+              "version": "2.0.0",
+              "tasks": [
+                {
+                  "label": "serve",
+                  "command": "vllm",
+                  "args": ["serve", "⟦${input:model}⟧", {"value": "⟦--port⟧", "quoting": "strong"}, "8000"],
+                  "options": {"env": {"VLLM_USE_V1": "0"}},
+                },
+              ],
+            }
+            """,
+            "tasks.json",
+        )
+        assert argv(launch) == ["${input:model}", "--port", "8000"]
+        assert launch.argv[0].value is None
+        assert spans(launch.argv[:2]) == marks
+        assert environment(launch) == {"VLLM_USE_V1": "0"}
+        assert (launch.name, lines(launch)) == ("tasks[0]", (7, 8))
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"module": "vllm.entrypoints.openai.api_server", "args": ["--model", "a/b"]},
+            {"program": "python", "args": ["-m", "vllm.entrypoints.openai.api_server", "--model", "a/b"]},
+            {"command": "python -m vllm.entrypoints.openai.api_server", "args": ["--model", "a/b"]},
+            {"command": "docker", "args": ["run", "--gpus", "all", "vllm/vllm-openai:v0.20.0", "--model", "a/b"]},
+            {"command": "uv", "args": "run vllm serve --model a/b"},
+        ],
+    )
+    def test_the_words_are_joined(self, fields: dict[str, Any]) -> None:
+        assert argv(launch_in(written({"configurations": [fields]}), "launch.json")) == ["--model", "a/b"]
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"command": "npx", "args": ["-y", "some-server", "--backend", "vllm"]},
+            {"command": "python", "args": ["bench.py", "--backend", "vllm", "--model", "a/b"]},
+            {"module": "vllm.benchmarks.serve", "args": ["--model", "a/b"]},
+        ],
+    )
+    def test_another_program(self, fields: dict[str, Any]) -> None:
+        assert launches_in(written({"servers": {"vllm": fields}}), "launch.json") == []
+
+
+class TestContainers:
+    def test_a_task_definition(self) -> None:
+        launch = launch_in(
+            written(
+                {
+                    "containerDefinitions": [
+                        {"name": "proxy", "image": "nginx", "command": ["nginx"]},
+                        {
+                            "name": "llm",
+                            "image": "vllm/vllm-openai:v0.20.0",
+                            "command": ["--model", "a/b"],
+                            "environment": [{"name": "HF_HOME", "value": "/models"}, {"name": "TOKEN", "valueFrom": "x"}],
+                        },
+                    ]
+                }
+            ),
+            "task.json",
+        )
+        assert argv(launch) == ["--model", "a/b"]
+        assert release(launch) == ("0.20.0", "image")
+        assert environment(launch) == {"HF_HOME": "/models", "TOKEN": None}
+        assert launch.name == "containerDefinitions[1]"
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"imageName": "vllm/vllm-openai:v0.20.0", "dockerArgs": "--model a/b", "env": {"A": "1"}},
+            {"image": "vllm/vllm-openai:v0.20.0", "entryPoint": ["vllm", "serve"], "args": ["--model", "a/b"], "env": ["A=1"]},
+            {"docker_image": "vllm/vllm-openai:v0.20.0", "command": "--model a/b", "env": {"A": 1}},
+            {"image": "python:3.12", "command": "vllm serve --model a/b", "env": {"A": "1"}},
+        ],
+    )
+    def test_other_names(self, fields: dict[str, Any]) -> None:
+        launch = launch_in(written(fields), "template.json")
+        assert argv(launch) == ["--model", "a/b"]
+        assert environment(launch) == {"A": "1"}
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"image": "vllm/vllm-openai:v0.20.0"},
+            {"dockerImage": "vllm/vllm-openai:v0.20.0", "dockerArgs": "--trust-remote-code"},  # the rest comes from elsewhere
+            {"image": "vllm/vllm-openai:v0.20.0", "command": ["bash"]},
+            {"image": "nginx", "args": ["--model", "vllm"]},
+        ],
+    )
+    def test_what_starts_nothing_by_itself(self, fields: dict[str, Any]) -> None:
+        assert launches_in(written(fields), "template.json") == []
+
+
+class TestUnknowns:
+    @pytest.mark.parametrize("value", ["$MODEL", "${MODEL}", "{model}", "{{ model }}", "${env:MODEL}", "${input:m}"])
+    def test_what_the_reader_of_the_recipe_fills_in(self, value: str) -> None:
+        for recipe in ({"argv": ["vllm", "serve", value, "--port", "1"]}, {"cmd": f'vllm serve "{value}" --port 1'}):
+            launch = launch_in(written(recipe), "recipe.json")
+            assert [word.value for word in launch.argv] == [None, "--port", "1"]
+
+    def test_json_in_a_word_is_no_placeholder(self) -> None:
+        launch = launch_in(
+            written({"argv": ["vllm", "serve", "a/b", "--hf-overrides", '{"a": {"b": 1}}', "--x", "{}"]}), "a.json"
+        )
+        assert argv(launch)[2] == '{"a": {"b": 1}}'
+        assert all(word.value is not None for word in launch.argv)
+
+
+class TestRecords:
+    """What was recorded of a run that is over starts nothing."""
+
+    COMMAND = ("vllm", "serve", "a/b")
+
+    @pytest.mark.parametrize(
+        "recipe",
+        [
+            {"command": COMMAND, "exit_code": 0},
+            {"command": " ".join(COMMAND), "elapsed_s": 4.2},
+            {"server": {"argv": COMMAND}, "output_throughput": 100.0},
+            {"results": [{"command": COMMAND}]},
+            {"runs": {"one": {"command": COMMAND}}},
+            {"name": "x", "results": {"tps": 1}, "setup": {"command": COMMAND}},
+            {"messages": [{"command": COMMAND}]},
+        ],
+    )
+    def test_a_record(self, recipe: Any) -> None:
+        assert launches_in(written(recipe), "recipe.json") == []
+
+    @pytest.mark.parametrize("recipe", [{"command": COMMAND, "results": "out/"}, {"command": COMMAND, "timeout": 4}])
+    def test_a_recipe(self, recipe: Any) -> None:
+        assert len(launches_in(written(recipe), "recipe.json")) == 1
+
+
+def test_the_brackets_and_quotes_of_a_word() -> None:
+    launch, marks = marked_launch('{"argv": ["vllm", "serve", ⟦"a/b"⟧]}', "recipe.json")
+    assert sites(launch.argv) == marks
+
+
+@pytest.mark.parametrize(
+    "text", ['{"cmd": "vllm serve', '{"vllm": }', "[" * 5000 + '"vllm"', '{"a": 1} {"cmd": "vllm serve m"}']
+)
+def test_what_is_no_json(text: str) -> None:
+    assert launches_in(text, "recipe.json") == []
+
+
+def test_data_is_not_read_through() -> None:
+    start = time.process_time()
+    text = '{"cmd": "vllm serve m", "rows": [' + '{"a": [1, 2], "b": "vllm"},' * 60_000 + "1]}"
+    assert read(Source("data.json", text), Neighbours(None)) == []
+    assert time.process_time() - start < 5

@@ -1,0 +1,246 @@
+"""The stages of Dockerfiles: whose engine an image holds that is built here, which release, what it starts."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.engines.images import Image
+from servelint.readers.dockerfile_stages import Stage, base, stage
+from servelint.source import Source
+from servelint.text import Text
+from tests.launching import marked
+
+
+def image(text: str, target: str | None = None) -> tuple[str | None, str | None]:
+    """The engine and its release."""
+    found = built(text, target)
+    return found.engine, found.claim.release
+
+
+def built(text: str, target: str | None = None) -> Image:
+    return base(Text.at(Source("Dockerfile", text), 0, len(text)), target=target)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("FROM vllm/vllm-openai:v0.20.0\n", ("vllm", "0.20.0")),
+        ("from vllm/vllm-openai:v0.20.0", ("vllm", "0.20.0")),
+        ("# syntax=docker/dockerfile:1\n\n  FROM --platform=linux/amd64 vllm/vllm-openai:v0.20.0\n", ("vllm", "0.20.0")),
+        ("FROM vllm/vllm-openai:v0.20.0\r\nRUN true\r\n", ("vllm", "0.20.0")),
+        ("FROM vllm/vllm-openai@sha256:" + "0" * 64, ("vllm", None)),
+        ("FROM nginx:1.27\n", (None, None)),
+        ("FROM scratch\n# FROM vllm/vllm-openai:v0.20.0\n", (None, None)),
+        ("FROM $BASE\n", (None, None)),
+        ("FROM\n", (None, None)),
+        ("", (None, None)),
+    ],
+)
+def test_base_image(text: str, expected: tuple[str | None, str | None]) -> None:
+    assert image(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ARG TAG=v0.20.0\nFROM vllm/vllm-openai:${TAG}\n", "0.20.0"),
+        ('ARG TAG="v0.20.0"\nFROM vllm/vllm-openai:$TAG\n', "0.20.0"),
+        ("ARG VERSION=0.20.0\nARG TAG=v$VERSION\nFROM vllm/vllm-openai:$TAG\n", "0.20.0"),
+        ("FROM vllm/vllm-openai:${TAG:-v0.20.0}\n", "0.20.0"),
+        ("ARG TAG\nFROM vllm/vllm-openai:${TAG}\n", None),
+        ("FROM vllm/vllm-openai:${TAG}\n", None),
+    ],
+)
+def test_arguments(text: str, expected: str | None) -> None:
+    assert image(text) == ("vllm", expected)
+
+
+def test_arguments_from_outside() -> None:
+    source = Source("Dockerfile", "ARG TAG=v0.20.0\nFROM vllm/vllm-openai:$TAG\n")
+    text = Text.at(source, 0, len(source.text))
+    assert base(text, {"TAG": Text.of("v0.19.1")}).claim.release == "0.19.1"
+    assert base(text, {"TAG": None}).claim.release is None
+
+
+class TestStages:
+    TEXT = (
+        "FROM vllm/vllm-openai:v0.20.0 AS new\n"
+        "FROM vllm/vllm-openai:v0.19.1 as Old\n"
+        "RUN pip install sglang==0.5.9\n"
+        "FROM new AS last\n"
+        "COPY --from=old /x /x\n"
+    )
+
+    @pytest.mark.parametrize(
+        ("target", "expected"),
+        [(None, "0.20.0"), ("new", "0.20.0"), ("old", "0.19.1"), ("OLD", "0.19.1"), ("last", "0.20.0")],
+    )
+    def test_the_target_or_the_last(self, target: str | None, expected: str) -> None:
+        assert image(self.TEXT, target) == ("vllm", expected)
+
+    def test_a_target_that_is_not_there(self) -> None:
+        assert image(self.TEXT, "other") == (None, None)
+
+
+class TestInstalls:
+    """What RUN installs takes the place of what the base image holds."""
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            "RUN pip install vllm==0.19.1",
+            "RUN pip install --no-cache-dir 'vllm[audio]==0.19.1' hf_transfer",
+            "RUN apt-get update && pip install vllm==0.19.1 && rm -rf /var/lib/apt/lists/*",
+            "RUN --mount=type=cache,target=/root/.cache uv pip install --system vllm==0.19.1",
+            "RUN pip install \\\n    hf_transfer \\\n    vllm==0.19.1\nRUN true",
+            "RUN pip install \\\r\n    hf_transfer \\\r\n    vllm==0.19.1\r\nRUN true",
+            "RUN pip install \\\n    # it's the engine\n    vllm==0.19.1 # pinned\nRUN true",
+            "RUN <<EOF\nset -e\npip install vllm==0.19.1\nEOF\nRUN true",
+            "RUN <<-'END' bash\n\tpip install vllm==0.19.1\n\tEND\n",
+        ],
+    )
+    @pytest.mark.parametrize("start", ["FROM vllm/vllm-openai:v0.20.0\n", "FROM python:3.12\n"])
+    def test_a_pinned_release(self, start: str, run: str) -> None:
+        assert image(start + run) == ("vllm", "0.19.1")
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            "RUN pip install -U vllm",
+            "RUN pip install vllm==$VERSION",
+            "ARG VERSION\nRUN pip install vllm==$VERSION",
+            "RUN pip install 'vllm>=0.19'",
+            'RUN ["pip", "install", "vllm==0.19.1"]',
+            'RUN bash -c "pip install vllm==0.19.1"',
+            "RUN git clone https://github.com/vllm-project/vllm && cd vllm && pip install -e .",
+            "RUN python install_vllm.py --with vllm",
+        ],
+    )
+    def test_a_release_that_cannot_be_told(self, run: str) -> None:
+        assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", None)
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            "RUN pip install hf_transfer",
+            "RUN pip install vllm",  # it is there already
+            "RUN pip install -r requirements.txt",
+            "RUN apt-get install -y curl",
+            "RUN mkdir -p /opt/vllm && chown vllm /opt/vllm",
+            "RUN pip install sglang==0.5.9",  # another engine
+            "RUN pip install vllm-flash-attn==2.6.2",
+            "RUN <<EOF\necho\nFROM nginx\nEOF\n",
+            'COPY install.sh /\nENV A=vllm\nCMD ["--model", "m"]',
+        ],
+    )
+    def test_the_base_s_release_stays(self, run: str) -> None:
+        assert image(f"FROM vllm/vllm-openai:v0.20.0\n{run}\n") == ("vllm", "0.20.0")
+
+
+def test_an_entry_point_of_its_own_hides_the_base_s() -> None:
+    assert built("FROM vllm/vllm-openai:v0.20.0\n").entrypoint == ("vllm", "serve")
+    assert built('FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT ["/start.sh"]\n').entrypoint is None
+
+
+def test_the_release_is_pointed_at() -> None:
+    source, marks = marked("Dockerfile", "FROM python:3.12\nRUN pip install \\\n  vllm==⟦0.19.1⟧\n")
+    assert base(Text.at(source, 0, len(source.text))).claim.span == marks[0]
+
+
+def stage_of(text: str, target: str | None = None) -> Stage:
+    source = Source("Dockerfile", text)
+    found = stage(Text.at(source, 0, len(text)), target=target)
+    assert found is not None
+    return found
+
+
+def shown(text: str, target: str | None = None) -> tuple[list[str] | None, list[str] | None]:
+    """The entry point and the command of a stage as words."""
+    found = stage_of(text, target)
+    entrypoint, cmd = found.entrypoint, found.cmd
+    return (
+        [word.shown for word in entrypoint.words] if entrypoint is not None else None,
+        [word.shown for word in cmd.words] if cmd is not None else None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("instructions", "expected"),
+    [
+        ('ENTRYPOINT ["vllm", "serve"]\nCMD ["m"]', (["vllm", "serve"], ["m"])),
+        ('CMD ["m"]\nENTRYPOINT ["vllm", "serve"]', (["vllm", "serve"], ["m"])),
+        ("ENTRYPOINT vllm serve m", (["/bin/sh", "-c", "vllm serve m"], None)),
+        ('SHELL ["/bin/bash", "-c"]\nCMD vllm serve m', (None, ["/bin/bash", "-c", "vllm serve m"])),
+        ('CMD ["a"]\nCMD ["b"]', (None, ["b"])),
+        ("ENTRYPOINT []", ([], None)),
+        ("CMD ['a']", (None, ["/bin/sh", "-c", "['a']"])),  # no JSON: the shell is given the brackets
+        ('CMD ["a"] # b', (None, ["/bin/sh", "-c", '["a"] # b'])),
+        ('CMD ["a", 1]', (None, ["/bin/sh", "-c", '["a", 1]'])),
+        ("HEALTHCHECK CMD curl localhost", (None, None)),
+        ("ONBUILD CMD a", (None, None)),
+        ('CMD ["$A", "${A}"]', (None, ["$A", "${A}"])),
+    ],
+)
+def test_entry_point_and_command(instructions: str, expected: tuple[list[str] | None, list[str] | None]) -> None:
+    assert shown(f"FROM x\nENV A=b\n{instructions}\n") == expected
+
+
+class TestInheritance:
+    TEXT = (
+        'FROM x AS a\nENV A=1 B=2\nENTRYPOINT ["vllm"]\nCMD ["m"]\nFROM a AS b\nENV B=3\nCMD ["n"]\nFROM a\nENTRYPOINT ["o"]\n'
+    )
+
+    def test_a_stage_has_what_it_is_made_from(self) -> None:
+        assert shown(self.TEXT, "b") == (["vllm"], ["n"])
+        assert {name: one.value.shown for name, one in stage_of(self.TEXT, "b").env.items() if one.value} == {
+            "A": "1",
+            "B": "3",
+        }
+
+    def test_an_entry_point_resets_the_command_that_it_inherits(self) -> None:
+        assert shown(self.TEXT) == (["o"], None)
+
+    def test_a_stage_by_its_number(self) -> None:
+        assert shown(self.TEXT, "1") == (["vllm"], ["n"])
+
+    def test_another_image_has_nothing_of_the_stage_before(self) -> None:
+        assert shown(self.TEXT + "FROM y\n") == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("instructions", "expected"),
+    [
+        ("ENV A=b", {"A": "b"}),
+        ("ENV A=b C='d e' F=g\\ h", {"A": "b", "C": "d e", "F": "g h"}),
+        ('ENV A="b c" \\\n    D=e', {"A": "b c", "D": "e"}),
+        ("ENV A b c", {"A": "b c"}),
+        ('ENV A "b c"', {"A": "b c"}),
+        ("ENV A=", {"A": ""}),
+        ("ENV A=b\nENV A=c D=$A", {"A": "c", "D": "b"}),  # a line sees what stood before it
+        ("ENV A=b\nENV D=${A}c E=\"$A d\" F='$A' G=\\$A", {"A": "b", "D": "bc", "E": "b d", "F": "$A", "G": "$A"}),
+        ("ENV A=${B:-c} D=${B:+e}", {"A": "c", "D": ""}),
+        ("ENV B=\nENV A=${B:-c} D=${B-e} E=${B:+f} F=${B+g}", {"B": "", "A": "c", "D": "", "E": "", "F": "g"}),
+        ("ENV A=${B} C=$B", {"A": "${B}", "C": "${B}"}),
+        ("ARG B=c\nENV A=$B", {"A": "c"}),
+        ("ARG B\nENV A=$B", {"A": "${B}"}),
+        ("ARG G\nENV A=$G", {"A": "outer"}),
+        ("ENV A=$G", {"A": "${G}"}),  # what stands before FROM is not known after it
+        ("ENV A=${B#x} C=${", {"A": "${B}", "C": "${"}),
+    ],
+)
+def test_variables(instructions: str, expected: dict[str, str]) -> None:
+    env = stage_of(f"ARG G=outer\nFROM x\n{instructions}\n").env
+    assert {name: one.value.shown for name, one in env.items() if one.value is not None} == expected
+
+
+def test_what_an_image_sets_may_be_overridden() -> None:
+    env = stage_of("FROM x\nENV A=b C=$D\n").env
+    assert env["A"].value is not None
+    assert env["A"].value.assumed
+    assert env["C"].value is not None
+    assert not env["C"].value.known
+
+
+def test_a_release_from_a_build_argument() -> None:
+    assert image("FROM python:3.12\nARG V=0.19.1\nRUN pip install vllm==${V}\n") == ("vllm", "0.19.1")
+    assert image("FROM python:3.12\nENV V=0.19.1\nRUN pip install vllm==$V\n") == ("vllm", "0.19.1")

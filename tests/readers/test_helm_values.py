@@ -1,0 +1,164 @@
+"""Templates of a chart: holes are unknown, and a chart's own values fill those that only name one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from servelint.launch import Launch
+from servelint.readers import read
+from servelint.readers.neighbours import Neighbours
+from servelint.source import Source
+from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release, spans
+
+TEMPLATE = """
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  selector: {matchLabels: {app: llm}}
+  template:
+    spec:
+      containers:
+        - name: vllm
+          image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+          args:
+            - --model={{ .Values.model.name }}
+            - --max-model-len
+            - {{ .Values.model.length | default 4096 | quote }}
+            - --port={{ $.Values.port }}
+            {{- if .Values.quantization }}
+            - --quantization={{ .Values.quantization }}
+            {{- end }}
+            {{- toYaml .Values.extraArgs | nindent 12 }}
+          env:
+            - name: HOME
+              value: {{ printf "/home/%s" .Values.user }}
+"""
+VALUES = """
+image:
+  repository: vllm/vllm-openai
+  tag: v0.9.1
+model:
+  name: a/b
+  length: 0
+port: 8000
+"""
+
+
+def launch(folder: Path, values: str, name: str = "chart/templates/deployment.yaml") -> Launch:
+    """The launch of a template that stands in a chart with some values."""
+    (folder / "chart").mkdir()
+    (folder / "chart" / "values.yaml").write_text(values)
+    path = folder / name
+    path.parent.mkdir(parents=True)
+    found = read(Source(name, TEMPLATE), Neighbours(str(path.parent), str(Path(name).parent))).launches
+    assert len(found) == 1
+    return found[0]
+
+
+class TestValuesOfTheChart:
+    def test_they_fill_the_holes(self, tmp_path: Path) -> None:
+        found = launch(tmp_path, VALUES)
+        assert argv(found)[:4] == ["--model=a/b", "--max-model-len", "4096", "--port=8000"]
+        assert all(word.text.assumed for word in found.argv[:1])
+        assert release(found) == ("0.9.1", "image")
+        span = found.argv[0].text.span()
+        assert span is not None
+        assert span.text == "--model={{ .Values.model.name }}"
+
+    def test_the_rest_stays_unknown(self, tmp_path: Path) -> None:
+        found = launch(tmp_path, VALUES)
+        assert [(word.shown, word.many) for word in found.argv[4:]] == [
+            ("--quantization={{ .Values.quantization }}", True),
+            ("{{- toYaml .Values.extraArgs | nindent 12 }}", True),
+        ]
+        assert environment(found) == {"HOME": '{{ printf "/home/%s" .Values.user }}'}
+        assert found.argv[4].value is None
+
+    def test_a_folder_below_the_templates(self, tmp_path: Path) -> None:
+        assert argv(launch(tmp_path, VALUES, "chart/templates/engine/deployment.yaml"))[0] == "--model=a/b"
+
+    def test_values_that_are_not_simple(self, tmp_path: Path) -> None:
+        values = VALUES.replace("name: a/b", "name: [a]").replace("port: 8000", 'port: "{{ .Values.port }}"')
+        found = launch(tmp_path, values)
+        assert argv(found)[0] == "--model={{ .Values.model.name }}"
+        assert found.argv[3].value is None
+
+    def test_none_beside_the_template(self) -> None:
+        assert launches_in(TEMPLATE, "chart/templates/deployment.yaml") == []
+
+
+class TestTemplates:
+    def test_words_and_their_places(self) -> None:
+        text = TEMPLATE.replace('"{{ .Values.image.repository }}:', '"vllm/vllm-openai:')
+        found = launch_in(text, "templates/deployment.yaml")
+        assert argv(found)[:3] == [
+            "--model={{ .Values.model.name }}",
+            "--max-model-len",
+            "{{ .Values.model.length | default 4096 | quote }}",
+        ]
+        assert [span.text for span in spans(found.argv) if span is not None] == [
+            "--model={{ .Values.model.name }}",
+            "--max-model-len",
+            "{{ .Values.model.length | default 4096 | quote }}",
+            "--port={{ $.Values.port }}",
+            "--quantization={{ .Values.quantization }}",
+            "{{- toYaml .Values.extraArgs | nindent 12 }}",
+        ]
+
+    def test_a_script(self) -> None:
+        found, marks = marked_launch(
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: "{{ .Release.Name }}"}
+            spec:
+              containers:
+                - image: vllm/vllm-openai:v0.9.1
+                  command: [bash, -c]
+                  args:
+                    - |
+                      {{- if .Values.multi }}
+                      ray start --head
+                      {{- end }}
+                      exec vllm serve ⟦{{ .Values.model }}⟧ \\
+                      {{- range .Values.more }}
+                        {{ . }} \\
+                      {{- end }}
+                        ⟦--dtype⟧ ⟦half⟧
+            """,
+            "templates/pod.yaml",
+        )
+        assert [word.many for word in found.argv] == [True, True, False, False]
+        assert [spans(found.argv)[index] for index in (0, 2, 3)] == marks
+
+    def test_a_compose_file(self) -> None:
+        text = """
+            services:
+              llm:
+                image: vllm/vllm-openai:{{ vllm_version }}
+                command:
+                  - --model
+                  - "{{ model }}"
+                {% if gpu %}
+                runtime: nvidia
+                {% endif %}
+        """
+        found = launch_in(text, "docker-compose.yml")
+        assert argv(found) == ["--model", "{{ model }}"]
+        assert release(found)[0] is None
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "apiVersion: v1\nkind: Service\nmetadata: {name: vllm}\nspec:\n  ports: {{ toYaml .Values.vllm }}\n",
+            '{{- define "vllm.labels" }}\napp: vllm\n{{- end }}\n',
+            'groups:\n  - rules:\n      - alert: vllm\n        annotations: {summary: "{{ $labels.instance }}"}\n',
+            "# vllm\n{{ .Values.a }}\n",
+        ],
+    )
+    def test_what_starts_nothing(self, text: str) -> None:
+        assert launches_in(text, "templates/a.yaml") == []

@@ -1,0 +1,115 @@
+"""Notebooks: the lines and cells that a shell runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release
+
+
+def cell(*lines: str, kind: str = "code") -> dict[str, Any]:
+    return {"cell_type": kind, "metadata": {}, "outputs": [], "source": [line + "\n" for line in lines]}
+
+
+def notebook(*cells: dict[str, Any], **metadata: Any) -> str:
+    return json.dumps({"cells": list(cells), "metadata": metadata, "nbformat": 4}, indent=1, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["!vllm serve a/b"],
+        ["import os", "!vllm serve a/b", "print(1)"],
+        ["  !nohup vllm serve a/b > log 2>&1 &"],
+        ["!vllm \\", "  serve a/b"],
+        ["%%bash", "set -e", "vllm serve a/b"],
+        ["%%bash --bg", "vllm serve a/b &"],
+        ["%%sh", "vllm serve a/b"],
+        ["%%script bash --bg", "vllm serve a/b"],
+        ["%%capture", "!vllm serve a/b"],
+        ["M = 'a/b'  # small", "!vllm serve {M}"],
+        ["M = 'a/b'", '!vllm serve "$M"'],
+    ],
+)
+def test_what_the_shell_runs(lines: list[str]) -> None:
+    launch = launch_in(notebook(cell("# vllm serve x", kind="markdown"), cell(*lines)), "a.ipynb")
+    assert (argv(launch), launch.name) == (["a/b"], "cells[1]")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["vllm serve a/b"],  # no Python, nor a shell's line
+        ["# !vllm serve a/b"],
+        ["print('!vllm serve a/b')"],
+        ["%%writefile serve.sh", "vllm serve a/b"],
+        ["%%html", "!vllm serve a/b"],
+        ["!pip install vllm"],
+        ["!vllm bench serve --model a/b"],
+    ],
+)
+def test_what_it_does_not(lines: list[str]) -> None:
+    assert launches_in(notebook(cell(*lines)), "a.ipynb") == []
+
+
+def test_other_cells() -> None:
+    assert launches_in(notebook(cell("!vllm serve a/b", kind="markdown"), cell("!vllm serve a/b", kind="raw")), "a.ipynb") == []
+
+
+def test_a_notebook_in_the_shell_s_language() -> None:
+    text = notebook(cell("vllm serve a/b"), kernelspec={"language": "bash"})
+    assert argv(launch_in(text, "a.ipynb")) == ["a/b"]
+
+
+def test_places() -> None:
+    launch, marks = marked_launch(
+        """
+        {
+         "cells": [
+          {
+           "cell_type": "code",
+           "outputs": [{"text": ["!vllm serve a/b"]}],
+           "source": [
+            "MODEL = \\"⟦a/b⟧\\"\\n",
+            "!vllm serve {MODEL} \\\\\\n",
+            "  --speculative-config '{\\"method\\": \\"⟦mtp⟧\\"}' --port ⟦$PORT⟧"
+           ]
+          }
+         ]
+        }
+        """,
+        "a.ipynb",
+    )
+    assert argv(launch) == ["a/b", "--speculative-config", '{"method": "mtp"}', "--port", "${PORT}"]
+    assert [launch.argv[0].text.span(), launch.argv[2].text.cut(12, 15).span(), launch.argv[4].text.span()] == marks
+    assert (launch.line, launch.end_line) == (8, 9)
+
+
+def test_what_earlier_cells_set() -> None:
+    text = notebook(
+        cell("%pip install -q vllm==0.20.0"),
+        cell("%env VLLM_USE_V1=0", "%set_env HF_HOME /x", "import os", "os.environ['A'] = 'b'", "os.environ['C'] = get()"),
+        cell("!D=e vllm serve a/b"),
+        cell("%env LATER=1"),
+    )
+    launch = launch_in(text, "a.ipynb")
+    assert release(launch) == ("0.20.0", "pip")
+    assert environment(launch) == {"VLLM_USE_V1": "0", "HF_HOME": "/x", "A": "b", "C": "get()", "D": "e"}
+    assert launch.env["C"].value is not None
+    assert launch.env["C"].value.value is None
+
+
+def test_python_s_values_that_are_not_known() -> None:
+    text = notebook(cell("m = pick()", "!vllm serve {m} --port {ports[0]} --hf-overrides '{\"a\": 1}' --seed $seed"))
+    launch = launch_in(text, "a.ipynb")
+    assert [word.value for word in launch.argv] == [None, "--port", None, "--hf-overrides", '{"a": 1}', "--seed", None]
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", '{"cells": 1} vllm', '{"cells": [1, {"cell_type": "code", "source": 1}], "x": "!vllm"}']
+)
+def test_what_is_no_notebook(text: str) -> None:
+    assert launches_in(text, "a.ipynb") == []

@@ -1,0 +1,318 @@
+"""systemd units: what a service starts, read as systemd reads it and not as a shell would."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.launch import Launch
+from servelint.readers import read
+from servelint.source import Source, Span
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+
+
+def service(text: str, folder: Path | None = None) -> Launch:
+    return launch_in("[Service]\n" + text, "llm.service", folder)
+
+
+def marked_service(text: str) -> tuple[Launch, list[Span]]:
+    return marked_launch("[Service]\n" + text, "llm.service")
+
+
+class TestLines:
+    def test_a_backslash_at_the_line_end_joins_lines(self) -> None:
+        launch, marks = marked_launch(
+            """
+            [Unit]
+            Description=the model
+            After=network-online.target
+
+            [Service]
+            Type=simple
+            ExecStart=/opt/llm/bin/vllm serve ⟦Qwen/Qwen3-8B⟧ \\
+                ⟦--port⟧ ⟦8000⟧ \\
+              ⟦--max-model-len=32768⟧
+            Restart=always
+
+            [Install]
+            WantedBy=multi-user.target
+            """,
+            "llm.service",
+        )
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--port", "8000", "--max-model-len=32768"]
+        assert sites(launch.argv) == marks
+        assert lines(launch) == (7, 9)
+        assert launch.cut is None
+
+    def test_one_that_is_glued_to_a_word_separates_it_too(self) -> None:
+        launch = service("ExecStart=/opt/llama-server\\\n-m a.gguf\\\n--port 8080\n")
+        assert (launch.engine, argv(launch)) == ("llama.cpp", ["-m", "a.gguf", "--port", "8080"])
+
+    def test_two_of_them_are_none(self) -> None:
+        launch = service("ExecStart=/opt/llama-server -m a\\\\\n--port 8080\n")
+        assert argv(launch) == ["-m", "a\\"]
+
+    def test_comment_lines_between_are_passed_over(self) -> None:
+        launch = service("ExecStart=vllm serve m \\\n  # --seed 1 \\\n; --seed 2\n  --port 8000\n")
+        assert argv(launch) == ["m", "--port", "8000"]
+
+    def test_a_missing_backslash_ends_the_command(self) -> None:
+        launch, marks = marked_service(
+            "ExecStart=vllm serve m \\\n  --port 8000\n  ⟦--seed 1 \\\n  --max-num-seqs=4⟧\nRestart=no\n"
+        )
+        assert argv(launch) == ["m", "--port", "8000"]
+        assert launch.cut == marks[0]
+
+    def test_a_blank_behind_the_backslash_makes_a_word_of_it(self) -> None:
+        launch, marks = marked_service("ExecStart=vllm serve m \\ \n  ⟦--port 8000⟧\n")
+        assert argv(launch) == ["m", "\\"]
+        assert launch.cut == marks[0]
+
+    def test_a_blank_line_ends_the_command(self) -> None:
+        launch, marks = marked_service("ExecStart=vllm serve m \\\n\n  ⟦--port 8000⟧\n")
+        assert argv(launch) == ["m"]
+        assert launch.cut == marks[0]
+
+    def test_another_setting_is_not_a_rest_of_the_command(self) -> None:
+        launch = service("ExecStart=vllm serve m\n# --port 8000\nExecStop=-/bin/true\n  --seed 1\n")
+        assert launch.cut is None
+
+    def test_carriage_returns(self) -> None:
+        launch = service("ExecStart=vllm serve m \\\r\n  --port 8000\r\nRestart=no\r\n")
+        assert argv(launch) == ["m", "--port", "8000"]
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("written", "word"),
+        [
+            ('"my model"', "my model"),
+            ("'my model'", "my model"),
+            ('my" model"', "my model"),
+            ('\'{"a": "b"}\'', '{"a": "b"}'),
+            ('"{\\"a\\": 1}"', '{"a": 1}'),
+            ("'it\\'s'", "it's"),
+            ("my\\x20model", "my model"),
+            ("my\\040model", "my model"),
+            ("my\\smodel", "my model"),
+            ("caf\\u00e9", "café"),
+            ("a\\qb", "a\\qb"),
+            ("50%%", "50%"),
+            ("{a,b}", "{a,b}"),
+            ("*.gguf", "*.gguf"),
+            ("a$B", "a$B"),
+            ("a$$B", "a$B"),
+            ("$${B}", "${B}"),
+            ("$(hostname)", "$(hostname)"),
+            ("%h/models", "%h/models"),
+            ("${B}/x", "${B}/x"),
+            ("\\xff", "\\xff"),
+            ("\\000", "\\000"),
+        ],
+    )
+    def test_quotes_escapes_and_dollars(self, written: str, word: str) -> None:
+        launch = service(f"ExecStart=vllm serve m --served-model-name x{written}\n")
+        assert argv(launch) == ["m", "--served-model-name", "x" + word]
+
+    @pytest.mark.parametrize("written", ["a$B", "$(nproc)x", "a|b", "50%%", "{a,b}"])
+    def test_what_is_known(self, written: str) -> None:
+        assert service(f"ExecStart=vllm serve m --x x{written}\n").argv[2].text.known
+
+    @pytest.mark.parametrize("written", ["%h", "%i", "${B}", "${B:-d}", "\\xff", "\\0", '"'])
+    def test_what_is_not(self, written: str) -> None:
+        launch = service(f"ExecStart=vllm serve m --x x{written}\n")
+        assert launch.argv[2].text.known is (written == "\\0")
+
+    def test_it_is_no_shell(self) -> None:
+        launch = service("ExecStart=vllm serve m > log.txt 2>&1 | tee & && ; next\n")
+        assert argv(launch) == ["m", ">", "log.txt", "2>&1", "|", "tee", "&", "&&"]
+
+    def test_a_semicolon_alone_separates_commands(self) -> None:
+        first, second = launches_in("[Service]\nType=oneshot\nExecStart=vllm serve a ; vllm serve b \\; c\n", "x.service")
+        assert (argv(first), argv(second)) == (["a"], ["b", ";", "c"])
+
+    def test_a_quote_that_is_never_closed(self) -> None:
+        launch = service("ExecStart=vllm serve m --port 8000 '--seed 1\n")
+        assert argv(launch)[:3] == ["m", "--port", "8000"]
+        assert launch.argv[3].many
+
+    @pytest.mark.parametrize("marks", ["-", "+", "!", "!!", ":", "-:", "@"])
+    def test_marks_in_front_of_the_program(self, marks: str) -> None:
+        name = " llm" if marks == "@" else ""
+        assert argv(service(f"ExecStart={marks}/usr/bin/vllm{name} serve m\n")) == ["m"]
+
+    def test_words_stand_at_their_places(self) -> None:
+        launch, marks = marked_service("ExecStart=vllm serve ⟦m⟧ '⟦--x y⟧' \"a⟦\\x20⟧b\"\n")
+        assert spans(launch.argv[:2]) == marks[:2]
+        assert launch.argv[2].text.pieces[1].span == marks[2]
+        assert [site.text for site in sites(launch.argv) if site] == ["m", "'--x y'", '"a\\x20b"']
+
+
+class TestVariables:
+    TEXT = """
+        [Service]
+        Environment=MODEL=⟦Qwen/Qwen3-8B⟧ "ARGS=⟦--port⟧ ⟦8000⟧ --served-model-name 'my model'"
+        ExecStart=vllm serve ${MODEL} $ARGS --api-key ${KEY} $MORE
+    """
+
+    def test_known_and_unknown(self) -> None:
+        launch, marks = marked_launch(self.TEXT, "llm.service")
+        assert argv(launch) == [
+            "Qwen/Qwen3-8B", "--port", "8000", "--served-model-name", "my model", "--api-key", "${KEY}", "${MORE}",
+        ]  # fmt: skip
+        assert spans(launch.argv[:3]) == marks
+        assert [word.many for word in launch.argv[-2:]] == [False, True]
+        assert [site.text for site in sites(launch.argv[:3]) if site] == ["${MODEL}", "$ARGS", "$ARGS"]
+
+    def test_a_colon_keeps_them_as_they_are(self) -> None:
+        launch = service("Environment=MODEL=m\nExecStart=:vllm serve ${MODEL}\n")
+        assert launch.argv[0].value == "${MODEL}"
+
+    def test_inside_a_word_only_braces_count(self) -> None:
+        launch = service("Environment=PORT=8000\nExecStart=vllm serve m --port=$PORT --port=${PORT}\n")
+        assert argv(launch) == ["m", "--port=$PORT", "--port=8000"]
+
+    def test_a_shell_inside_sees_what_systemd_leaves(self) -> None:
+        launch = service(
+            "Environment=MODEL=m PORT=8000\n"
+            "ExecStart=/bin/bash -c 'cd /srv && exec vllm serve ${MODEL} --port $PORT --x $$(nproc) --y $Z'\n"
+        )
+        assert argv(launch) == ["m", "--port", "8000", "--x", "$(nproc)", "--y", "${Z}"]
+
+    def test_by_a_shell(self) -> None:
+        assert argv(service("ExecStart=|vllm serve m > log.txt\n")) == ["m"]
+
+
+class TestEnvironment:
+    def test_settings_add_up_and_an_empty_one_takes_them_back(self) -> None:
+        launch = service("""
+            Environment=A=1 B=1
+            Environment=
+            Environment="C=a b" D='x' not-an-assignment E=
+            Environment=C=2
+            ExecStart=vllm serve m
+        """)
+        assert environment(launch) == {"C": "2", "D": "x", "E": ""}
+        assert not launch.open_env
+
+    def test_values_stand_at_their_places(self) -> None:
+        launch, marks = marked_service('Environment="VLLM_USE_V1=⟦1⟧" HF_HOME=⟦/cache⟧\nExecStart=vllm serve m\n')
+        assert [variable.value.span() for variable in launch.env.values() if variable.value] == marks
+
+    def test_passed_and_taken_away(self) -> None:
+        launch = service("""
+            PassEnvironment=HF_TOKEN OTHER
+            Environment=A=1 B=1 C=1
+            UnsetEnvironment=A B=2 C=1 OTHER
+            ExecStart=vllm serve m
+        """)
+        assert environment(launch) == {"HF_TOKEN": None, "B": "1"}
+
+    def test_an_environment_file_beside_the_unit(self, tmp_path: Path) -> None:
+        (tmp_path / "llm.env").write_text(
+            '# comment\n; comment\nA=1\nMODEL="Qwen/Qwen3-8B"\nB=\'a b\' \nC=a \\\n b # c\nD=$A\nexport E=1\nF="x\\$y\\z"\nG=\n'
+        )
+        launch = service(
+            "Environment=A=0 Z=1\nEnvironmentFile=-/etc/llm/llm.env\nExecStart=vllm serve ${MODEL} --x ${D}\n", tmp_path
+        )
+        assert environment(launch) == {
+            "A": "1", "Z": "1", "MODEL": "Qwen/Qwen3-8B", "B": "a b", "C": "a  b # c", "D": "$A", "F": "x$y\\z", "G": "",
+        }  # fmt: skip
+        assert argv(launch) == ["Qwen/Qwen3-8B", "--x", "$A"]
+        assert launch.argv[0].text.assumed
+        assert launch.argv[0].text.origin is not None
+        assert launch.argv[0].text.origin.source.path == "llm.env"
+        assert not launch.open_env
+
+    @pytest.mark.parametrize("path", ["/etc/llm/llm.env", "-/etc/llm/llm.env", "%h/llm.env", "/etc/llm/*.env"])
+    def test_one_that_is_not_here(self, path: str, tmp_path: Path) -> None:
+        launch = service(f"EnvironmentFile={path}\nExecStart=vllm serve m $ARGS\n", tmp_path)
+        assert launch.open_env
+        assert launch.argv[1].many
+
+    def test_the_file_of_that_path_on_this_machine_is_not_read(self, tmp_path: Path) -> None:
+        (tmp_path / "unit").mkdir()
+        (tmp_path / "llm.env").write_text("A=1\n")
+        launch = service(f"EnvironmentFile={tmp_path}/llm.env\nExecStart=vllm serve m\n", tmp_path / "unit")
+        assert environment(launch) == {}
+
+
+class TestCommands:
+    def test_only_the_start_is_a_launch(self) -> None:
+        assert (
+            launches_in(
+                """
+                [Service]
+                ExecStartPre=vllm serve a
+                ExecStart=/usr/bin/python3 bench.py --backend vllm
+                ExecStartPost=vllm serve b
+                ExecReload=vllm serve c
+                ExecStop=vllm serve d
+                """,
+                "bench.service",
+            )
+            == []
+        )
+
+    def test_an_empty_start_takes_back_those_before_it(self) -> None:
+        launch = launch_in("[Service]\nExecStart=\nExecStart=vllm serve b\n", "llm.service.d-override.conf")
+        assert argv(launch) == ["b"]
+        # the unit that it is added to may set more
+        assert launch.open_env
+        assert argv(service("ExecStart=vllm serve a\nExecStart=\nExecStart=vllm serve b\n")) == ["b"]
+
+    def test_several_starts(self) -> None:
+        launches = launches_in("[Service]\nType=oneshot\nExecStart=vllm serve a\nExecStart=vllm serve b\n", "x.service")
+        assert [argv(launch) for launch in launches] == [["a"], ["b"]]
+
+    def test_another_section_starts_nothing(self) -> None:
+        assert launches_in("[Unit]\nExecStart=vllm serve m\n[X-Service]\nExecStart=vllm serve m\n", "x.service") == []
+
+    def test_a_container(self) -> None:
+        launch, marks = marked_service("""
+            ExecStartPre=-/usr/bin/docker rm -f llm
+            ExecStart=/usr/bin/docker run --rm --name llm --gpus all --ipc=host \\
+                -e HF_TOKEN=${HF_TOKEN} -e VLLM_USE_V1=1 -v %h/.cache:/root/.cache \\
+                vllm/vllm-openai:v⟦0.20.0⟧ \\
+                ⟦--model⟧ ⟦Qwen/Qwen3-8B⟧
+        """)
+        assert argv(launch) == ["--model", "Qwen/Qwen3-8B"]
+        assert spans(launch.argv) == marks[1:]
+        assert launch.release.span == marks[0]
+        assert environment(launch) == {"HF_TOKEN": "${HF_TOKEN}", "VLLM_USE_V1": "1"}
+        assert lines(launch) == (4, 7)
+
+    def test_what_is_installed_before(self) -> None:
+        launch = service("ExecStartPre=/opt/llm/bin/pip install -q vllm==0.19.1\nExecStart=/opt/llm/bin/vllm serve m\n")
+        assert release(launch) == ("0.19.1", "pip")
+        assert release(service("ExecStart=/opt/llm/bin/vllm serve m\n")) == (None, None)
+
+
+class TestTemplates:
+    def test_holes_are_unknown(self) -> None:
+        launch = launch_in(
+            """
+            [Service]
+            ExecStart=@BINDIR@/vllm serve {{ model }} \\
+                {% if eager %}
+                --enforce-eager \\
+                {% endif %}
+                --port {{ port | default(8000) }}
+            """,
+            "llm.service.j2",
+        )
+        assert argv(launch) == ["{{ model }}", "--enforce-eager", "--port", "{{ port | default(8000) }}"]
+        assert [word.text.known for word in launch.argv] == [False, False, True, False]
+
+    def test_a_unit_has_none(self) -> None:
+        assert argv(service("ExecStart=vllm serve {{ m }}\n")) == ["{{", "m", "}}"]
+
+
+@given(st.text("[Servic]\nEx=vlm \\'\"$%{}-#;A\r", max_size=120))
+def test_any_text_can_be_read(text: str) -> None:
+    source = Source("x.service", "[Service]\nExecStart=vllm serve " + text)
+    for launch in read(source).launches:
+        assert 0 <= launch.site.start <= launch.site.end <= len(source.text)

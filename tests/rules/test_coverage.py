@@ -1,0 +1,53 @@
+"""The account of the evidence base, rules/coverage.yaml: what became of each fact, and that it is so."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import servelint
+from servelint import Settings
+from servelint.rules.compile import AREAS
+from servelint.rules.load import rules
+
+ROOT = Path(__file__).parent.parent.parent
+ACCOUNT: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load((ROOT / "rules" / "coverage.yaml").read_text(encoding="utf-8"))
+FACTS = [(part, name, account) for part, accounts in ACCOUNT.items() for name, account in accounts.items()]
+COUNTS = {"vllm": 220, "sglang": 186, "others": 45}
+"""How many facts the evidence base has of each part."""
+
+IDS = {rule.id for rule in rules()}
+
+
+def test_every_fact_of_the_evidence_base_is_accounted_for() -> None:
+    assert {part: len(accounts) for part, accounts in ACCOUNT.items()} == COUNTS
+    folder = Path(os.environ.get("SERVELINT_EVIDENCE", ROOT.parent / "shared" / "evidence"))
+    for part in COUNTS:
+        if (folder / f"{part}.yaml").exists():
+            facts = yaml.safe_load((folder / f"{part}.yaml").read_text(encoding="utf-8"))
+            assert sorted(ACCOUNT[part]) == sorted(fact["id"] for fact in facts)
+
+
+@pytest.mark.parametrize(("part", "name", "account"), FACTS, ids=[f"{part}-{name}" for part, name, _ in FACTS])
+def test_the_account_is_true(part: str, name: str, account: dict[str, Any]) -> None:
+    del part, name
+    (kind,) = set(account) & {"rule", "rules", "catalog", "memory", "not"}
+    if kind in ("memory", "not"):
+        assert len(account[kind]) > 20, "a reason is a sentence"
+        assert set(account) == {kind}
+    elif kind in ("rule", "rules"):
+        assert set([account["rule"]] if kind == "rule" else account["rules"]) <= IDS
+    else:
+        engine = account.get("engine", "vllm")
+        found = servelint.check_command(
+            engine,
+            [str(word) for word in account["argv"]],
+            version=str(account["version"]),
+            env={name: str(value) for name, value in account.get("env", {}).items()},
+            settings=Settings(profile="audit"),
+        )
+        assert f"{AREAS.get(engine, engine)}/{account['catalog']}" in [finding.rule for finding in found]

@@ -1,0 +1,147 @@
+"""GPUs: the names under which people and clusters know them, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from servelint import hardware
+from servelint.hardware import Fact, identify
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("h100", "h100"),
+        ("H100", "h100"),
+        ("h100-80gb", "h100-80gb"),
+        ("NVIDIA-H100-80GB-HBM3", "h100-80gb"),
+        ("NVIDIA H100 PCIe", "h100"),
+        ("NVIDIA H100 NVL", "h100-nvl"),
+        ("nvidia-h100-80gb", "h100-80gb"),
+        ("nvidia-h100-mega-80gb", "h100-80gb"),
+        ("nvidia-l4", "l4"),
+        ("nvidia-tesla-t4", "t4"),
+        ("Tesla T4", "t4"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("rtx-4090", "rtx-4090"),
+        ("rtx5090", "rtx-5090"),
+        ("RTX PRO 6000 Blackwell", "rtx-pro-6000"),
+        ("NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition", "rtx-pro-6000"),
+        ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"),
+        ("gb10", "gb10"),
+        ("dgx-spark", "gb10"),
+        ("NVIDIA GB10", "gb10"),
+        ("gb200", "gb200"),
+        ("NVIDIA B200", "b200"),
+        ("b300", "b300"),
+        ("nvidia-h200-141gb", "h200"),
+        ("h20", "h20"),
+        ("a100", "a100"),
+        ("a100-40gb", "a100-40gb"),
+        ("NVIDIA-A100-SXM4-80GB", "a100-80gb"),
+        ("A100-80GB-SXM", "a100-80gb"),
+        ("nvidia-tesla-a100", "a100-40gb"),
+        ("NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "a100-80gb"),
+        ("a10", "a10"),
+        ("a10g", "a10g"),
+        ("NVIDIA-L40S-SHARED", "l40s"),
+        ("Tesla-V100-SXM2-32GB", "v100-32gb"),
+        ("AMD-Instinct-MI300X-OAM", "mi300x"),
+        ("mi325x", "mi325x"),
+        ("MI355X", "mi355x"),
+        ("AMD Radeon AI PRO R9700", "r9700"),
+        ("gaudi3", "gaudi3"),
+    ],
+)
+def test_a_name(name: str, expected: str) -> None:
+    found = identify(name)
+    assert found is not None
+    assert found.facts["name"] == found.name == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "gpu",
+        "nvidia",
+        "h1000",
+        "RTX 6000",
+        "Quadro RTX 6000",
+        "rtx 4090 ti",
+        "a100-60gb",
+        "tpu-v5-lite",
+        "h100:8",
+        "100",
+    ],
+)
+def test_a_name_that_says_nothing(name: str) -> None:
+    assert identify(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        (
+            "h100",
+            {"vendor": "nvidia", "capability": 9.0, "architecture": "hopper", "memory-gib": 79.65, "unified": False,
+             "fp8": True, "nvfp4": False, "flash-attention-3": True},
+        ),
+        ("a100-80gb", {"capability": 8.0, "memory-gib": 80.0, "fp8": False, "flash-attention-3": False}),
+        ("a100", {"capability": 8.0, "memory-gib": None}),
+        ("l4", {"capability": 8.9, "memory-gib": 22.49, "fp8": True}),
+        ("b200", {"capability": 10.0, "nvfp4": True, "flash-attention-3": False}),
+        ("b300", {"capability": 10.3, "memory-gib": None}),
+        ("gb10", {"capability": 12.1, "memory-gib": 121.69, "unified": True}),
+        ("t4", {"capability": 7.5, "memory-gib": 15.0, "fp8": False}),
+        ("NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", {"capability": 8.0, "memory-gib": None}),
+        ("mi300x", {"vendor": "amd", "architecture": "gfx942", "capability": None, "fp8": True, "nvfp4": False}),
+        ("gaudi2", {"vendor": "intel", "capability": None, "fp8": True}),
+    ],
+)  # fmt: skip
+def test_facts(name: str, facts: dict[str, Fact | None]) -> None:
+    found = identify(name)
+    assert found is not None
+    assert {key: found.facts.get(key) for key in facts} == facts
+
+
+def test_every_name_that_is_offered_is_known() -> None:
+    for name in hardware.names():
+        found = identify(name)
+        assert found is not None, name
+        assert found.name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("h1000", "h100"), ("rtx-4900", "rtx-4090"), ("RTX5009", "rtx-5090"), ("mi300", "mi300x")]
+)
+def test_names_that_are_like_one(name: str, first: str) -> None:
+    assert hardware.near(name)[0] == first
+
+
+def test_nothing_is_like_a_word() -> None:
+    assert hardware.near("potato") == []
+
+
+class TestTable:
+    DATA: dict[str, Any] = json.loads((resources.files("servelint.hardware") / "gpus.json").read_text())
+
+    @pytest.mark.parametrize("family", DATA["families"], ids=lambda one: str(one.get("capability", one["architecture"])))
+    def test_every_kind(self, family: dict[str, Any]) -> None:
+        assert family["source"]
+        assert family["vendor"] in ("nvidia", "amd", "intel")
+        assert ("capability" in family) == (family["vendor"] == "nvidia")
+        for gpu in family["gpus"]:
+            assert all(memory > 0 for memory in gpu["memory"].values())
+
+    def test_no_name_stands_for_two(self) -> None:
+        names = [name for family in self.DATA["families"] for gpu in family["gpus"] for name in (gpu["name"], *gpu["also"])]
+        assert sorted(names) == sorted(set(names))
+
+    def test_what_they_support_has_a_source(self) -> None:
+        assert all(needs["source"] for needs in self.DATA["supports"].values())
