@@ -17,7 +17,14 @@ def config(words: str, gpus: int | None = None, model: str = "meta-llama/Llama-3
 
 @pytest.mark.parametrize(
     ("words", "largest"),
-    [("--tp-size 3", "2"), ("--tp-size 6", "4"), ("--tp-size 8", None), ("--tp-size 0", None), ("--tp-size $TP", None), ("", None)],
+    [
+        ("--tp-size 3", "2"),
+        ("--tp-size 6", "4"),
+        ("--tp-size 8", None),
+        ("--tp-size 0", None),
+        ("--tp-size $TP", None),
+        ("", None),
+    ],
 )
 def test_attention_heads(words: str, largest: str | None) -> None:
     found = run_check("sglang_attention_heads", config(words))
@@ -74,14 +81,16 @@ def test_node_rank(words: str, nodes: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "size"), [("--tp-size 8 --ep-size 4", "8"), ("--tp-size 8 --ep-size 8", None), ("--tp-size $TP --ep-size 4", None)]
+    ("words", "size"),
+    [("--tp-size 8 --ep-size 4", "8"), ("--tp-size 8 --ep-size 8", None), ("--tp-size $TP --ep-size 4", None)],
 )
 def test_expert_parallel(words: str, size: str | None) -> None:
     assert run_check("sglang_expert_parallel", config(words)) == ({"size": size} if size else None)
 
 
 @pytest.mark.parametrize(
-    ("words", "limit"), [("--context-length 131072", "40960"), ("--context-length 40960", None), ("--context-length $LENGTH", None)]
+    ("words", "limit"),
+    [("--context-length 131072", "40960"), ("--context-length 40960", None), ("--context-length $LENGTH", None)],
 )
 def test_context_override(words: str, limit: str | None) -> None:
     found = run_check("sglang_context_override", config(words, model="Qwen/Qwen3-8B"))
@@ -89,7 +98,8 @@ def test_context_override(words: str, limit: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "found"), [("moonshotai/Kimi-K2-Instruct", True), ("/models/Kimi-K2", False), ("./kimi/k2", False), ("$MODEL", False)]
+    ("model", "found"),
+    [("moonshotai/Kimi-K2-Instruct", True), ("/models/Kimi-K2", False), ("./kimi/k2", False), ("$MODEL", False)],
 )
 def test_unpinned_model(model: str, found: bool) -> None:
     assert (run_check("sglang_unpinned_model", config("", model=model)) is not None) is found

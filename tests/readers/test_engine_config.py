@@ -128,7 +128,7 @@ def test_odd_values(text: str) -> None:
         ("run.sh", "pip install vllm==0.27.1\nvllm serve --config {}\n"),
         (
             "compose.yml",
-            "services: {{a: {{image: 'vllm/vllm-openai:v0.27.1', command: --config /o.yaml, volumes: ['{}:/o.yaml']}}}}",
+            "services: {{a: {{image: 'vllm/vllm-openai:v0.27.1', gpus: 1, command: --config /o.yml, volumes: ['{}:/o.yml']}}}}",
         ),
         ("Dockerfile", 'FROM vllm/vllm-openai:v0.27.1\nCOPY {} /o.yaml\nCMD ["--config", "/o.yaml"]\n'),
         (

@@ -66,7 +66,7 @@ class TestCommand:
         assert argv(launch) == ["m", "--x", *words]
         assert all(word.text.known for word in launch.argv)
 
-    @pytest.mark.parametrize("written", ["%(ENV_MODEL)s", "%(here)s/m", "%(process_num)02d"])
+    @pytest.mark.parametrize("written", ["%(ENV_MODEL)s", "%(here)s/m", "%(process_num)02d", "{{ model }}"])
     def test_what_only_supervisor_knows(self, written: str) -> None:
         launch = program(f"command=vllm serve {written}\n")
         assert argv(launch) == [written]

@@ -307,8 +307,10 @@ class TestTemplates:
         assert argv(launch) == ["{{ model }}", "--enforce-eager", "--port", "{{ port | default(8000) }}"]
         assert [word.text.known for word in launch.argv] == [False, False, True, False]
 
-    def test_a_unit_has_none(self) -> None:
-        assert argv(service("ExecStart=vllm serve {{ m }}\n")) == ["{{", "m", "}}"]
+    def test_a_unit_has_no_conditions(self) -> None:
+        launch = service("ExecStart=vllm serve {{ m }} @M@ \\\n  {% if a %} \\\n  {% endif %}\n")
+        assert argv(launch) == ["{{ m }}", "@M@", "{%", "if", "a", "%}", "{%", "endif", "%}"]
+        assert [word.text.known for word in launch.argv[:2]] == [False, True]
 
 
 @given(st.text("[Servic]\nEx=vlm \\'\"$%{}-#;A\r", max_size=120))

@@ -26,7 +26,8 @@ def skypilot(engine: str, example: dict[str, Any]) -> str:
     exports = "".join([f'  export {name}="{value}"\n' for name, value in example.get("env", {}).items()])
     where = f"  image_id: docker:{image}\n" if image else ""
     setup = "true" if image else _install(engine, example)
-    return f"resources:\n  accelerators: H100:8\n{where}\nsetup: |\n  {setup}\n\nrun: |\n{exports}  {lines}\n"
+    gpus = f"accelerators: {example['gpu']}:{example.get('gpus', 8)}" if "gpu" in example else "disk_size: 512"
+    return f"resources:\n  {gpus}\n{where}\nsetup: |\n  {setup}\n\nrun: |\n{exports}  {lines}\n"
 
 
 def github_actions(engine: str, example: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """A STANDALONE draft must have the vocabulary of its target: the sizes in their configurations are compared first.
 
-Source: _validate_vocab_compatibility in sglang-0.5.15 and sglang-0.5.23 srt/speculative/standalone_worker_v2.py; vocab_size in the
-config.json of the models. Qwen2.5 up to 3B has another size than Qwen2.5 from 7B.
+Source: _validate_vocab_compatibility in sglang-0.5.15 and sglang-0.5.23 srt/speculative/standalone_worker_v2.py; vocab_size in
+the config.json of the models. Qwen2.5 up to 3B has another size than Qwen2.5 from 7B.
 """
 
 from __future__ import annotations

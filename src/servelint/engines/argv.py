@@ -285,6 +285,8 @@ class _Reader:
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many
+            if at > start and word.text.flat.startswith(HOLE):
+                self.result.complete = False  # of a list's further words, one that nobody knows may be an option
             setting.values.append(word)
             at += 1
         if setting.values:

@@ -154,8 +154,8 @@ _CONTEXT_PARALLEL = (
 def dp_attention(config: Config) -> Operand:
     """Whether attention runs data parallel: `--enable-dp-attention` with more than one replica, or `--attn-dp-size` (0.5.22).
 
-    Source: srt/server_args.py (0.5.2 line 634: one replica switches it off), srt/arg_groups/parallel_hook.py (0.5.23 line 41). Some
-    layouts of context parallelism switch it on by themselves.
+    Source: srt/server_args.py (0.5.2 line 634: one replica switches it off), srt/arg_groups/parallel_hook.py (0.5.23 line 41).
+    Some layouts of context parallelism switch it on by themselves.
     """
     width = attn_dp_size(config)
     if isinstance(width.value, int) and width.value > 1:
@@ -178,14 +178,14 @@ def mamba_extra_buffer(config: Config) -> Operand:
 
     Asked for by name from 0.5.7 to 0.5.13.post1; chosen by `auto` from 0.5.14, where the overlap scheduler is on or pages are
     larger than one token. Without a radix cache there is none.
-    Source: _handle_mamba_radix_cache in srt/server_args.py (0.5.13.post1 line 2652, 0.5.14 line 4379), _mamba_radix_cache_resolution
-    in srt/arg_groups/overrides.py (0.5.23 line 454).
+    Source: _handle_mamba_radix_cache in srt/server_args.py (0.5.13.post1 line 2652, 0.5.14 line 4379), and
+    _mamba_radix_cache_resolution in srt/arg_groups/overrides.py (0.5.23 line 454).
     """
     radix, strategy = config.operand("disable-radix-cache"), mamba_strategy(config)
     if radix.value is True or strategy.value == "no_buffer":
         return Operand(True, False)
-    node = config.operand("disaggregation-mode")
-    told = [radix, strategy, node, config.operand("linear-attn-backend"), config.operand("disable-overlap-schedule"), pp_size(config)]
+    node, overlap = config.operand("disaggregation-mode"), config.operand("disable-overlap-schedule")
+    told = [radix, strategy, node, config.operand("linear-attn-backend"), overlap, pp_size(config)]
     if any(one is UNWRITTEN for one in told):
         return UNWRITTEN
     if any(one.present is None for one in told) or node.present or (strategy.present and strategy.value is None):

@@ -18,7 +18,7 @@ from servelint.text import EMPTY, HOLE, Piece, Text, unknown
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _OPTION = re.compile(r"([^\s:=;#][^:=]*?)\s*[:=]\s*")
-_EXPANSION = re.compile(r"%(?:%|\(([^)]*)\)[-#0 +]*\d*[sdi])")
+_EXPANSION = re.compile(r"%(?:%|\(([^)]*)\)[-#0 +]*\d*[sdi])|\{\{.*?\}\}")
 _PAIR = re.compile(r"([^\s=,]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,\s]*))")
 _PLAIN = re.compile(r"[^\s'\"\\]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
@@ -95,7 +95,10 @@ def _comment(line: str) -> int | None:
 
 
 def expanded(text: Text, names: dict[str, Text]) -> Text:
-    """A value with its `%(name)s` replaced; what only supervisor knows (`%(here)s`, `%(ENV_HOME)s`) is unknown."""
+    """A value with its `%(name)s` replaced; what only supervisor knows (`%(here)s`, `%(ENV_HOME)s`) is unknown.
+
+    So is what is filled in before supervisor sees it (`{{ name }}`).
+    """
     parts: list[Text] = []
     done = 0
     for match in _EXPANSION.finditer(text.flat):
@@ -103,7 +106,7 @@ def expanded(text: Text, names: dict[str, Text]) -> Text:
         parts.append(text.cut(done, match.start()))
         done = match.end()
         name = match.group(1)
-        if name is None:
+        if match.group() == "%%":
             parts.append(Text((Piece("%", span),)))
         elif name in names:
             parts.append(names[name].placed(span))

@@ -25,9 +25,7 @@ def complaints(config: Config) -> list[Complaint]:
         reference = _REFERENCE.fullmatch(shown)
         if reference is not None and _of_kubernetes(config):
             variable_name = reference.group(1) or reference.group(2)
-            message = (
-                f"Kubernetes passes {shown} on as it stands: it replaces only $({variable_name}), of variables set here"
-            )
+            message = f"Kubernetes passes {shown} on as it stands: it replaces only $({variable_name}), of variables set here"
             advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or the like fills this in before"
             found.append(Complaint("env-not-expanded", site, message, advice, "not replaced by Kubernetes"))
     return found

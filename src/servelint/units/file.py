@@ -12,7 +12,8 @@ from servelint.source import Source, Span
 from servelint.text import EMPTY, Piece, Text, unknown
 
 _WHITE = " \t"
-_HOLE = re.compile(r"\{\{.*?\}\}|@[A-Z][A-Z0-9_]*@")
+_HOLE = re.compile(r"\{\{.*?\}\}")
+_HOLE_OF_TEMPLATE = re.compile(r"\{\{.*?\}\}|@[A-Z][A-Z0-9_]*@")
 _WORD = re.compile(r"\S+")
 _CONTROL = re.compile(r"\s*\{%-?\s*(\w+).*%\}\s*\\?\s*$")
 
@@ -42,7 +43,10 @@ class Section:
 
 
 def parse(source: Source, template: bool = False) -> list[Section]:
-    """The sections of a unit file. template: `{{ name }}` and `@NAME@` are filled in before systemd sees it."""
+    """The sections of a unit file. `{{ name }}` is filled in before systemd sees it.
+
+    template: `@NAME@` is, too, and lines may depend on conditions (`{% if name %}`)
+    """
     sections = [Section("")]
     lines = _Lines(source, template)
     while lines.at < lines.count:
@@ -114,16 +118,14 @@ class _Lines:
         if low >= high:
             return EMPTY
         whole = Text.at(self.source, low, high)
-        if not self.template:
-            return whole
         # every word of a line that only some settings of the template give
-        holes = _WORD if self.branches else _HOLE
+        holes = _WORD if self.branches else _HOLE_OF_TEMPLATE if self.template else _HOLE
         parts: list[Text] = []
         done = 0
         for match in holes.finditer(whole.flat):
             parts += [whole.cut(done, match.start()), Text((unknown(match.group(), whole.span(*match.span())),))]
             done = match.end()
-        return Text.join([*parts, whole.cut(done)])
+        return Text.join([*parts, whole.cut(done)]) if parts else whole
 
     def lost(self) -> Span | None:
         """The lines at hand, if they start with an option: systemd ignores them, the line before them does not go on."""

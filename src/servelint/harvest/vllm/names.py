@@ -1,5 +1,5 @@
-"""Names that vLLM takes in free-text options (speculative methods, parsers, quantizations, attention backends), and those of the
-model architectures that it implements."""
+"""Names that vLLM takes in free-text options (speculative methods, parsers, quantizations, attention backends), and those of
+the model architectures that it implements."""
 
 from __future__ import annotations
 
