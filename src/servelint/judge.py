@@ -151,14 +151,23 @@ def _later(rules: list[Rule], launch: Launch, releases: Releases, said: list[Fin
     after = _next_release(launch.engine, releases.known[-1]) if releases.exact else latest
     if after is None:
         return []
-    taken = _TAKEN_AWAY if releases.exact else (*_TAKEN_AWAY, "option-came-and-went")
     each = [complaints(config) for config in configs_of(launch, [after] if after == latest else [after, latest])]
     still = {(one.rule, one.span) for one in each[-1]}
     told = {finding.span for finding in said}
-    gone = [
-        one for one in each[0] if one.rule in taken and not one.new and one.span not in told and (one.rule, one.span) in still
-    ]
-    return [_complained(rule, one, launch, releases) for one in gone]
+    gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
+    if not releases.exact:
+        gone += _back_at_last(launch, each[-1])
+    return [_complained(rule, one, launch, releases) for one in gone if one.span not in told]
+
+
+def _back_at_last(launch: Launch, last: list[Complaint]) -> list[Complaint]:
+    """What the newest release takes and the one before it refuses."""
+    back = [one for one in last if one.rule == "option-came-and-went"]
+    before = known_releases(launch.engine)[-2:-1] if back else []
+    refused = {
+        one.span for config in (configs_of(launch, before) if before else []) for one in complaints(config) if one.refused
+    }
+    return [one for one in back if one.span in refused]
 
 
 @lru_cache(maxsize=64)
