@@ -8,7 +8,7 @@ from servelint.acceptance.complaint import Complaint
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
 
-_WITHOUT = re.compile(r"cpu|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan", re.IGNORECASE)
+_WITHOUT = r"(?i)cpu|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan"
 _ENGINES = ("vllm", "sglang", "lmdeploy", "tgi", "trtllm")
 
 
@@ -19,7 +19,7 @@ def complaints(config: Config) -> list[Complaint]:
     if container is None or container.reserved is not False or container.open or launch.engine not in _ENGINES:
         return []
     image = launch.image
-    if image is None or image.value is None or _WITHOUT.search(image.value) or _elsewhere(config):
+    if image is None or image.value is None or re.search(_WITHOUT, image.value) or _elsewhere(config):
         return []
     name = ENGINE_NAMES[launch.engine]
     message = f"no GPU is given to this container: {name} finds none unless the host's default runtime adds them"

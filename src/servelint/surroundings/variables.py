@@ -7,8 +7,8 @@ import re
 from servelint.acceptance.complaint import Complaint
 from servelint.engines.config import Config
 
-_TEMPLATE = re.compile(r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>")
-_REFERENCE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_TEMPLATE = r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>"
+_REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
 def complaints(config: Config) -> list[Complaint]:
@@ -18,11 +18,11 @@ def complaints(config: Config) -> list[Complaint]:
         if site is None or variable.value is None:
             continue
         shown = site.text
-        if _TEMPLATE.fullmatch(shown):
+        if shown[:1] in ("{", "<") and re.fullmatch(_TEMPLATE, shown):
             message = f"{name} is {shown}: a place to fill in, and nothing here fills it in"
             found.append(Complaint("placeholder", site, message, "write the value, or take it from a secret", "to fill in"))
             continue
-        reference = _REFERENCE.fullmatch(shown)
+        reference = re.fullmatch(_REFERENCE, shown) if shown[:1] == "$" else None
         if reference is not None and _of_kubernetes(config):
             variable_name = reference.group(1) or reference.group(2)
             message = f"Kubernetes passes {shown} on as it stands: it replaces only $({variable_name}), of variables set here"
