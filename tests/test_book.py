@@ -51,7 +51,8 @@ def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     assert [operator for operator, _ in rule.bounds] == [">=", "<"]
     assert rule.when == ["and", [["test", "port", "is", 8000], ["test", "env.A", "set", True]]]
     assert rule.unless == ["test", "enforce-eager", "is", True]
-    assert (rule.needs, rule.at, rule.labels) == (["port"], ["port"], {"port": "here"})
+    assert rule.needs == [frozenset({"env.A"}), frozenset({"port"})]
+    assert (rule.at, rule.labels) == (["port"], {"port": "here"})
     assert (rule.fix, rule.check) == ({"set": {"port": "8001"}, "safe": True}, None)
     assert rule.evidence == ["https://example.invalid/1 (so)", "vllm-0.20.0 vllm/envs.py:1 (there)"]
     assert sorted(os.listdir(folder.parent)) == ["book.json", "rules"]

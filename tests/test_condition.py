@@ -186,16 +186,21 @@ def test_operands_in_the_order_written() -> None:
 @pytest.mark.parametrize(
     ("tree", "needed"),
     [
-        ({"b": 1, "a": {"set": True}}, ["a", "b"]),
-        ({"speculative-config.method": "mtp"}, ["speculative-config"]),
+        ({"b": 1, "a": {"set": True}}, [["a"], ["b"]]),
+        ({"speculative-config.method": "mtp"}, [["speculative-config"]]),
+        ({"model": {"prefix": "x/"}}, []),
         ({"a": {"set": False}}, []),
         ({"a": {"is-not": 1}}, []),
         ({"a": {"not-in": [1]}}, []),
-        ({"env.A": "1", "model.hybrid": True, "effective.x": 1, "container.ipc": "host"}, []),
-        ({"any": [{"a": 1}, {"b": 1}]}, []),
+        ({"effective.x": 1, "container.ipc": "host"}, []),
+        ({"env.A": "1", "model.hybrid": True, "gpu.count": {"above": 1}}, [["env.A"], ["gpu."], ["model."]]),
+        ({"env.A": {"set": False}, "model.hybrid": {"is-not": True}}, []),
+        ({"any": [{"a": 1}, {"b": 1}]}, [["a", "b"]]),
+        ({"any": [{"a": 1, "c.d": 2}, {"b": 1}]}, [["a", "b"]]),
+        ({"any": [{"a": 1}, {"effective.x": 1}]}, []),
         ({"not": {"a": 1}}, []),
-        ({"all": [{"a": 1}, {"b": {"above": 1}}]}, ["a", "b"]),
+        ({"all": [{"a": 1}, {"b": {"above": 1}}]}, [["a"], ["b"]]),
     ],
 )
-def test_options_without_which_a_condition_cannot_hold(tree: dict[str, Any], needed: list[str]) -> None:
+def test_what_a_condition_cannot_hold_without(tree: dict[str, Any], needed: list[list[str]]) -> None:
     assert needs(compile_condition(tree)) == needed

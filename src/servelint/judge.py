@@ -12,7 +12,7 @@ from servelint.checks import run_check
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
-from servelint.engines.releases import known_releases, newest, release_key
+from servelint.engines.releases import ReleaseKey, known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
 from servelint.fixes import fix_for
 from servelint.launch import Launch
@@ -53,18 +53,17 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
         return []
     launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
     releases, configs = possible_releases(launch, settings)
-    written = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
+    there = _there(launch, configs)
+    keys = tuple(config.key for config in configs)
     findings: list[Finding] = []
-    for rule in rules:
-        if rule.complaint is not None or (not written.issuperset(rule.needs) and "model" not in rule.needs):
-            continue
-        if not all(ranges.contains(rule.bounds, config.key) for config in configs):
+    for rule in _covering(launch.engine, settings, keys) if book is None else _cover(rules, keys):
+        if any(there.isdisjoint(names) for names in rule.needs):
             continue
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
     findings += _complaints(rules, launch, configs, releases, findings)
-    findings += _later(rules, launch, releases, findings)
+    findings += _later(rules, launch, configs, releases, findings)
     return [*findings, *_around(rules, launch, configs[-1], releases)]
 
 
@@ -73,6 +72,29 @@ def _wanted(engine: str, settings: Settings) -> list[Rule]:
     """An engine's rules that are asked for. Settings are compared as objects: they do not change."""
     book = [rule for rule in every(settings.rules) if rule.engine == engine] if settings.rules else rules_of(engine)
     return [rule for rule in book if settings.wants(rule.id, rule.profile)]
+
+
+@lru_cache(maxsize=512)
+def _covering(engine: str, settings: Settings, keys: tuple[ReleaseKey | None, ...]) -> list[Rule]:
+    return _cover(_wanted(engine, settings), keys)
+
+
+def _cover(rules: list[Rule], keys: tuple[ReleaseKey | None, ...]) -> list[Rule]:
+    """The rules with a condition whose range covers each of some releases."""
+    return [rule for rule in rules if rule.complaint is None and all(ranges.contains(rule.bounds, key) for key in keys)]
+
+
+def _there(launch: Launch, configs: list[Config]) -> set[str]:
+    """What a rule may need: options that are written, variables that are set, whether the model and the GPU are known."""
+    found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
+    found |= {"env." + name for name in launch.env}
+    if configs[-1].family is not None:
+        found.add("model.")
+    container = launch.container
+    of_container = container is not None and (container.gpus or "gpu_product" in container.settings)
+    if of_container or launch.gpu or launch.gpu_count or "CUDA_VISIBLE_DEVICES" in launch.env:
+        found.add("gpu.")
+    return found
 
 
 def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
@@ -137,7 +159,7 @@ def _complaints(
     return [_complained(by_name[one.rule], one, launch, releases) for one in wanted]
 
 
-def _later(rules: list[Rule], launch: Launch, releases: Releases, said: list[Finding]) -> list[Finding]:
+def _later(rules: list[Rule], launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
     """What the launch loses with a newer release: the newest where no release is named, else the next one.
 
     This is no claim about the release that it runs on.
@@ -149,15 +171,29 @@ def _later(rules: list[Rule], launch: Launch, releases: Releases, said: list[Fin
     if not releases.exact and _may_be_a_fork(launch):
         return []
     after = _next_release(launch.engine, releases.known[-1]) if releases.exact else latest
-    if after is None:
+    if after is None or (releases.exact and not _loses(configs[-1], after)):
         return []
-    each = [complaints(config) for config in configs_of(launch, [after] if after == latest else [after, latest])]
+    known = {config.release: config for config in configs}
+    each = [complaints(known.get(one) or configs_of(launch, [one])[0]) for one in dict.fromkeys((after, latest))]
     still = {(one.rule, one.span) for one in each[-1]}
     told = {finding.span for finding in said}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         gone += _back_at_last(launch, each[-1])
     return [_complained(rule, one, launch, releases) for one in gone if one.span not in told]
+
+
+def _loses(config: Config, after: str) -> bool:
+    """Whether a later release may lack one of a launch's options or variables, by their names alone."""
+    catalog = config.catalog
+    index = catalog.index(after) if catalog is not None else None
+    if catalog is None or index is None:
+        return True
+    table = catalog.table(index)
+    if any(table.find(setting.spelling) is None for setting in config.reading.arguments.every):
+        return True
+    known = catalog.variables()
+    return any(name in known and not any(run[0] <= index <= run[1] for run in known[name]) for name in config.launch.env)
 
 
 def _back_at_last(launch: Launch, last: list[Complaint]) -> list[Complaint]:

@@ -208,7 +208,7 @@ class Config:
     complaints: what servelint.acceptance found, once it looked
     """
 
-    __slots__ = ("_facts", "around", "catalog", "complaints", "index", "key", "launch", "reading", "release", "told")
+    __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "reading", "release", "told")
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
@@ -220,7 +220,7 @@ class Config:
         self.told = release
         self.complaints: list[Complaint] | None = None
         self.key = release_key(release) if release is not None else None
-        self._facts: dict[str, Operand] = {}
+        self._operands: dict[str, Operand] = {}
 
     def at_least(self, release: str) -> bool | None:
         """Whether the release is the given one or later; None if it is not known."""
@@ -255,6 +255,12 @@ class Config:
         return ABSENT if arguments.complete and option not in arguments.possible else UNWRITTEN
 
     def operand(self, name: str) -> Operand:
+        found = self._operands.get(name)
+        if found is None:
+            found = self._operands[name] = self._operand(name)
+        return found
+
+    def _operand(self, name: str) -> Operand:
         head, dot, rest = name.partition(".")
         if dot and head == "env":
             return self._env(rest)
@@ -263,10 +269,8 @@ class Config:
         if dot and head == "gpu":
             return self._gpu(rest)
         if dot and head == "effective":
-            if name not in self._facts:
-                fact = _facts(self.launch.engine).get(rest)
-                self._facts[name] = fact(self) if fact is not None else UNKNOWN
-            return self._facts[name]
+            fact = _facts(self.launch.engine).get(rest)
+            return fact(self) if fact is not None else UNKNOWN
         if dot and head == "container":
             return self._container(rest)
         if name == "model":

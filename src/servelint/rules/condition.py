@@ -65,20 +65,27 @@ def operands(compiled: Compiled) -> list[str]:
     return names
 
 
-def needs(compiled: Compiled) -> list[str]:
-    """Options that must be written for the condition to hold at all; what an index can ask for first."""
+def needs(compiled: Compiled) -> list[list[str]]:
+    """What must be there for the condition to hold at all, which an index can ask for first: of each list at least one.
+
+    An option's name, `env.NAME`, or `model.` and `gpu.` for what is known of the model and the GPU.
+    """
     if compiled[0] == "test":
         _, name, operator, argument = compiled
-        head = name.partition(".")[0]
-        if (
-            head in ("env", "model", "gpu", "effective", "container")
-            or operator in _ABSENT_IS
-            or (operator == "set" and not argument)
-        ):
+        head, dot, _ = name.partition(".")
+        if operator in _ABSENT_IS or (operator == "set" and not argument) or head in ("effective", "container"):
             return []
-        return [head]
+        if dot and head in ("model", "gpu"):
+            return [[head + "."]]
+        return [] if name == "model" else [[name if dot and head == "env" else head]]
     if compiled[0] == "and":
-        return sorted({name for part in compiled[1] for name in needs(part)})
+        found: list[list[str]] = []
+        for part in compiled[1]:
+            found += [one for one in needs(part) if one not in found]
+        return sorted(found)
+    if compiled[0] == "or":
+        each = [needs(part) for part in compiled[1]]
+        return [sorted({name for part in each for name in min(part, key=len)})] if all(each) else []
     return []
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BOOK = os.path.join(_HERE, "book.json")
 _CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
+_COMPILERS = [os.path.join(_HERE, name) for name in ("compile.py", "condition.py", "ranges.py")]
 
 
 def rule_folder() -> str:
@@ -71,6 +72,8 @@ def _stale() -> bool:
     try:
         written = os.stat(_BOOK).st_mtime_ns
     except OSError:
+        return True
+    if any(os.stat(path).st_mtime_ns > written for path in _COMPILERS):
         return True
     return any(entry.stat().st_mtime_ns > written for entry in _entries(_CHECKOUT))
 

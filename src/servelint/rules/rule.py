@@ -49,7 +49,7 @@ class Rule:
         self.bounds = ranges.loaded(data["bounds"])
         self.when: Compiled = data["when"]
         self.unless: Compiled | None = data.get("unless")
-        self.needs: list[str] = data["needs"]
+        self.needs = [frozenset(names) for names in data["needs"]]
         self.check: str | None = data.get("check")
         self.complaint: str | None = data.get("complaint")
         self.at: list[str] = data["at"]
