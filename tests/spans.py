@@ -7,7 +7,7 @@ import re
 from servelint.launch import Launch, Word
 from servelint.text import Piece, Text
 
-_ESCAPED = re.compile(r"\\(?:\r?\n[ \t]*|.)|\^(?:\r?\n|.)|''|\"\"|%%|\$\$", re.DOTALL)
+_ESCAPED = re.compile(r"\\(?:\r?\n[ \t]*|.)|\^(?:\r?\n|.)|''|\"\"|%%|\$\$|\{\{|\}\}", re.DOTALL)
 _VARIABLE = re.compile(r"[$%{!`]")
 
 
