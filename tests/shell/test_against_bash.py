@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from servelint.launch import Word
-from servelint.shell.evaluate import Invocation, evaluate
+from servelint.shell.evaluate import evaluate
+from servelint.shell.invocation import Invocation
 from servelint.source import Source
 from servelint.text import HOLE, Text
 

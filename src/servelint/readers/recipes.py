@@ -27,7 +27,8 @@ def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[
     """engine -> release for each engine that a script installs. environment: variables that are set before it starts"""
     if "install" not in script.flat and "add" not in script.flat:
         return {}
-    from servelint.shell.evaluate import Invocation, evaluate
+    from servelint.shell.evaluate import evaluate
+    from servelint.shell.invocation import Invocation
 
     found: dict[str, ReleaseClaim] = {}
 

@@ -89,7 +89,8 @@ def script_launches(
     """
     from servelint.readers import installs
     from servelint.readers.commands import launches
-    from servelint.shell.evaluate import Invocation, evaluate
+    from servelint.shell.evaluate import evaluate
+    from servelint.shell.invocation import Invocation
 
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from servelint.launch import ReleaseClaim, Word
-from servelint.shell import arithmetic, assignments, builtins, commands, expand, flow, outputs
+from servelint.launch import Word
+from servelint.shell import assignments, builtins, commands, flow, outputs
 from servelint.shell.files import CHANGING, HERE, Files, Opened, file_key, is_shell, own
+from servelint.shell.invocation import Found, Invocation
+from servelint.shell.scope import LENGTH_AT_MOST, Variables
 from servelint.shell.state import (
     EXIT,
     FAIL,
@@ -22,61 +24,17 @@ from servelint.shell.state import (
     UNSURE,
     State,
     Status,
-    Value,
     join,
-    unsure_items,
 )
 from servelint.shell.syntax import Node, Script, parts
 from servelint.source import Source, Span
-from servelint.text import Piece, Text, unknown
+from servelint.text import Text, unknown
 
 _STEPS_AT_MOST = 20_000
 _CALLS_AT_MOST = 12
-_LENGTH_AT_MOST = 20_000
-_ITEMS_AT_MOST = 1_000
 _STEPS_IN_A_FILE = 6_000
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
-
-
-class Invocation:
-    """One command that the script runs: its words, the variables it exports to it, its place, and what was installed before.
-
-    open_env: a script that was sourced before may export more
-    likely:   a run without arguments and without extra environment comes here
-    sourced:  another file does it while it is sourced, which is told where that file is read
-    lost:     what looks like the rest of it, behind a continuation that is missing
-    stdin:    what it reads from its standard input, None if that is not known
-    open:     the text of a file that it names, None if that is not known
-    """
-
-    __slots__ = ("env", "installed", "likely", "lost", "open", "open_env", "site", "sourced", "stdin", "words")
-
-    def __init__(
-        self,
-        words: list[Word],
-        env: dict[str, Text],
-        site: Span,
-        installed: dict[str, ReleaseClaim],
-        open_env: bool,
-        likely: bool,
-        stdin: Text | None,
-        open: Callable[[Text], Opened | None],
-    ) -> None:
-        self.words = words
-        self.env = env
-        self.site = site
-        self.installed = installed
-        self.open_env = open_env
-        self.likely = likely
-        self.stdin = stdin
-        self.open = open
-        self.lost: Span | None = None
-        self.sourced = False
-
-
-Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]
-"""Told of each command; may answer what the command installs, by engine."""
 
 
 def evaluate(
@@ -103,8 +61,8 @@ def evaluate(
     return shell.scripts
 
 
-class Evaluator:
-    """One walk. Implements parameters.Scope for the expansions on its way."""
+class Evaluator(Variables):
+    """One walk, and what the expansions on its way ask for."""
 
     def __init__(
         self,
@@ -117,7 +75,7 @@ class Evaluator:
     ) -> None:
         self.script = Script(text)
         self.found = found
-        self.state = State()
+        super().__init__(State(), args)
         self.state.files = Files(files, here=here)
         # a script that a person starts runs where it stands; one that another script starts, where that one does
         self.state.folder = own("${PWD}", None) if files is not None and args is None else HERE
@@ -132,13 +90,9 @@ class Evaluator:
         self.steps_at_most = _STEPS_AT_MOST
         self.state.variables.update(environment)
         self.state.exported = frozenset(environment)
-        self.state.args = args[1:] if args is not None else None
-        self.zero = args[0] if args else None
         self.steps = 0
-        self.calls: list[str] = []
         self.called: set[str] = set()
         self.local_names: set[str] | None = None
-        self.number_assumed = False
         self.on_path = True
         self.loops = 0
         self.last = SUCCESS
@@ -286,24 +240,13 @@ class Evaluator:
 
     def write(self, path: Text, text: Text | None, append: bool = False) -> None:
         """Remember what a command writes to a file; text None: it is not known."""
-        if text is not None and len(text.flat) > _LENGTH_AT_MOST:
+        if text is not None and len(text.flat) > LENGTH_AT_MOST:
             text = None
         if text is not None and not append and is_shell(path.flat, text.flat) and len(self.scripts) < _CALLS_AT_MOST:
             self.scripts.append(text)
         self.state.files = self.state.files.after(self.key(path), text, append)
 
     # -- commands
-
-    def set(self, name: str, value: Value) -> None:
-        state = self.state
-        if isinstance(value, list):
-            if len(value) > _ITEMS_AT_MOST or sum([len(word.text.flat) for word in value]) > _LENGTH_AT_MOST:
-                value = unsure_items(name)
-        elif isinstance(value, Text) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
-            value = Text((unknown("${" + name + "}", value.span()),))
-        state.variables[name] = value
-        if state.all_exported:
-            state.exported |= {name}
 
     def invoke(
         self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None, functions: bool = True
@@ -375,127 +318,8 @@ class Evaluator:
         ran.lost, ran.sourced = self.lost, bool(self.files)
         state.installed |= self.found(ran) or {}
 
-    # -- parameters.Scope
-
-    def resolved(self, name: str) -> str:
-        """The variable that a name reference stands for; other names stand for themselves."""
-        return self.state.aliases.get(name, name) if self.state.aliases else name
-
-    def is_set(self, name: str) -> bool | None:
-        value = self.state.variables.get(self.resolved(name))
-        return None if value is None else value is not UNSET
-
-    def separators(self) -> str | None:
-        value = self.state.variables.get("IFS")
-        return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
-
-    def variable(self, name: str) -> Text | None:
-        if name == "0":
-            source = self.state.variables.get("BASH_SOURCE")
-            if isinstance(source, list) and source:
-                return source[0].text
-            return self.zero.text if self.zero is not None else None
-        if name == "PWD" and name not in self.state.variables:
-            folder = self.state.folder
-            return folder.placed(None) if folder is not None and folder is not HERE else None
-        if name == "#":
-            return self.argument_count()
-        if name.isdigit():
-            args, number = self.state.args, int(name[:9])
-            if args is None:
-                return None
-            if any(word.many for word in args[:number]):
-                return Text((unknown("${" + name + "}", None),))
-            return args[number - 1].text if number <= len(args) else UNSET
-        value = self.state.variables.get(self.resolved(name))
-        return self.item(name, Text.of("0")) if isinstance(value, (list, dict)) else value
-
-    def argument_count(self) -> Text | None:
-        args = self.state.args
-        if args is None:
-            # a script is started without arguments, unless someone knows better; a function is not
-            return None if self.calls else Text((Piece("0", None, assumed=True),))
-        return None if any(word.many for word in args) else Text.of(str(len(args)))
-
-    def array(self, name: str) -> list[Word] | None:
-        if name == "@":
-            return self.state.args
-        value = self.state.variables.get(self.resolved(name))
-        if isinstance(value, Text):
-            return [] if value is UNSET else [Word(value)]
-        if isinstance(value, dict):
-            # the order of an associative array is that of a hash table
-            return [Word(text) for text in value.values()] if len(value) < 2 else None
-        return value
-
-    def keys(self, name: str) -> list[Word] | None:
-        value = self.state.variables.get(self.resolved(name))
-        if isinstance(value, dict):
-            return [Word(Text.of(key)) for key in value] if len(value) < 2 else None
-        if not isinstance(value, list) or any(word.many for word in value):
-            return None
-        return [Word(Text.of(str(index))) for index in range(len(value))]
-
-    def item(self, name: str, index: Text) -> Text | None:
-        value = self.state.variables.get(self.resolved(name))
-        if value is None:
-            return None
-        unsure = Text((unknown("${" + name + "[" + index.shown + "]}", None),))
-        if isinstance(value, dict):
-            key = self.expand(index, True).value
-            return unsure if key is None else value.get(key, UNSET)
-        at = self.index(index)
-        if at is None or (isinstance(value, list) and any(word.many for word in value)):
-            return unsure
-        if isinstance(value, list):
-            return value[at].text if -len(value) <= at < len(value) else UNSET
-        return value if at in (0, -1) else UNSET
-
-    def index(self, raw: Text) -> int | None:
-        """The index of an array's item, an arithmetic expression."""
-        value = self.arithmetic(raw, raw).value
-        return int(value) if value is not None else None
-
-    def assign(self, name: str, value: Text, index: str | None = None) -> None:
-        name = self.resolved(name)
-        if name.isidentifier():
-            self.set(name, value if index is None else unsure_items(name))
-
-    def expand(self, raw: Text, quoted: bool) -> Text:
-        return expand.inside_quotes(raw, self) if quoted else expand.value(raw, self)
-
-    def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
-        return expand.pattern(raw, self)
-
     def substitute(self, command: Text, whole: Text) -> Text:
         return outputs.output(self, command, whole)
-
-    def arithmetic(self, expression: Text, whole: Text) -> Text:
-        self.number_assumed = False
-        text = self.expand(expression, True)
-        try:
-            value = arithmetic.evaluate(text.flat, self.number, self.store)
-        except (arithmetic.NotKnown, RecursionError):
-            for name in arithmetic.changed(text.flat):
-                self.assign(name, Text((unknown("${" + name + "}", None),)))
-            return Text((unknown(whole.shown, whole.span()),))
-        return Text((Piece(str(value), whole.span(), assumed=self.number_assumed or text.assumed),))
-
-    def arithmetic_status(self, expression: Text) -> Status:
-        """The status of `(( expression ))`."""
-        text = self.arithmetic(expression, expression)
-        return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
-
-    def number(self, name: str) -> str | None:
-        known = self.variable(name)
-        if known is None:
-            return None
-        self.number_assumed = self.number_assumed or known.assumed
-        return known.value
-
-    def store(self, name: str, value: str) -> None:
-        text = Text.of(value)
-        self.assign(name, text.softened() if self.number_assumed else text)
 
 
 def _opened(files: Files, folder: Text | None, path: Text) -> Opened | None:

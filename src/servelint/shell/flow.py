@@ -12,7 +12,8 @@ from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator, Invocation
+    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.invocation import Invocation
 
 _ITERATIONS_AT_MOST = 16
 
