@@ -10,11 +10,12 @@ from servelint.launch import Launch, Variable
 from servelint.linter import Report, check, check_launches
 from servelint.readers import read
 from servelint.settings import Settings
+from servelint.settings_files.files import SettingsFiles
 from servelint.shell.words import split
 from servelint.source import Source, Span
 from servelint.text import Text
 
-__all__ = ["Report", "Settings", "check", "check_command", "find_launches"]
+__all__ = ["Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
 
 _VERBS = {
     "vllm": "vllm serve",

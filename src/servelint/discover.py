@@ -5,12 +5,16 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from servelint.problem import Problem
 from servelint.readers import mentions_engine
 from servelint.readers.recognise import CANDIDATE
 from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.settings_files.files import SettingsFiles
 
 SIZE_AT_MOST = 4 << 20
 """Bytes (4 MiB). A larger script or YAML file that mentions an engine is an error; other large files are data."""
@@ -22,10 +26,11 @@ _CHUNK = 1 << 20
 _OVERLAP = 64
 
 
-def files(paths: list[str], problems: list[Problem]) -> Iterator[str]:
+def files(paths: list[str], problems: list[Problem], settings: SettingsFiles | None = None) -> Iterator[str]:
     """The files to look at: a file that is named is always taken, a folder is walked, links to folders are not followed.
 
     What cannot be read is added to problems. A file comes once, even if it is named twice.
+    settings: those that say what is left out, if any do
     """
     seen: set[str] = set()
     for path in paths:
@@ -34,7 +39,10 @@ def files(paths: list[str], problems: list[Problem]) -> Iterator[str]:
         except (OSError, ValueError) as error:
             problems.append(Problem(path, _reason(error)))
             continue
-        found = _walk(path, problems) if stat.S_ISDIR(info.st_mode) else [path]
+        if stat.S_ISDIR(info.st_mode):
+            found: Iterable[str] = _walk(path, problems, settings)
+        else:
+            found = [path] if settings is None or not settings.leaves_out(path) else []
         for file in found:
             key = os.path.normpath(file)
             if key not in seen:
@@ -42,10 +50,11 @@ def files(paths: list[str], problems: list[Problem]) -> Iterator[str]:
                 yield file
 
 
-def _walk(folder: str, problems: list[Problem]) -> Iterator[str]:
+def _walk(folder: str, problems: list[Problem], settings: SettingsFiles | None) -> Iterator[str]:
     folders = [folder]
     while folders:
         here = folders.pop()
+        left_out = settings.excluder(here) if settings is not None else None
         try:
             with os.scandir(here) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
@@ -55,9 +64,9 @@ def _walk(folder: str, problems: list[Problem]) -> Iterator[str]:
         deeper: list[str] = []
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED:
+                if entry.name not in _SKIPPED and not (left_out is not None and left_out(entry.name)):
                     deeper.append(_shown(here, entry.name))
-            elif CANDIDATE.search(entry.name) and _regular(entry):
+            elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
                 yield _shown(here, entry.name)
         folders += reversed(deeper)
 

@@ -16,6 +16,15 @@ from servelint.settings import Settings
 from servelint.source import Source
 from servelint.suppress import suppress
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from servelint.settings_files.files import SettingsFiles
+
+    Asked: TypeAlias = Settings | SettingsFiles
+    """Settings for every file, or those of each file from the settings files above it."""
+
 
 class Report:
     """What a check found.
@@ -42,17 +51,20 @@ class Report:
         self.sources += other.sources
 
 
-def check(paths: list[str], settings: Settings | None = None) -> Report:
-    """Lint files and folders. One that cannot be read is an error in the report; the others are linted."""
-    settings = settings or Settings()
+def check(paths: list[str], settings: Asked | None = None) -> Report:
+    """Lint files and folders. One that cannot be read is an error in the report; the others are linted.
+
+    Of settings files that are wrong the report says only that: nothing is linted.
+    """
+    asked = settings or Settings()
     report = Report()
-    for path in files(paths, report.errors):
-        report.add(_one(path, settings))
+    for path in listed(paths, asked, report):
+        report.add(_one(path, asked))
     settle(report)
     return report
 
 
-def check_in_parallel(paths: list[str], settings: Settings, *, words: bool = False) -> Report:
+def check_in_parallel(paths: list[str], asked: Asked, *, words: bool = False) -> Report:
     """The same on several processors where the files are many. Not for a program that has threads.
 
     words: whether the words of the launches are needed afterwards
@@ -60,26 +72,38 @@ def check_in_parallel(paths: list[str], settings: Settings, *, words: bool = Fal
     from servelint import parallel
 
     report = Report()
-    listed = list(files(paths, report.errors))
-    count = parallel.processes(len(listed))
+    found = listed(paths, asked, report)
+    count = parallel.processes(len(found))
     if count == 1:
-        for path in listed:
-            report.add(_one(path, settings))
+        for path in found:
+            report.add(_one(path, asked))
     else:
-        for found in parallel.run(listed, lambda path: _one(path, settings), count, words=words):
-            report.add(found)
+        for one in parallel.run(found, lambda path: _one(path, asked), count, words=words):
+            report.add(one)
     settle(report)
     return report
 
 
-def _one(path: str, settings: Settings) -> Report:
+def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
+    """The files to lint; none, and errors in the report, where settings files are wrong."""
+    if isinstance(asked, Settings):
+        return list(files(paths, report.errors))
+    found = list(files(paths, report.errors, asked))
+    asked.check_names()
+    if not asked.problems and not asked.faults:
+        return found
+    report.errors = list(asked.problems)
+    return []
+
+
+def _one(path: str, asked: Asked) -> Report:
     report = Report()
     report.files = 1
     source = read_file(path)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
-        add_source(report, source, settings, beside(path))
+        add_source(report, source, asked.of(path), beside(path))
     return report
 
 
@@ -145,4 +169,8 @@ def check_launches(source: Source, launches: list[Launch], settings: Settings) -
     found = suppress(source, found, settings)
     least = SEVERITIES.index(settings.severity)
     kept = [finding for finding in found if SEVERITIES.index(finding.severity) >= least]
+    if kept:
+        from servelint.masking import mask
+
+        mask(launches, kept)
     return sorted(kept, key=lambda finding: (finding.span.source is not source, finding.span.start, finding.rule))

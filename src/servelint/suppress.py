@@ -86,7 +86,12 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
 def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> list[Finding]:
     if not comment.patterns:
         return [
-            _finding(comment.span, "the ignore names no rule", "write the rule's id in brackets: ignore[vllm/some-rule] why")
+            _finding(
+                comment.span,
+                "the ignore names no rule",
+                "write the rule's id in brackets: ignore[vllm/some-rule] why",
+                settings,
+            )
         ]
     found: list[Finding] = []
     for pattern, span in comment.patterns:
@@ -94,16 +99,16 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
             continue
         area = pattern.endswith("/*") and any(rule.startswith(pattern[:-1]) for rule in profiles)
         if pattern not in profiles and not area:
-            found.append(_finding(span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)"))
+            found.append(_finding(span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)", settings))
         elif area or settings.wants(pattern, profiles.get(pattern, "default")):
-            found.append(_finding(span, f"the ignore of {pattern} silences nothing here", "delete it"))
+            found.append(_finding(span, f"the ignore of {pattern} silences nothing here", "delete it", settings))
     return found
 
 
-def _finding(span: Span, message: str, advice: str) -> Finding:
+def _finding(span: Span, message: str, advice: str, settings: Settings) -> Finding:
     return Finding(
         rule=UNUSED,
-        severity="warning",
+        severity=settings.of_rule(UNUSED).get("severity", "warning"),
         confidence="high",
         impact="best-practice",
         message=message,

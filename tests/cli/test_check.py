@@ -183,7 +183,7 @@ class TestFilters:
     def test_a_pattern_that_no_rule_matches(self, option: str, workspace: Workspace) -> None:
         ran = workspace.run("check", option, "vllm/no-such-rule")
         assert ran.status == 2
-        assert "no rule matches 'vllm/no-such-rule' (servelint rules lists them)" in ran.err
+        assert f'{option}: no rule matches "vllm/no-such-rule" (servelint rules lists them)' in ran.err
 
 
 class TestEngineVersion:
@@ -207,15 +207,15 @@ class TestEngineVersion:
     @pytest.mark.parametrize(
         ("given", "said"),
         [
-            ("ollama=1.0", "'ollama' is not an engine; use one of vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi"),
-            ("vllm=latest", "'latest' is not a release; write vllm=0.19.1"),
-            ("vllm", "'' is not a release; write vllm=0.19.1"),
+            ("ollama=1.0", '"ollama" is not an engine; use one of vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi'),
+            ("vllm=latest", '"latest" is not a release of vLLM; releases look like 0.19.1'),
+            ("vllm", '"vllm" names no release; write ENGINE=RELEASE, such as vllm=0.19.1'),
         ],
     )
     def test_one_that_makes_no_sense(self, given: str, said: str, workspace: Workspace) -> None:
         ran = workspace.run("check", "--engine-version", given)
         assert ran.status == 2
-        assert f"--engine-version {given}: {said}" in ran.err
+        assert f"--engine-version: {said}" in ran.err
 
 
 class TestGpu:
@@ -236,10 +236,10 @@ class TestGpu:
     @pytest.mark.parametrize(
         ("option", "given", "said"),
         [
-            ("--gpu", "h1000", "--gpu h1000: not a GPU that servelint knows; did you mean h100,"),
-            ("--gpu", "potato", "--gpu potato: not a GPU that servelint knows; use one of gb10,"),
-            ("--gpu-count", "0", "--gpu-count 0: give the number of GPUs of one launch"),
-            ("--gpu-count", "two", "argument --gpu-count: invalid int value: 'two'"),
+            ("--gpu", "h1000", '--gpu: "h1000" is not a GPU that servelint knows; did you mean h100,'),
+            ("--gpu", "potato", '--gpu: "potato" is not a GPU that servelint knows; use one of gb10,'),
+            ("--gpu-count", "0", '--gpu-count: "0" is not a whole number from 1'),
+            ("--gpu-count", "two", '--gpu-count: "two" is not a whole number from 1'),
         ],
     )
     def test_one_that_makes_no_sense(self, option: str, given: str, said: str, workspace: Workspace) -> None:
@@ -268,6 +268,12 @@ class TestFormats:
         assert RANGE in (workspace.folder / "report").read_text()
         assert sorted(os.listdir()) == ["report", "run.sh"]
 
+    def test_a_file_is_never_coloured(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        workspace.file("run.sh", WRONG)
+        workspace.run("check", "--output", "report")
+        assert "\x1b[" not in (workspace.folder / "report").read_text()
+
     @pytest.mark.parametrize("path", ["missing/report", "."])
     def test_to_a_file_that_cannot_be_written(self, path: str, workspace: Workspace) -> None:
         workspace.file("run.sh", "vllm serve m\n")
@@ -276,14 +282,34 @@ class TestFormats:
         assert ran.err.startswith(f"servelint: {path}: cannot be written: ")
         assert os.listdir() == ["run.sh"]
 
-    @pytest.mark.parametrize(("no_color", "coloured"), [(None, True), ("1", False), ("", False)])
-    def test_colour_on_a_terminal(
-        self, no_color: str | None, coloured: bool, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("terminal", "variables", "coloured"),
+        [
+            (True, {}, True),
+            (False, {}, False),
+            (True, {"NO_COLOR": "1"}, False),
+            (True, {"NO_COLOR": ""}, True),
+            (True, {"TERM": "dumb"}, False),
+            (False, {"FORCE_COLOR": "1"}, True),
+            (False, {"FORCE_COLOR": "1", "TERM": "dumb"}, True),
+            (False, {"FORCE_COLOR": ""}, False),
+            (True, {"FORCE_COLOR": "0"}, False),
+            (True, {"FORCE_COLOR": "3", "NO_COLOR": "1"}, False),
+        ],
+    )
+    def test_colour(
+        self,
+        terminal: bool,
+        variables: dict[str, str],
+        coloured: bool,
+        workspace: Workspace,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        if no_color is not None:
-            monkeypatch.setenv("NO_COLOR", no_color)
-        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
         workspace.file("run.sh", WRONG)
         assert ("\x1b[" in workspace.run("check").out) is coloured
 

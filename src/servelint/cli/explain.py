@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import sys
 import textwrap
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from servelint.engines import ENGINE_NAMES
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
+from servelint.settings_files.files import SettingsFiles
 
 _USAGE = """usage: servelint explain [--rules FOLDER] RULE
        servelint explain ENGINE OPTION|VARIABLE
@@ -23,7 +25,7 @@ def run(args: list[str]) -> int:
     if args[:1] in (["-h"], ["--help"]):
         sys.stdout.write(_USAGE)
         return 0
-    folders: tuple[str, ...] = ()
+    folders = SettingsFiles().of_folder("").rules
     if args[:1] == ["--rules"] and len(args) == 3:
         folders, args = (args[1],), args[2:]
     if len(args) == 2:
@@ -84,6 +86,7 @@ def page(data: dict[str, Any]) -> str:
         *textwrap.wrap(" ".join(data["why"].split()), 100),
         "",
         *([*textwrap.wrap(f"Fix: {data['advice']}", 100, subsequent_indent="  "), ""] if data["advice"] else []),
+        *_options(data),
         "Evidence:",
     ]
     for entry in data["evidence"]:
@@ -103,3 +106,9 @@ def page(data: dict[str, Any]) -> str:
             lines += [f"  {release}:", f"    {shown}"]
     lines += ["", f"Silence it with a comment above the launch: # servelint: ignore[{data['id']}] why", ""]
     return "\n".join(lines)
+
+
+def _options(data: dict[str, Any]) -> list[str]:
+    """What settings may change of a rule."""
+    lines = [f"  {name} = {json.dumps(said['is'])}  {said['says']}" for name, said in data.get("options", {}).items()]
+    return [f'Options, in a settings file under [rule."{data["id"]}"]:', *lines, ""] if lines else []

@@ -15,37 +15,45 @@ from servelint.launch import Launch
 from servelint.report.clean import clean
 from servelint.report.json_report import problem_data
 from servelint.report.text import Painter, problem_text
-from servelint.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from servelint.settings_files.files import SettingsFiles
 
 
 def run(args: list[str]) -> int:
     usage = options.parser("launches", "List every launch: engine, release, argv, environment.")
     options.add_inputs(usage)
     options.add_engine_version(usage)
+    options.add_settings(usage)
     usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
     arguments = usage.parse_args(args)
-    versions = options.engine_versions(arguments, usage)
-    report = options.run(arguments, Settings(ignore=("*",), engine_versions=versions), usage)
+    asked = options.settings(arguments, usage, judging=False)
+    report = options.run(arguments, asked, usage)
+    if asked.problems:
+        return options.stop(asked.problems)
     shown = _one_each([launch for launch in report.launches if not launch.fragment])
     if arguments.format == "json":
         data = {
-            "launches": [launch_data(launch, versions) for launch in shown],
+            "launches": [launch_data(launch, _versions(launch, asked)) for launch in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
         sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     else:
         paint = Painter(False)
         for launch in shown:
-            print(launch_text(launch, versions))
+            print(launch_text(launch, _versions(launch, asked)))
         for problem in report.errors:
             print(problem_text(problem, paint), file=sys.stderr)
         if not shown and not report.errors:
             print("servelint: no launch found", file=sys.stderr)
     return 2 if report.errors else 0
+
+
+def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:
+    return asked.of(launch.source.path).engine_versions
 
 
 def _one_each(launches: list[Launch]) -> list[Launch]:

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
-from servelint.engines import ENGINE_NAMES
-from servelint.engines.releases import release_key
 from servelint.linter import Report, add_source, beside, check_in_parallel
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
 from servelint.settings import PROFILES, Settings
+from servelint.settings_files.files import SettingsFiles
 from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.settings_files.layer import Layer
+
+_PREFIX = "SERVELINT_"
+_SAID = (
+    "select",
+    "extend-select",
+    "ignore",
+    "profile",
+    "severity",
+    "fail-on",
+    "engine-version",
+    "gpu",
+    "gpu-count",
+    "rules",
+    "exclude",
+    "extend-exclude",
+    "force-exclude",
+    "format",
+)
+"""Options that say a key of the settings."""
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -36,12 +59,25 @@ def add_inputs(arguments: argparse.ArgumentParser) -> None:
         help="the name that standard input goes by; it tells the format",
     )
     arguments.add_argument("--command", metavar="TEXT", help="one command line instead of files, as a shell would read it")
+    arguments.add_argument(
+        "--exclude", action="append", default=[], metavar="GLOB", help="leave these paths out when a folder is searched"
+    )
+    arguments.add_argument("--extend-exclude", action="append", default=[], metavar="GLOB", help="leave these out as well")
+    arguments.add_argument(
+        "--force-exclude", action="store_true", help="leave excluded files out also where they are named, as pre-commit does"
+    )
+
+
+def add_settings(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("--settings", metavar="FILE", help="this settings file instead of the nearest one above each file")
+    arguments.add_argument("--isolated", action="store_true", help="read no settings file")
 
 
 def add_filters(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--select", action="append", default=[], metavar="ID", help="only these rules: an id, or an area such as vllm/*"
     )
+    arguments.add_argument("--extend-select", action="append", default=[], metavar="ID", help="these rules too")
     arguments.add_argument("--ignore", action="append", default=[], metavar="ID", help="not these rules")
     arguments.add_argument(
         "--rules", action="append", default=[], metavar="FOLDER", help="a folder of rules of your own, in the same format"
@@ -49,13 +85,11 @@ def add_filters(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--profile",
         choices=PROFILES,
-        default="default",
         help="strict adds best practice, audit everything, low confidence too (default: default)",
     )
     arguments.add_argument(
         "--severity",
         choices=("error", "warning", "info"),
-        default="info",
         help="leave out what is below (default: info)",
     )
 
@@ -72,94 +106,100 @@ def add_engine_version(arguments: argparse.ArgumentParser) -> None:
 
 def add_gpu(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--gpu", metavar="NAME", help="the GPU where a file does not say, such as h100-80gb")
-    arguments.add_argument("--gpu-count", type=int, metavar="N", help="how many of them there are where a file does not say")
+    arguments.add_argument("--gpu-count", metavar="N", help="how many of them there are where a file does not say")
 
 
-def gpu(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> tuple[str | None, int | None]:
-    """What --gpu and --gpu-count say; ends with a usage error if one of them makes no sense."""
-    if arguments.gpu_count is not None and arguments.gpu_count < 1:
-        usage.error(f"--gpu-count {arguments.gpu_count}: give the number of GPUs of one launch")
-    if arguments.gpu is not None:
-        from servelint import hardware
+def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser, *, judging: bool = True) -> SettingsFiles:
+    """What the options, the environment and the settings files say; ends with a usage error where the first two make no sense.
 
-        if hardware.identify(arguments.gpu) is None:
-            near = hardware.near(arguments.gpu)
-            told = f"did you mean {', '.join(near)}?" if near else f"use one of {', '.join(hardware.names())}"
-            usage.error(f"--gpu {arguments.gpu}: not a GPU that servelint knows; {told}")
-    return arguments.gpu, arguments.gpu_count
+    judging: whether findings are wanted at all
+    """
+    faults: list[str] = []
+    said = {name: getattr(arguments, name.replace("-", "_"), None) for name in _SAID}
+    layers: list[Layer] = []
+    file, isolated = arguments.settings, arguments.isolated
+    if any(name.startswith(_PREFIX) for name in os.environ):
+        from servelint.settings_files import spoken
 
+        layers.append(spoken.environment(os.environ, faults))
+        file = file or os.environ.get(spoken.FILE_VARIABLE) or None
+        isolated = isolated or spoken.isolated(os.environ, faults)
+        for warning in spoken.strangers(os.environ):
+            print(f"servelint: {warning}", file=sys.stderr)
+    if any(said.values()) or not judging:
+        from servelint.settings_files import spoken
 
-def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> Settings:
-    """Settings from parsed options; ends with a usage error if one of them makes no sense."""
-    folders = tuple(arguments.rules)
-    select, ignore = _patterns(arguments.select, folders, usage), _patterns(arguments.ignore, folders, usage)
-    asked = Settings(select, ignore, arguments.severity, engine_versions(arguments, usage), arguments.profile, folders)
-    if "gpu" in arguments:
-        asked.gpu, asked.gpu_count = gpu(arguments, usage)
-    return asked
-
-
-def engine_versions(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> dict[str, str]:
-    versions: dict[str, str] = {}
-    for given in arguments.engine_version:
-        engine, _, release = given.partition("=")
-        if engine not in ENGINE_NAMES:
-            usage.error(f"--engine-version {given}: {engine!r} is not an engine; use one of {', '.join(ENGINE_NAMES)}")
-        release = release.removeprefix("v")
-        if release_key(release) is None:
-            usage.error(f"--engine-version {given}: {release!r} is not a release; write {engine}=0.19.1")
-        versions[engine] = release
-    return versions
+        said["engine-versions"] = said.pop("engine-version")
+        layers.append(spoken.command_line(said if judging else {**said, "ignore": ["*"]}, faults))
+    if faults:
+        usage.error("\n".join(faults))
+    if arguments.isolated and arguments.settings is not None:
+        usage.error("--isolated reads no settings file, and --settings names one")
+    return SettingsFiles(isolated=isolated, file=file, spoken=layers)
 
 
-def _patterns(given: list[str], folders: tuple[str, ...], usage: argparse.ArgumentParser) -> tuple[str, ...]:
-    patterns = tuple([part for text in given for part in text.split(",") if part])
-    if patterns:
-        from servelint.rules.load import every
-        from servelint.suppress import UNUSED
-
-        ids = [UNUSED, *(rule.id for rule in every(folders))]
-        for pattern in patterns:
-            one = Settings(select=(pattern,))
-            if not any(one.wants(rule) for rule in ids):
-                usage.error(f"no rule matches {pattern!r} (servelint rules lists them)")
-    return patterns
-
-
-def run(arguments: argparse.Namespace, asked: Settings, usage: argparse.ArgumentParser, *, words: bool = True) -> Report:
+def run(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser, *, words: bool = True) -> Report:
     """Lint what the options name. words: whether the words of the launches are needed afterwards"""
-    if arguments.command is not None:
-        if arguments.paths:
-            usage.error("--command takes the place of PATH")
-        report = Report()
-        report.errors += rule_problems(asked)
-        add_source(report, Source("command.sh", arguments.command), asked, Neighbours("."))
-        return report
+    if arguments.command is not None and arguments.paths:
+        usage.error("--command takes the place of PATH")
     paths = arguments.paths or ["."]
-    if "-" not in paths:
-        report = check_in_parallel(paths, asked, words=words)
-        report.errors[:0] = rule_problems(asked)
-        return report
-    if len(paths) > 1:
+    if "-" in paths and len(paths) > 1:
         usage.error("- stands for standard input and is given alone")
-    report = Report()
-    report.errors += rule_problems(asked)
-    report.files = 1
-    source = _stdin(arguments.stdin_filename)
-    if isinstance(source, Problem):
-        report.errors.append(source)
-    elif source is not None:
-        add_source(report, source, asked, beside(arguments.stdin_filename))
+    if arguments.command is None and "-" not in paths:
+        report = check_in_parallel(paths, asked, words=words)
+        if asked.faults:
+            usage.error("\n".join(asked.faults))
+    else:
+        report = _text(arguments, asked, usage)
+    if not asked.problems:
+        report.errors[:0] = rule_problems(asked)
     return report
 
 
-def rule_problems(asked: Settings) -> list[Problem]:
+def _text(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser) -> Report:
+    """Lint a command line or standard input."""
+    report = Report()
+    name = arguments.stdin_filename if arguments.command is None else "command.sh"
+    settings = settled(asked, usage, name)
+    report.errors += asked.problems
+    if asked.problems or (arguments.command is None and asked.leaves_out(name)):
+        return report
+    if arguments.command is not None:
+        add_source(report, Source(name, arguments.command), settings, Neighbours("."))
+        return report
+    report.files = 1
+    source = _stdin(name)
+    if isinstance(source, Problem):
+        report.errors.append(source)
+    elif source is not None:
+        add_source(report, source, settings, beside(name))
+    return report
+
+
+def settled(asked: SettingsFiles, usage: argparse.ArgumentParser, path: str | None = None) -> Settings:
+    """The settings of a path, of the current folder if there is none; ends with a usage error if options name no rules."""
+    found = asked.of(path) if path is not None else asked.of_folder("")
+    asked.check_names()
+    if asked.faults:
+        usage.error("\n".join(asked.faults))
+    return found
+
+
+def stop(problems: list[Problem]) -> int:
+    """Tell what is wrong with settings files; gives the exit status."""
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 2
+
+
+def rule_problems(asked: SettingsFiles) -> list[Problem]:
     """What is wrong with the folders of rules that are asked for."""
-    if not asked.rules:
+    folders = asked.rule_folders()
+    if not folders:
         return []
     from servelint.rules import folder
 
-    return [problem for path in asked.rules for problem in folder.load(path).problems]
+    return [problem for path in folders for problem in folder.load(path).problems]
 
 
 def _stdin(name: str) -> Source | Problem | None:

@@ -11,7 +11,6 @@ from servelint.report.text import Painter, problem_text
 from servelint.rules.load import every
 from servelint.rules.ranges import describe
 from servelint.rules.rule import SEVERITIES
-from servelint.settings import Settings
 
 
 def run(args: list[str]) -> int:
@@ -19,17 +18,19 @@ def run(args: list[str]) -> int:
         return _test(args[1:])
     usage = options.parser("rules", "List the rules; `servelint rules test FOLDER` runs the examples of a folder's rules.")
     options.add_filters(usage)
+    options.add_settings(usage)
     usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
     arguments = usage.parse_args(args)
-    arguments.engine_version = []
-    asked: Settings = options.settings(arguments, usage)
-    problems = options.rule_problems(asked)
+    files = options.settings(arguments, usage)
+    asked = options.settled(files, usage)
+    if files.problems:
+        return options.stop(files.problems)
+    problems = options.rule_problems(files)
     for problem in problems:
         print(problem_text(problem, Painter(False)), file=sys.stderr)
     least = SEVERITIES.index(asked.severity)
-    shown = [
-        rule for rule in every(asked.rules) if asked.wants(rule.id, rule.profile) and SEVERITIES.index(rule.severity) >= least
-    ]
+    wanted = [rule.changed(asked.of_rule(rule.id)) for rule in every(asked.rules) if asked.wants(rule.id, rule.profile)]
+    shown = [rule for rule in wanted if SEVERITIES.index(rule.severity) >= least]
     if arguments.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
         sys.stdout.write(

@@ -23,6 +23,7 @@ def run(args: list[str]) -> int:
     usage = options.parser("upgrade", "Tell what an engine upgrade would change for the launches, option by option.")
     options.add_inputs(usage)
     options.add_engine_version(usage)
+    options.add_settings(usage)
     usage.add_argument("--to", required=True, metavar="ENGINE=RELEASE", help="the release to go to, such as vllm=0.33.0")
     usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
     arguments = usage.parse_args(args)
@@ -31,14 +32,16 @@ def run(args: list[str]) -> int:
     target = target.removeprefix("v")
     if catalog is None or catalog.index(target) is None:
         usage.error(f"--to {arguments.to}: write ENGINE=RELEASE with a release of servelint engines list")
-    versions = options.engine_versions(arguments, usage)
-    report = options.run(arguments, Settings(ignore=("*",), engine_versions=versions), usage)
+    asked = options.settings(arguments, usage, judging=False)
+    report = options.run(arguments, asked, usage)
+    if asked.problems:
+        return options.stop(asked.problems)
     found: list[Upgrade] = []
     skipped = outside = 0
     for launch in report.launches:
         if launch.engine != engine:
             continue
-        source = launch.release.release or versions.get(engine)
+        source = launch.release.release or asked.of(launch.source.path).engine_versions.get(engine)
         if source is None or catalog.index(source) is None:
             skipped += source is None
             outside += source is not None

@@ -1,0 +1,102 @@
+"""Patterns of paths."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.settings_files.globs import Glob, GlobError
+
+
+def matched(pattern: str, path: str, folder: str = "/repo", otherwise: str = "/repo") -> bool:
+    return Glob(pattern, folder).covers(path, otherwise)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("vendor", "vendor/a.sh"),
+        ("vendor", "deep/vendor/b/a.sh"),
+        ("vendor/", "deep/vendor/b/a.sh"),
+        ("*.yml", "a.yml"),
+        ("*.yml", "deep/down/a.yml"),
+        ("*.{yml,yaml}", "deep/a.yaml"),
+        ("*.{yml,y?ml}", "a.yaml"),
+        ("deploy/**", "deploy/a.yml"),
+        ("deploy/**", "deploy/b/c/a.yml"),
+        ("deploy/*", "deploy/b/c/a.yml"),
+        ("deploy/prod", "deploy/prod/a.yml"),
+        ("/deploy", "deploy/a.yml"),
+        ("./deploy", "deploy/a.yml"),
+        ("**/dev/**", "dev/a.yml"),
+        ("**/dev/**", "x/y/dev/z/a.yml"),
+        ("a/**/b.yml", "a/b.yml"),
+        ("a/**/b.yml", "a/x/y/b.yml"),
+        ("**", "a/b/c.yml"),
+        ("*", "a/b/c.yml"),
+        ("file?.sh", "x/file1.sh"),
+        ("file[0-9].sh", "file7.sh"),
+        ("file[!0-9].sh", "filex.sh"),
+        ("a.b+c(d)$", "a.b+c(d)$"),
+        ("a\\*b", "a*b"),
+        ("weird\nname", "weird\nname"),
+    ],
+)
+def test_matches(pattern: str, path: str) -> None:
+    assert matched(pattern, f"/repo/{path}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("vendor", "vendors/a.sh"),
+        ("*.yml", "a.yaml"),
+        ("deploy/**", "x/deploy/a.yml"),
+        ("deploy/*.yml", "deploy/b/a.yml"),
+        ("/deploy", "x/deploy/a.yml"),
+        ("**/dev/**", "devel/a.yml"),
+        ("a/**/b.yml", "a/xb.yml"),
+        ("file?.sh", "file10.sh"),
+        ("file[!0-9].sh", "file7.sh"),
+        ("a*c", "a/c"),
+        ("*.yml", "A.YML"),
+    ],
+)
+def test_does_not_match(pattern: str, path: str) -> None:
+    assert not matched(pattern, f"/repo/{path}")
+
+
+def test_a_folder_itself_is_told_from_what_is_in_it() -> None:
+    glob = Glob("vendor", "/repo")
+    assert glob.matches("/repo/vendor", "/repo")
+    assert not glob.matches("/repo/vendor/a.sh", "/repo")
+
+
+def test_what_stands_above_the_folder_does_not_count() -> None:
+    assert not matched("repo", "/repo/a.sh")
+    assert not matched("**/dev/**", "/dev/x/a.sh", "/dev/x", "/dev/x")
+
+
+def test_relative_to_its_own_file_else_to_the_one_that_extends_it() -> None:
+    assert matched("deploy/**", "/repo/deploy/a.yml", "/repo", "/repo/deploy")
+    assert matched("deploy/**", "/team/deploy/a.yml", "/policy", "/team")
+    assert not matched("deploy/**", "/elsewhere/deploy/a.yml", "/policy", "/team")
+
+
+def test_below_the_root() -> None:
+    assert matched("*.yml", "/a.yml", "/", "/")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("", "matches nothing"),
+        ("/", "matches nothing"),
+        ("./", "matches nothing"),
+        ("../x", "leads out of the folder"),
+        ("..", "leads out of the folder"),
+        ("[z-a]", "is no pattern of paths"),
+    ],
+)
+def test_what_is_no_pattern(pattern: str, said: str) -> None:
+    with pytest.raises(GlobError, match=said):
+        Glob(pattern, "/repo")

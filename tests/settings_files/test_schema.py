@@ -1,0 +1,113 @@
+"""The schema of settings files: in step with the code, and of one mind with it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from servelint.problem import Problem
+from servelint.settings_files.document import Document, parse
+from servelint.settings_files.keys import KEYS, PER_PATH, RULE, variable
+from servelint.settings_files.schema import schema, text
+from servelint.settings_files.validate import layer
+from servelint.source import Source
+from tests.settings_files.test_validate import EVERYTHING
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_the_file_is_what_the_code_makes() -> None:
+    assert (ROOT / "schemas" / "settings.schema.json").read_text(encoding="utf-8") == text(), (
+        "python -m servelint.settings_files.schema schemas/settings.schema.json writes it"
+    )
+
+
+def test_it_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+    assert set(schema()["properties"]) == {*KEYS, RULE, PER_PATH}
+
+
+def faults(data: Any) -> bool:
+    return not jsonschema.Draft202012Validator(schema()).is_valid(data)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        EVERYTHING,
+        "selct = []",
+        "select = 'x'",
+        "select = [1]",
+        "profile = 'x'",
+        "profile = 1",
+        "severity = 'never'",
+        "fail-on = 'never'",
+        "gpu-count = 0",
+        "gpu-count = true",
+        "gpu-count = 2.5",
+        "force-exclude = 'yes'",
+        "format = 'text'",
+        "[engine-versions]\nvlm = '1'",
+        "[engine-versions]\nvllm = 0.2",
+        "[rule.'vllm/x']\nseverity = 'off'",
+        "[rule.'vllm/x']\nseverity = 'info'",
+        "rule = 1",
+        "[rule]\nx = 1",
+        "[per-path]\npaths = ['x']",
+        "[[per-path]]\nprofile = 'audit'",
+        "[[per-path]]\npaths = []",
+        "[[per-path]]\npaths = ['x']\nrules = []",
+        "[[per-path]]\npaths = ['x']\n[per-path.rule.'vllm/x']\nseverity = 'error'",
+    ],
+)
+def test_it_refuses_what_the_code_refuses(written: str) -> None:
+    document = parse(Source("servelint.toml", written))
+    assert isinstance(document, Document)
+    problems: list[Problem] = []
+    layer(document, "/repo/servelint.toml", problems)
+    assert faults(tomllib.loads(written)) is bool(problems)
+
+
+class TestDocs:
+    """docs/settings.md has every key."""
+
+    DOCS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("name", [*KEYS, RULE, PER_PATH])
+    def test_has_every_key(self, name: str) -> None:
+        assert f"\n### {name}\n" in self.DOCS
+
+    @pytest.mark.parametrize("name", [key.name for key in KEYS.values() if key.variable])
+    def test_has_every_variable(self, name: str) -> None:
+        assert f"`{variable(name)}`" in self.DOCS
+
+    def test_its_examples_are_right(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from servelint.settings_files.files import SettingsFiles
+
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "policy").mkdir()
+        (tmp_path / "base.toml").write_text("")
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        blocks = [block.partition("```")[0] for block in (self.DOCS + readme).split("```toml\n")[1:]]
+        assert len(blocks) >= len(KEYS)
+        for block in blocks:
+            name = "pyproject.toml" if "[tool.servelint" in block else "servelint.toml"
+            (tmp_path / name).write_text(block)
+            settings = SettingsFiles(file=name)
+            settings.of("x.sh")
+            assert settings.problems == [], block
+
+    @pytest.mark.parametrize("rule", ["vllm/mtp-many-tokens", "container/unpinned-image", "container/secret-in-plain-text"])
+    def test_names_options_of_rules(self, rule: str) -> None:
+        assert json.dumps(rule) in self.DOCS or rule in self.DOCS
