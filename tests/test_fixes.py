@@ -245,9 +245,21 @@ class TestVariables:
         assert fixed(workspace, self.compose("    environment:\n" + only), "compose.yml") == self.compose("")
 
     @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ('{SGLANG_ENABLE_SPEC_V2: "1", A: b}', "{A: b}"),
+            ('{A: b, SGLANG_ENABLE_SPEC_V2: "1" }', "{A: b }"),
+            ("[SGLANG_ENABLE_SPEC_V2=1, A=b]", "[A=b]"),
+            ("['A=b', 'SGLANG_ENABLE_SPEC_V2=${V2:-1}']", "['A=b']"),
+        ],
+    )
+    def test_in_one_line(self, before: str, after: str, workspace: Workspace) -> None:
+        text = self.compose(f"    environment: {before}\n")
+        assert fixed(workspace, text, "compose.yml") == self.compose(f"    environment: {after}\n")
+
+    @pytest.mark.parametrize(
         "environment",
         [
-            '    environment: {SGLANG_ENABLE_SPEC_V2: "1", A: b}\n',
             '    environment: &env\n      SGLANG_ENABLE_SPEC_V2: "1"\n',
             '    environment:\n      # the only one\n      SGLANG_ENABLE_SPEC_V2: "1"\n',
             '    environment:\n      SGLANG_ENABLE_SPEC_V2:\n        "1"\n      A: b\n',
@@ -266,6 +278,13 @@ class TestVariables:
             (INSTALL + "exec env SGLANG_ENABLE_SPEC_V2=1 A=1 " + SERVE, INSTALL + "exec env A=1 " + SERVE),
             (INSTALL + "SGLANG_ENABLE_SPEC_V2=1 \\\n  A=1 \\\n  " + SERVE, INSTALL + "  A=1 \\\n  " + SERVE),
             (INSTALL + "if x; then\n  " + SPEC + "  " + SERVE + "fi\n", INSTALL + "if x; then\n  " + SERVE + "fi\n"),
+            (INSTALL + "export SGLANG_ENABLE_SPEC_V2=1 B=2\n" + SERVE, INSTALL + "export B=2\n" + SERVE),
+            (INSTALL + "export B=2 SGLANG_ENABLE_SPEC_V2='1'\n" + SERVE, INSTALL + "export B=2\n" + SERVE),
+            (INSTALL + "A=1 SGLANG_ENABLE_SPEC_V2=1 " + SERVE, INSTALL + "A=1 " + SERVE),
+            (
+                "docker run -e A=1 -e SGLANG_ENABLE_SPEC_V2=1 lmsysorg/sglang:v0.5.20 " + SERVE,
+                "docker run -e A=1 lmsysorg/sglang:v0.5.20 " + SERVE,
+            ),
             (
                 "docker run \\\n  -e SGLANG_ENABLE_SPEC_V2=1 \\\n  -e A=1 \\\n  lmsysorg/sglang:v0.5.20 " + SERVE,
                 "docker run \\\n  -e A=1 \\\n  lmsysorg/sglang:v0.5.20 " + SERVE,
@@ -283,13 +302,10 @@ class TestVariables:
             INSTALL + "for x in 1; do\n  " + SPEC + "done\n" + SERVE,
             INSTALL + "setup() {\n  " + SPEC + "}\nsetup\n" + SERVE,
             INSTALL + "test -f x &&\n  " + SPEC + SERVE,
-            INSTALL + "export SGLANG_ENABLE_SPEC_V2=1 B=2\n" + SERVE,
             INSTALL + "export SGLANG_ENABLE_SPEC_V2=1 \\\n  B=2\n" + SERVE,
             INSTALL + "export B=2 \\\n  SGLANG_ENABLE_SPEC_V2=1\n" + SERVE,
             INSTALL + "export SGLANG_ENABLE_SPEC_V2=1; A=1\n" + SERVE,
             INSTALL + "export SGLANG_ENABLE_SPEC_V2=1;A=1\n" + SERVE,
-            INSTALL + "A=1 SGLANG_ENABLE_SPEC_V2=1 " + SERVE,
-            "docker run -e A=1 -e SGLANG_ENABLE_SPEC_V2=1 lmsysorg/sglang:v0.5.20 " + SERVE,
         ],
     )
     def test_not_where_the_rest_would_not_be_whole(self, text: str, workspace: Workspace) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from servelint.launch import Launch
 from servelint.source import Span
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.fixes.effect import Effect
+
 
 class Related:
     """Another place that makes a finding true, and what it is."""
@@ -27,14 +31,20 @@ class Edit:
 
 
 class Fix:
-    """Edits that remove a finding. safe: the launch does the same as before, or what the engine already makes of it."""
+    """Edits that remove a finding.
 
-    __slots__ = ("edits", "safe", "title")
+    safe:   the launch does the same as before, or what the engine already makes of it, or what alone it can have meant
+    note:   what else comes with it;  effect: what the launch is to be afterwards, None where nobody says
+    """
 
-    def __init__(self, title: str, safe: bool, edits: list[Edit]) -> None:
+    __slots__ = ("edits", "effect", "note", "safe", "title")
+
+    def __init__(self, title: str, safe: bool, edits: list[Edit], *, note: str = "", effect: Effect | None = None) -> None:
         self.title = title
         self.safe = safe
         self.edits = edits
+        self.note = note
+        self.effect = effect
 
 
 class Finding:

@@ -139,8 +139,19 @@ class TestOptionThatTheReleaseLacks:
                 False,
             ),
             ("sglang", "0.5.20", "--stream-output", [("--stream-output", "--incremental-streaming-output")], True),
-            # what takes their place does not take the same value, or nothing does
-            ("vllm", "0.27.1", "--swap-space 4", [], None),
+            # nothing takes their place
+            ("vllm", "0.27.1", "--swap-space 4", [(" --swap-space 4", "")], True),
+            ("vllm", "0.27.1", "--enable-lora-bias", [(" --enable-lora-bias", "")], False),
+            # other words do
+            (
+                "vllm",
+                "0.27.1",
+                "--disable-mm-preprocessor-cache",
+                [("--disable-mm-preprocessor-cache", "--mm-processor-cache-gb 0")],
+                True,
+            ),
+            # what takes their place does not take the same value
+            ("vllm", "0.27.1", "--speculative-model x/y", [], None),
             ("vllm", "0.27.1", "--no-such-option", [], None),
             ("vllm", "0.27.1", "--mem-fraction-static 0.8", [], None),
             ("vllm", "0.8.5", "--async-scheduling", [], None),
@@ -197,7 +208,7 @@ class TestPrefixes:
         finding = only("vllm", "m --device cuda", "0.27.1")
         assert finding.rule == "vllm/taken-for-another"
         assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 takes it for --device-ids"
-        assert (finding.severity, finding.fix) == ("warning", None)
+        assert (finding.severity, edits(finding), is_safe(finding)) == ("warning", [(" --device cuda", "")], False)
 
     def test_llama_cpp_takes_none(self) -> None:
         assert kinds("llama.cpp", "-m m.gguf --ctx-siz 8", "b11434") == ["unknown-option"]

@@ -73,12 +73,20 @@ def test_a_single_key_is_mended_in_its_place(text: str, expected: str) -> None:
         "--speculative-config '{\"'$KEY'\": 1}'",
         "--speculative-config.$KEY 1",
         "--hf-overrides '{\"anything\": 1}'",
-        "--compilation-config 3",
         "--speculative-config '{}'",
     ],
 )
 def test_what_is_not_known_is_left_alone(text: str) -> None:
     assert kinds_in(f"vllm serve m {text}", "run.sh", vllm="0.27.1") == []
+
+
+def test_a_number_for_an_object() -> None:
+    finding = only("vllm", "m --compilation-config 3", "0.27.1")
+    assert (finding.rule, finding.message) == (
+        "vllm/invalid-json-value",
+        "--compilation-config is a single value here; vLLM 0.27.1 takes an object",
+    )
+    assert kinds_in("vllm serve m -O 2", "run.sh", vllm="0.11.2") == []  # a level, which the parser makes an object of
 
 
 def test_in_a_block_of_yaml() -> None:

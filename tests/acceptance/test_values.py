@@ -200,7 +200,20 @@ class TestJson:
         assert finding.rule == "vllm/malformed-json"
         assert "the value of --speculative-config is no JSON: " in finding.message
         assert finding.span.text == text
-        assert (finding.impact, finding.fix) == ("crash-at-start", None)
+        assert (finding.impact, edits(finding)) == ("crash-at-start", [(",", "")] if text == "," else [])
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ('{"level": 3,}', '{"level": 3}'),
+            ('{"cudagraph_capture_sizes": [1, 2, ]}', '{"cudagraph_capture_sizes": [1, 2 ]}'),
+            ('{"debug": True}', '{"debug": true}'),
+            ('{"debug": None, "level": 3}', '{"debug": null, "level": 3}'),
+        ],
+    )
+    def test_what_python_writes_otherwise_is_mended(self, before: str, after: str) -> None:
+        (finding,) = in_file(f"vllm serve m --compilation-config '{before}'", "run.sh", vllm="0.27.1")
+        assert (fixed(finding), is_safe(finding)) == (f"vllm serve m --compilation-config '{after}'", True)
 
     @pytest.mark.parametrize(
         "value",

@@ -5,7 +5,7 @@ Each complaint belongs to a rule of rules/catalog/, which has its severity and i
 
 from __future__ import annotations
 
-from servelint.acceptance import arguments, environment, objects, values, words
+from servelint.acceptance import arguments, env_values, environment, objects, values, words
 from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.wording import Here
 from servelint.engines.config import Config
@@ -24,10 +24,13 @@ def complaints(config: Config) -> list[Complaint]:
 
 
 def refuses(config: Config) -> bool:
-    """Whether the release of a config ends the start, as far as complaints say; cheaper than the complaints themselves."""
+    """Whether the release of a config ends the start, as far as complaints say; cheaper than the complaints themselves.
+
+    What no release has may be of the next one, and tells nothing of these.
+    """
     if config.around is None and config.index is not None and any(fault.fatal for fault in config.reading.arguments.faults):
         return True
-    return any(complaint.refused for complaint in complaints(config))
+    return any(complaint.refused and not complaint.new for complaint in complaints(config))
 
 
 def _found(config: Config) -> list[Complaint]:
@@ -44,4 +47,5 @@ def _found(config: Config) -> list[Complaint]:
         *values.complaints(here),
         *objects.complaints(here),
         *environment.complaints(here),
+        *env_values.complaints(here),
     ]

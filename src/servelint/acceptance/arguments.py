@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from servelint.acceptance.complaint import Complaint
+from servelint.acceptance.repairs import (
+    after_switch,
+    instead_of,
+    setting_of,
+    switched_off,
+    titled,
+    titled_switch,
+    two_words,
+    without_value,
+    written_in,
+)
 from servelint.acceptance.replacements import replacement
 from servelint.acceptance.wording import Here, Life, listed, similar
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
-from servelint.finding import Edit, Related
+from servelint.finding import Related
+from servelint.fixes.change import Change, written_at
 from servelint.launch import Word
 
 
@@ -43,6 +55,9 @@ def _fault(here: Here, fault: Fault) -> Complaint | None:
             f"{fault.spelling} is a switch of {release} and takes no value",
             _switch(fault),
             "a switch",
+            change=without_value(here, fault.setting),
+            title="" if fault.setting is None or switched_off(fault.setting) is None else _switch(fault),
+            safe=True,
         )
     if fault.kind == "one-word":
         return Complaint(
@@ -51,6 +66,9 @@ def _fault(here: Here, fault: Fault) -> Complaint | None:
             f"{fault.spelling} and its value are one word, which {release} takes for an argument",
             "make two words of it: in a list, two items",
             "one word",
+            change=two_words(fault),
+            title=f"write {fault.spelling} and its value as two words",
+            safe=True,
         )
     if fault.kind == "unexpected-argument":
         return _argument(here, fault)
@@ -76,6 +94,8 @@ def _fault(here: Here, fault: Fault) -> Complaint | None:
             f"vllm.entrypoints.openai.api_server does not look at the positional {fault.spelling}: it serves its default model",
             "write --model before it, or start vllm serve",
             "not looked at",
+            change=Change(instead=([fault.word], ["--model", fault.spelling])) if fault.word is not None else None,
+            title=f"write --model {fault.spelling}",
         )
     if fault.kind == "exclusive":
         other = next((one for one in here.config.reading.arguments.every if one.spelling == fault.names[0]), None)
@@ -106,6 +126,8 @@ def _argument(here: Here, fault: Fault) -> Complaint:
             "the image starts the engine itself, so that these words are arguments of it",
             "delete them from the command, or set the entrypoint",
             "an argument",
+            change=Change(words=here.config.launch.argv[: 2 if verb[:2] == ["vllm", "serve"] else 1]),
+            title="delete the words that the image starts with already",
         )
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
     return Complaint(
@@ -114,6 +136,9 @@ def _argument(here: Here, fault: Fault) -> Complaint:
         f"{shown!r} belongs to no option; {here.release} refuses it",
         "delete it, or quote what it is a part of",
         "no option's value",
+        change=after_switch(here, fault),
+        title=titled_switch(here, fault),
+        safe=True,
     )
 
 
@@ -124,17 +149,15 @@ def _unknown(here: Here, fault: Fault) -> Complaint:
         life = Life(here.catalog, runs, here.index)
         gone = life.before is not None
         advice = instead.text if instead is not None and gone else f"delete it, or use {life.use(here.name)}"
-        edits = (
-            [Edit(fault.span, instead.option)] if instead and instead.option and gone and _written(fault) and fault.span else []
-        )
+        change = instead_of(here, instead, setting_of(here, fault.word)) if instead is not None and gone else None
         return Complaint(
             "removed-option" if gone else "option-not-yet",
             fault.span,
             f"{fault.spelling} {life.told(here.name)}; {here.release} refuses it",
             advice,
             "not an option of this release",
-            edits=edits,
-            title=instead.text if instead is not None else "",
+            change=change,
+            title=titled(instead, fault.spelling),
             safe=instead.safe if instead is not None else False,
         )
     name, sign, _ = fault.spelling.partition("=")
@@ -144,11 +167,17 @@ def _unknown(here: Here, fault: Fault) -> Complaint:
     other = _other_engine(here.engine, fault.spelling)
     close = similar(fault.spelling, here.catalog.table(here.index).lines)
     advice = instead.text if instead is not None else f"write {close}, if that is meant" if close else "delete it"
-    edits = [Edit(fault.span, close)] if close and instead is None and _written(fault) and fault.span else []
+    change = written_at(written_in(fault), close) if close and instead is None else None
     if other is not None:
         message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {here.release} refuses it"
         return Complaint(
-            "option-of-other-engine", fault.span, message, advice, f"not an option of {here.name}", edits=edits, title=advice
+            "option-of-other-engine",
+            fault.span,
+            message,
+            advice,
+            f"not an option of {here.name}",
+            change=change,
+            title=f"write {close}" if close else "",
         )
     return Complaint(
         "unknown-option",
@@ -156,7 +185,7 @@ def _unknown(here: Here, fault: Fault) -> Complaint:
         f"{fault.spelling} is no option of {here.release}",
         advice,
         "no option",
-        edits=edits,
+        change=change,
         title=f"write {close}" if close else "",
         new=instead is None and close is None,
     )
@@ -180,6 +209,9 @@ def _ambiguous(here: Here, fault: Fault) -> Complaint:
         f"{fault.spelling}{was} may be short for {listed(fault.names, 4)}; {here.release} refuses it",
         instead.text if instead is not None else "write the option in full",
         "may be several options",
+        change=instead_of(here, instead, setting_of(here, fault.word)) if instead is not None else None,
+        title=titled(instead, fault.spelling),
+        safe=instead is not None and instead.safe,
     )
 
 
@@ -188,21 +220,23 @@ def _abbreviated(here: Here, fault: Fault) -> Complaint:
     full = fault.names[0]
     if runs:
         life = Life(here.catalog, runs, here.index)
+        instead = replacement(here.engine, fault.spelling.lstrip("-"))
         return Complaint(
             "taken-for-another",
             fault.span,
             f"{fault.spelling} {life.told(here.name)}; {here.release} takes it for {full}",
             f"delete it, or write {full} if that is meant",
             f"read as {full}",
+            change=instead_of(here, instead, setting_of(here, fault.word)) if instead is not None else None,
+            title=titled(instead, fault.spelling),
         )
-    edits = [Edit(fault.span, full)] if _written(fault) and fault.span is not None else []
     return Complaint(
         "abbreviated-option",
         fault.span,
         f"{fault.spelling} is short for {full}, until a release has another option that starts so",
         f"write {full}",
         "abbreviated",
-        edits=edits,
+        change=written_at(written_in(fault), full),
         title=f"write {full}",
         safe=True,
     )
@@ -218,11 +252,31 @@ def _model_first(here: Here) -> list[Complaint]:
     refused = here.config.at_least("0.8.3") and not here.config.at_least("0.11.1")
     if refused and model is not None and model.word.text.flat == "--model":
         message = f"vllm serve of {here.release} takes the model as its first argument, not by --model"
-        return [Complaint("missing-argument", model.word.text.span(), message, "write vllm serve MODEL, without --model")]
+        first_of_all = here.config.launch.argv[:1] == [model.word]
+        return [
+            Complaint(
+                "missing-argument",
+                model.word.text.span(),
+                message,
+                "write vllm serve MODEL, without --model",
+                change=Change(words=[model.word]) if first_of_all else None,
+                safe=True,
+            )
+        ]
     moved = here.config.at_least("0.11.1") and model is not None and model.value is not None and model.value.flat
     if moved and model is not None and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"vllm serve of {here.release} is given the model twice, by --model and as an argument, and takes it once"
-        return [Complaint("unexpected-argument", model.word.text.span(), message, "delete --model and its value")]
+        same = model.value is not None and arguments.positionals[0].text.flat == model.value.flat
+        return [
+            Complaint(
+                "unexpected-argument",
+                model.word.text.span(),
+                message,
+                "delete --model and its value",
+                change=Change(drop=[model]) if same else None,
+                safe=True,
+            )
+        ]
     first = here.config.launch.argv[0] if here.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):
         return []
@@ -255,6 +309,9 @@ def _deprecated(here: Here) -> list[Complaint]:
                 if told != "it is deprecated"
                 else "look for what takes its place",
                 "deprecated",
+                change=instead_of(here, instead, setting) if instead is not None else None,
+                title=titled(instead, setting.spelling),
+                safe=instead is not None and instead.safe and (instead.idle or not instead.delete),
             )
         )
     return found
@@ -282,6 +339,9 @@ def _repeated(here: Here) -> list[Complaint]:
                 "delete one of them",
                 "has no effect",
                 related=[Related(place, "counts")] if place is not None else [],
+                change=Change(drop=[before]),
+                title=f"delete the first {before.spelling}",
+                safe=True,
             )
         )
     return found
@@ -317,8 +377,3 @@ def _content(setting: Setting) -> object:
     if setting.value is not None:
         return setting.value.value
     return setting.on
-
-
-def _written(fault: Fault) -> bool:
-    """Whether the option stands in the file character for character."""
-    return fault.span is not None and fault.word is not None and fault.word.text.flat.startswith(fault.span.text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from servelint.finding import Edit, Related
+from servelint.finding import Related
+from servelint.fixes.change import Change
 from servelint.source import Span
 
 REFUSED = frozenset(
@@ -28,8 +29,8 @@ REFUSED = frozenset(
 )
 """Rules whose complaints keep the engine from starting."""
 
-BROKEN = frozenset(("command-cut-short",))
-"""Rules whose complaints leave an engine that starts without what was written."""
+BROKEN = frozenset(("command-cut-short", "unreadable-env-value"))
+"""Rules whose complaints leave an engine that starts without what was written, or that ends once it has started."""
 
 NEW_IN_FORKS = frozenset(("unknown-option", "unknown-json-key", "ignored-json-key", "unknown-env"))
 """Rules whose complaints an engine that somebody changed may not deserve, since it may know more."""
@@ -45,10 +46,11 @@ class Complaint:
 
     new:  what it is about is in no release and no engine that is known: it may be in the next release, or in a fork
     variable: the name of the environment variable that it is about
-    edits: what removes it, if that is one text;  safe: the launch means the same afterwards
+    change: what removes it, if there is one right answer, and its title (else the advice)
+    safe: the launch means the same afterwards, or was refused and can have meant nothing else
     """
 
-    __slots__ = ("advice", "edits", "label", "message", "new", "related", "rule", "safe", "span", "title", "variable")
+    __slots__ = ("advice", "change", "label", "message", "new", "related", "rule", "safe", "span", "title", "variable")
 
     def __init__(
         self,
@@ -59,7 +61,7 @@ class Complaint:
         label: str = "",
         *,
         related: list[Related] | None = None,
-        edits: list[Edit] | None = None,
+        change: Change | None = None,
         title: str = "",
         safe: bool = False,
         variable: str = "",
@@ -71,7 +73,7 @@ class Complaint:
         self.advice = advice
         self.label = label
         self.related = related or []
-        self.edits = edits or []
+        self.change = change
         self.title = title
         self.safe = safe
         self.new = new
@@ -80,3 +82,15 @@ class Complaint:
     @property
     def refused(self) -> bool:
         return self.rule in REFUSED
+
+    def without_fix(self) -> Complaint:
+        return Complaint(
+            self.rule,
+            self.span,
+            self.message,
+            self.advice,
+            self.label,
+            related=self.related,
+            variable=self.variable,
+            new=self.new,
+        )

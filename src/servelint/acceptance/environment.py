@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from servelint.acceptance.complaint import Complaint
-from servelint.acceptance.replacements import replacement
+from servelint.acceptance.repairs import setting_named
+from servelint.acceptance.replacements import Replacement, replacement
 from servelint.acceptance.wording import Here, Life, similar
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.finding import Edit
+from servelint.fixes.change import Change
+from servelint.fixes.variables import name_span
 from servelint.launch import Variable
-from servelint.source import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,17 +47,20 @@ def _foreign(here: Here, name: str, variable: Variable) -> Complaint | None:
         return None  # SGLang ran parts of vLLM until 0.4.6
     return Complaint(
         "env-of-other-engine",
-        _name_span(variable),
+        name_span(variable),
         f"{name} is a variable of {ENGINE_NAMES[engine]}; nothing in {here.release} reads it",
         "delete it",
         "not read",
         variable=name,
+        change=Change(unset=name),
+        title=f"delete {name}",
+        safe=True,
     )
 
 
 def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) -> Complaint | None:
     engine = here.name
-    place = _name_span(variable)
+    place = name_span(variable)
     runs = known.get(name)
     if runs is None and name.startswith("SGL_") and "SGL_*" in known:
         return None  # rewritten to SGLANG_, and judged there by the engine itself
@@ -74,7 +78,7 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
             f"nothing in {here.release} reads {name}",
             instead.text if instead is not None else f"write {close}, if that is meant",
             "not read",
-            edits=[Edit(place, close)] if place is not None and place.text == name else [],
+            change=Change(rename=(name, close)),
             title=f"write {close}",
             variable=name,
         )
@@ -93,6 +97,7 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
             variable=name,
         )
     life = Life(here.catalog, runs, here.index)
+    gone = life.before is not None and life.after is None and (instead is None or instead.delete)
     return Complaint(
         "removed-env" if life.before is not None else "env-not-yet",
         place,
@@ -100,19 +105,19 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
         instead.text if instead is not None and life.before is not None else f"delete it, or use {life.use(engine)}",
         "not read",
         variable=name,
+        change=Change(unset=name) if gone else _as_option(here, instead, variable),
+        title=f"delete {name}" if gone or instead is None else instead.text,
+        safe=gone,
     )
+
+
+def _as_option(here: Here, instead: Replacement | None, variable: Variable) -> Change | None:
+    """The option that takes a variable's place, with its value."""
+    option, value = instead.option if instead is not None else None, variable.value
+    if option is None or value is None or not value.known or setting_named(here, option) is not None:
+        return None
+    return Change(unset=variable.name, option=(option, value.flat))
 
 
 def _live(here: Here, runs: Any) -> bool:
     return runs is not None and any(run[0] <= here.index <= run[1] for run in runs)
-
-
-def _name_span(variable: Variable) -> Span | None:
-    """The characters of a variable's name where it is set, else all that sets it."""
-    site = variable.site
-    if site is None:
-        return variable.value.span() if variable.value is not None else None
-    start = site.source.line_starts[site.line - 1]
-    text = site.source.text[start : site.end]
-    at = text.rfind(variable.name)
-    return Span(site.source, start + at, start + at + len(variable.name)) if at != -1 else site

@@ -12,12 +12,20 @@ if TYPE_CHECKING:
 
 
 class Replacement:
-    """text: what to do;  option: the new spelling, if it takes the same value;  safe: it means the same"""
+    """text: what to do
 
-    __slots__ = ("option", "safe", "text")
+    option: the new spelling, if it takes the same value;  write: the words instead of the option and its value
+    delete: nothing takes its place;  idle: it had no effect any more when it was deprecated
+    safe: the launch means the same then, or all that it can have meant
+    """
+
+    __slots__ = ("delete", "idle", "option", "safe", "text", "write")
 
     def __init__(self, body: dict[str, Any]) -> None:
         self.option: str | None = body.get("option")
+        self.write: list[str] = body.get("write", [])
+        self.idle: bool = body.get("idle", False)
+        self.delete: bool = body.get("delete", False)
         self.safe: bool = body.get("safe", False)
         self.text: str = body.get("text", f"write {self.option}")
 

@@ -6,11 +6,14 @@ import os
 
 from servelint import json_nodes
 from servelint.acceptance.complaint import Complaint
+from servelint.acceptance.fields import expected_of
+from servelint.acceptance.repairs import instead_of, mended_json, titled
+from servelint.acceptance.replacements import replacement
 from servelint.acceptance.wording import Here, Life, elsewhere, listed, similar
 from servelint.engines.arguments import Setting
 from servelint.engines.catalog import LIST, Option
 from servelint.engines.conversions import Refused, convert, is_known
-from servelint.finding import Edit
+from servelint.fixes.change import written_at
 from servelint.launch import Word
 from servelint.text import Text
 
@@ -18,6 +21,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_FIELDS = {("vllm", "attention-backend"): ("attention-config", "backend")}
+"""Options whose value becomes that of a key of a JSON option."""
+_NAMES = {("vllm", "kv-cache-dtype"): "kv-cache-dtypes"}
+"""Options whose value is looked up among the catalog's names of a kind, once the parser itself no longer does it."""
+_OBJECTS = frozenset((("vllm", "hf-overrides"), ("vllm", "additional-config")))
+"""Options whose parser lets any text pass, and whose config field takes an object alone."""
 _JSON = frozenset(("none", "json"))
 
 
@@ -29,6 +38,7 @@ def complaints(here: Here) -> list[Complaint]:
             continue
         if option.refuses:
             text = " ".join(option.refuses.split())
+            instead = replacement(here.engine, setting.spelling.lstrip("-"))
             found.append(
                 Complaint(
                     "refused-option",
@@ -36,6 +46,9 @@ def complaints(here: Here) -> list[Complaint]:
                     f"{here.release} ends the start at {setting.spelling}",
                     text,
                     "refused",
+                    change=instead_of(here, instead, setting) if instead is not None else None,
+                    title=titled(instead, setting.spelling),
+                    safe=instead is not None and instead.safe and not instead.delete,
                 )
             )
             continue
@@ -73,13 +86,34 @@ def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word)
             f"write {refused}",
             f"not {refused}",
         )
-    if (
-        option.choices is None
-        or not is_known(here.engine, option.types)
-        or any(converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices)
+    if (here.engine, option.name) in _OBJECTS and isinstance(converted, str) and here.config.at_least("0.11.1"):
+        message = f"{setting.spelling} takes an object in {here.release}, and {text.flat} is none"
+        return Complaint("invalid-value", text.span() or word.site, message, "write a JSON object", "not an object")
+    if option.choices is None:
+        return _looked_up(here, setting, option, text, word)
+    if not is_known(here.engine, option.types) or any(
+        converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices
     ):
         return None
     return _choice(here, setting, option.choices, text, word)
+
+
+def _looked_up(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
+    """A name that the parser takes as it stands, and that is looked up when the configs are made of the arguments."""
+    field = _FIELDS.get((here.engine, option.name))
+    if text.flat in ("", "None"):
+        return None
+    if field is not None:
+        keys = here.catalog.keys(field[0], here.index)
+        body = keys.get(field[1]) if keys is not None else None
+        taken = body is None or "choices" not in body or expected_of(body, text.flat) is None
+        return None if taken or body is None else _choice(here, setting, [one for one in body["choices"] if one], text, word)
+    kind = _NAMES.get((here.engine, option.name))
+    if kind is None:
+        return None
+    lives = here.catalog.names(kind)
+    known = [name for name, runs in lives.items() if any(run[0] <= here.index <= run[1] for run in runs)]
+    return _choice(here, setting, known, text, word) if known and text.flat not in known else None
 
 
 def _is_missing(folder: str | None, template: str) -> bool:
@@ -112,7 +146,8 @@ def _choice(here: Here, setting: Setting, choices: list[Any], text: Text, word: 
         message,
         f"write {close}, if that is meant" if close else f"write {listed(choices)}",
         "not a choice",
-        edits=[Edit(written, close)] if close and written is not None else [],
+        change=written_at(written, close) if close else None,
+        safe=close is not None and close.lower() == text.flat.lower(),
         title=f"write {close}" if close else "",
         new=close is None and not elsewhere(here.engine, setting.spelling, text.flat),
     )
@@ -123,10 +158,14 @@ def _json(setting: Setting, text: Text, word: Word) -> Complaint | None:
     if isinstance(node, json_nodes.JsonNode):
         return None
     at = min(node.offset, max(len(text.flat) - 1, 0))
+    change, title = mended_json(text, at)
     return Complaint(
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"the value of {setting.spelling} is no JSON: {node.message}",
         "mend it; quote the whole value in a shell, with double quotes inside",
         node.message,
+        change=change,
+        title=title,
+        safe=True,
     )

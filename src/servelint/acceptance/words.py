@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.acceptance.complaint import Complaint
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
+from servelint.fixes.change import Change, written_at
+from servelint.source import Span
 
 _QUOTES = ("'", '"')
+_PLAIN = re.compile(r"[\w./:=@%+-]+", re.ASCII)
 
 
 def complaints(config: Config) -> list[Complaint]:
@@ -22,7 +27,29 @@ def _cut(config: Config) -> list[Complaint]:
     first = cut.text.split(None, 1)[0]
     message = f"the command ends before {first}: this and what follows never reaches {name}"
     advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
-    return [Complaint("command-cut-short", cut, message, advice, "not part of the command")]
+    return [
+        Complaint(
+            "command-cut-short",
+            cut,
+            message,
+            advice,
+            "not part of the command",
+            change=_joined(config, cut),
+            title="end the line before with a backslash",
+        )
+    ]
+
+
+def _joined(config: Config, cut: Span) -> Change | None:
+    """The line before with a backslash at its end, if nothing but the line end is between."""
+    words = [word for word in (*config.launch.verb, *config.launch.argv) if word.text.flat.strip() or word.many]
+    last = words[-1].site if words else None
+    source = cut.source
+    if last is None or last.source is not source or last.end > cut.start or source.path.endswith((".bat", ".cmd", ".ps1")):
+        return None
+    gap = source.text[last.end : cut.start]
+    line = re.fullmatch(r"([ \t]*(?:\\[ \t]+)?)\r?\n[ \t]*", gap)
+    return Change(goes_on=Span(source, last.end, last.end + len(line[1]))) if line is not None else None
 
 
 def _quotes(config: Config) -> list[Complaint]:
@@ -40,5 +67,7 @@ def _quotes(config: Config) -> list[Complaint]:
         if span is None or not text.known:
             continue
         message = f"the value of {spelling} is {flat}: the quotes are part of it, since no shell removes them here"
-        found.append(Complaint("literal-quotes", span, message, "write the value without these quotes", "quotes and all"))
+        advice = "write the value without these quotes"
+        change = written_at(text.written, flat[1:-1]) if _PLAIN.fullmatch(flat[1:-1]) else None
+        found.append(Complaint("literal-quotes", span, message, advice, "quotes and all", change=change))
     return found

@@ -1,0 +1,68 @@
+"""Fixes: text edits at spans, made from a rule's `fix`, applied from the end of a file. Never a re-serialised file."""
+
+from __future__ import annotations
+
+from servelint.finding import Finding, Fix
+from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from servelint.acceptance.complaint import Complaint
+    from servelint.engines.config import Config
+
+__all__ = ["Applied", "apply", "fix_for", "fix_of"]
+
+
+def fix_for(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[str], str]) -> Fix | None:
+    """A rule's fix at a launch (schemas/rule.schema.json: fix); None where what it changes does not stand in the file as such.
+
+    at: the operands that the rule points at: new options are written beside them
+    """
+    from servelint.fixes.make import of_rule
+
+    return of_rule(fix, config, at, fill)
+
+
+def fix_of(complaint: Complaint, config: Config) -> Fix | None:
+    """The fix of a complaint; None where it has none, or cannot be made here."""
+    if complaint.change is None:
+        return None
+    from servelint.fixes.make import of_change
+
+    return of_change(complaint.change, config, complaint.safe, complaint.title or complaint.advice)
+
+
+class Applied:
+    """A source's text after its fixes, and the findings that were fixed."""
+
+    __slots__ = ("findings", "source", "text")
+
+    def __init__(self, source: Source, text: str, findings: list[Finding]) -> None:
+        self.source = source
+        self.text = text
+        self.findings = findings
+
+
+def apply(source: Source, findings: list[Finding], unsafe: bool) -> Applied:
+    """Apply the fixes of a source's findings, from its end; one that overlaps another already taken is left out."""
+    taken: list[tuple[int, int, str]] = []
+    fixed: list[Finding] = []
+    for finding in findings:
+        fix = finding.fix
+        if fix is None or not (fix.safe or unsafe):
+            continue
+        wanted = [(edit.span.start, edit.span.end, edit.text) for edit in fix.edits if edit.span.source is source]
+        if len(wanted) < len(fix.edits):
+            continue
+        new = [edit for edit in wanted if edit not in taken]
+        if any(start < other_end and other_start < end for start, end, _ in new for other_start, other_end, _ in taken):
+            continue
+        taken += new
+        fixed.append(finding)
+    text = source.text
+    for start, end, replacement in sorted(taken, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    return Applied(source, text, fixed)

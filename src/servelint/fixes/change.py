@@ -1,0 +1,45 @@
+"""What a fix changes, before anybody looks at where it stands."""
+
+from __future__ import annotations
+
+from servelint.engines.arguments import Setting
+from servelint.launch import Word
+from servelint.source import Span
+
+
+class Change:
+    """replace: spans and what is to stand there;  drop: options that go, each with its value;  words: single words that go
+    instead: words, and those to be written for them;  goes_on: where a line is to go on with the next one
+    key: a key of a JSON option that goes;  option: one that is added, and its value
+    unset: a variable that goes;  rename: a variable and its new name
+    """
+
+    __slots__ = ("drop", "goes_on", "instead", "key", "option", "rename", "replace", "unset", "words")
+
+    def __init__(
+        self,
+        *,
+        replace: list[tuple[Span, str]] | None = None,
+        drop: list[Setting] | None = None,
+        words: list[Word] | None = None,
+        instead: tuple[list[Word], list[str]] | None = None,
+        goes_on: Span | None = None,
+        key: str = "",
+        option: tuple[str, str] | None = None,
+        unset: str = "",
+        rename: tuple[str, str] | None = None,
+    ) -> None:
+        self.replace = replace or []
+        self.drop = drop or []
+        self.words = words or []
+        self.instead = instead
+        self.goes_on = goes_on
+        self.key = key
+        self.option = option
+        self.unset = unset
+        self.rename = rename
+
+
+def written_at(span: Span | None, text: str) -> Change | None:
+    """A change of the characters at a span, None where they do not stand anywhere."""
+    return Change(replace=[(span, text)]) if span is not None else None

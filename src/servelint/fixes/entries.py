@@ -1,0 +1,177 @@
+"""Taking out an entry: a key with its value in a mapping, a member of a JSON object, a variable where it is set."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.finding import Edit
+from servelint.source import Source, Span
+
+_KEY = re.compile(r":(?:\s+[&!]\S+)*(?:\s+#.*)?$")
+_UNFINISHED = re.compile(r"(?:&&|\|\||(?<!: )\|)$")
+_OPENS = re.compile(r"(?:\b(?:then|do|else)|[{(])$")
+_CLOSES = re.compile(r"\s*(?:fi|done|else|elif)\b|\s*[})]")
+_FLAG = re.compile(r"\s*(?:-\s+)?[\"']?(?:-e|--env)[\"']?,?")  # of a docker run whose words are a list
+_HEADS = ("environment:", "env:")
+_VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|(?:\$\{[^{}\n]*\}|[^\s,;&|\[\]{}\"'])*)"
+
+
+def entry_removal(key: Span, value: Span | None) -> Edit | None:
+    """The edit that takes a key of a YAML mapping out, with its value. value: the end of the last one, None for a key alone"""
+    source = key.source
+    end = max(key.end, value.end) if value is not None else key.end
+    first, last = source.position(key.start)[0], source.position(max(end - 1, key.start))[0]
+    lead = source.text[source.line_starts[first - 1] : key.start]
+    rest = source.line_text(last)[end - source.line_starts[last - 1] :]
+    if re.fullmatch(r"[ \t]*[\"']?", lead) and re.fullmatch(r"[\"']?[ \t]*(?:#.*)?", rest) and "{" not in lead:
+        return _whole(source, first, last)
+    quoted = r"[\"']?"
+    before = re.search(r"(,\s*)[\"']?$", source.text[: key.start])
+    after = re.match(rf"{quoted}\s*(,\s*)?", source.text[end:])
+    start = key.start - (1 if source.text[key.start - 1 : key.start] in ('"', "'") else 0)
+    if after is not None and after[1]:
+        return Edit(Span(source, start, end + after.end()), "")
+    closing = re.match(quoted, source.text[end:])
+    if before is not None and closing is not None:
+        return Edit(Span(source, before.start(1), end + closing.end()), "")
+    return None
+
+
+def variable_removal(name: str, site: Span) -> Edit | None:
+    """The edit that takes a variable's definition away, with its line where it has one to itself."""
+    source = site.source
+    whole_object = _object_of(name, site)
+    if whole_object is not None:
+        return _item_removal(whole_object)
+    line = source.position(site.start)[0]
+    start, text = source.line_starts[line - 1], source.line_text(line)
+    listed = re.fullmatch(rf"(?P<indent>\s*)-\s+name:\s*[\"']?{name}[\"']?\s*(?:#.*)?", text)
+    if listed is not None:
+        follows = source.line_text(line + 1)
+        value = re.fullmatch(r"(\s*)value:\s*[^|>&*!\s].*", follows)
+        if value is None or len(value[1]) <= len(listed["indent"]) or _indent(source.line_text(line + 2)) >= len(value[1]):
+            return None
+        return _whole(source, line, line + 1)
+    whole = re.fullmatch(
+        rf"\s*(?:-\s+)?(?P<export>(?:export|set)\s+|ENV\s+|Environment=|\$env:)?(?:(?:-e|--env)[ =])?[\"']?{name}[\"']?"
+        rf"\s*(?::?[:=]\s*{_VALUE}|\s+\S+)?[\"']?"
+        r"(?P<more>\s+[\\^`])?(?P<comma>,)?(?:\s+#.*)?",
+        text,
+    )
+    if whole is not None and _FLAG.fullmatch(source.line_text(line - 1)):
+        return _whole(source, line - 1, line)
+    if whole is not None and text.lstrip().startswith('"') and ":" in text:
+        return _json_member(source, line, text, comma=bool(whole["comma"]))
+    if whole is not None:
+        return None if whole["export"] and whole["more"] else _whole(source, line, line)
+    return _inline(name, source, start, text)
+
+
+def _json_member(source: Source, line: int, text: str, *, comma: bool) -> Edit | None:
+    """A member of a JSON object on a line of its own."""
+    if comma:
+        return Edit(Span(source, source.line_starts[line - 1], source.line_starts[line]), "")
+    end = source.line_starts[line - 1] + len(text.rstrip())
+    before = source.text[: source.line_starts[line - 1]].rstrip()
+    if before.endswith((",", "{")):
+        return Edit(Span(source, len(before) - before.endswith(","), end), "")
+    return None
+
+
+def _object_of(name: str, site: Span) -> Span | None:
+    """The object that sets a variable, `{"name": ..., "value": ...}`."""
+    text = site.source.text
+    if site.text.startswith("{") and site.text.endswith("}"):
+        return site
+    before = re.search(r"\{\s*[\"']?name[\"']?:\s*[\"']?$", text[: site.start])
+    after = re.match(rf"[\"']?\s*,\s*[\"']?value[\"']?:\s*{_VALUE}\s*\}}", text[site.end :])
+    if before is None or after is None or site.text.strip("\"'") != name:
+        return None
+    return Span(site.source, before.start(), site.end + after.end())
+
+
+def _item_removal(item: Span) -> Edit | None:
+    """The edit that takes an object out of its list."""
+    source, text = item.source, item.source.text
+    line = source.position(item.start)[0]
+    lead = text[source.line_starts[line - 1] : item.start]
+    if re.fullmatch(r"\s*-\s+", lead):
+        last = source.position(item.end - 1)[0]
+        return _whole(source, line, last)
+    after = re.match(r"\s*,\s*", text[item.end :])
+    before = re.search(r"\s*,\s*$", text[: item.start])
+    if after is not None:
+        return Edit(Span(source, item.start, item.end + after.end()), "")
+    return Edit(Span(source, before.start() if before is not None else item.start, item.end), "")
+
+
+def _inline(name: str, source: Source, start: int, text: str) -> Edit | None:
+    """A definition among others on a line."""
+    for pattern in (
+        rf"(?<=[\s(])(?:-e|--env)[ =][\"']?{name}={_VALUE}[\"']?[ \t]+",  # docker run -e
+        rf"(?:(?<=^)|(?<=[\s;(\"'])){name}={_VALUE}[ \t]+(?=\S)(?![&|;>])",  # before a command, or in an export
+        rf"(?<=[{{,\[\s])[\"']?{name}[\"']?:\s*{_VALUE}\s*,\s*",  # in a flow mapping
+        rf",\s*[\"']?{name}[\"']?:\s*{_VALUE}(?=\s*\}})",
+        rf"(?<=[\[\s])[\"'](?:-e|--env)[\"'],\s*[\"']{name}={_VALUE}[\"']\s*,\s*",  # likewise
+        rf"(?<=[\[\s])[\"']?{name}={_VALUE}[\"']?\s*,\s*",  # in a flow list
+        rf",\s*[\"']?{name}={_VALUE}[\"']?(?=\s*\])",
+        rf"(?<=\w)[ \t]+{name}={_VALUE}$",  # the last one of an ENV or an export
+    ):
+        found = list(re.finditer(pattern, text))
+        if len(found) == 1:
+            return Edit(Span(source, start + found[0].start(), start + found[0].end()), "")
+    return None
+
+
+def _whole(source: Source, first: int, last: int) -> Edit | None:
+    """The edit that takes whole lines out, if what is around stays whole."""
+    above = _first_line(source, first, last)
+    if above is None:
+        return None
+    if last == len(source.line_starts):
+        end = len(source.text)
+        return Edit(Span(source, _end_of_line(source, above - 1), end), "") if above > 1 else None
+    return Edit(Span(source, source.line_starts[above - 1], source.line_starts[last]), "")
+
+
+def _end_of_line(source: Source, line: int) -> int:
+    return source.line_starts[line - 1] + len(source.line_text(line))
+
+
+def _first_line(source: Source, line: int, last: int) -> int | None:
+    """From which line on to delete, so that what is around stays whole: the line itself, or an `environment:` that it leaves
+    empty. None where a mapping, a block of a shell or a continued command would not be whole without it.
+    """
+    text, before, after = source.line_text(line), _next(source, line, -1), _next(source, last, 1)
+    end = source.line_text(last)
+    if before.endswith(("\\", "^", "`")) and not end.endswith(("\\", "^", "`")):
+        return None
+    if _UNFINISHED.search(before) or (_OPENS.search(before) and _CLOSES.match(after)):
+        return None
+    if before.rstrip().endswith(",") and not end.rstrip().endswith(","):
+        return None
+    if _indent(after) > _indent(text) and not end.endswith(("\\", "^", "`")) and not _OPENS.search(before):
+        return None  # its value goes on there
+    siblings = [other for other in (before, after) if other and _indent(other) == _indent(text) and _item(other) == _item(text)]
+    if siblings or not _KEY.search(before):
+        return line
+    return line - 1 if before.strip() in _HEADS and source.line_text(line - 1).rstrip() == before else None
+
+
+def _next(source: Source, line: int, step: int) -> str:
+    """The next line, up or down, that is neither blank nor a comment; "" at the end."""
+    line += step
+    while 1 <= line <= len(source.line_starts):
+        text = source.line_text(line).rstrip()
+        if text and not text.lstrip().startswith("#"):
+            return text
+        line += step
+    return ""
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _item(text: str) -> bool:
+    return text.lstrip().startswith("- ")
