@@ -83,16 +83,121 @@ class ReleaseClaim:
         return f"ReleaseClaim({self.release!r}, {self.how!r}, rolling={self.rolling})"
 
 
+class Port:
+    """A port of a container that is published on its host, or that a pod declares.
+
+    number:  in the container; None if it is not known;  host: on the host, None likewise or if the runtime takes one
+    exposed: whether every interface of the host has it
+    """
+
+    __slots__ = ("exposed", "host", "number", "text")
+
+    def __init__(self, text: Text, number: int | None, host: int | None = None, exposed: bool | None = None) -> None:
+        self.text = text
+        self.number = number
+        self.host = host
+        self.exposed = exposed
+
+    def __repr__(self) -> str:
+        return f"Port({self.number}, host={self.host}, exposed={self.exposed})"
+
+
+class Probe:
+    """How a runtime asks whether what a container runs is well.
+
+    kind:     "healthcheck", "startupProbe", "livenessProbe" or "readinessProbe"
+    patience: seconds from the start until it has given up on what does not answer; None if that is not known
+    port:     the port of this container that it asks;  site: where that stands
+    gates:  another service starts only when it is content;  text: what it says of its patience, else its name
+    """
+
+    __slots__ = ("gates", "kind", "patience", "port", "site", "text")
+
+    def __init__(
+        self,
+        kind: str,
+        text: Text,
+        patience: float | None = None,
+        port: int | None = None,
+        site: Text | None = None,
+        gates: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.text = text
+        self.patience = patience
+        self.port = port
+        self.site = site
+        self.gates = gates
+
+    def __repr__(self) -> str:
+        return f"Probe({self.kind}, patience={self.patience}, port={self.port}, gates={self.gates})"
+
+
+class Hosting:
+    """How a container is run: what its runtime publishes of it, mounts into it and asks of it.
+
+    ports, mounts: None if they are not all known; mounts are the paths in the container
+    probes:   those that are known
+    network:  the network as written, where it is given
+    private:  nobody else shares its loopback interface; None if that is not known
+    restart:  what is done when it ends, as written
+    declared: the ports are only declared (a pod), not published on a host
+    direct:   the container's program is the engine, not a script that may start others as well
+    """
+
+    __slots__ = ("declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
+
+    def __init__(
+        self,
+        *,
+        ports: list[Port] | None = None,
+        mounts: list[Text] | None = None,
+        probes: list[Probe] | None = None,
+        network: Text | None = None,
+        private: bool | None = None,
+        restart: Text | None = None,
+        declared: bool = False,
+        direct: bool = False,
+    ) -> None:
+        self.ports = ports
+        self.mounts = mounts
+        self.probes = probes or []
+        self.network = network
+        self.private = private
+        self.restart = restart
+        self.declared = declared
+        self.direct = direct
+
+    def moved(self, text: Callable[[Text], Text]) -> Hosting:
+        """The same, with every text put elsewhere."""
+        return Hosting(
+            ports=[Port(text(one.text), one.number, one.host, one.exposed) for one in self.ports]
+            if self.ports is not None
+            else None,
+            mounts=[text(one) for one in self.mounts] if self.mounts is not None else None,
+            probes=[
+                Probe(one.kind, text(one.text), one.patience, one.port, text(one.site) if one.site else None, one.gates)
+                for one in self.probes
+            ],
+            network=text(self.network) if self.network is not None else None,
+            private=self.private,
+            restart=text(self.restart) if self.restart is not None else None,
+            declared=self.declared,
+            direct=self.direct,
+        )
+
+
 class Container:
     """The container that a launch runs in.
 
-    settings: ipc, shm_size, runtime as written, where given
+    settings: ipc, shm_size, runtime, privileged as written, where given; gpu_request and gpu_limit of a pod's container
     gpus:     how many GPUs are reserved; None if all, or if it is not known
     reserved: whether any GPU is reserved; None if it is not known
     open:     more settings may be given where it is run (an image that a Dockerfile makes)
+    hosting:  how it is run; None if that is not all known
     """
 
-    __slots__ = ("gpus", "image", "open", "reserved", "settings")
+    __slots__ = ("gpus", "hosting", "image", "open", "reserved", "settings")
 
     def __init__(
         self,
@@ -101,12 +206,20 @@ class Container:
         gpus: int | None = None,
         reserved: bool | None = None,
         open: bool = False,
+        hosting: Hosting | None = None,
     ) -> None:
         self.open = open
         self.image = image
         self.settings = settings or {}
         self.gpus = gpus
         self.reserved = reserved
+        self.hosting = hosting
+
+    @property
+    def visible_gpus(self) -> int | None:
+        """How many GPUs its processes see; None if that is not known: a privileged container has every device of its host."""
+        privileged = self.settings.get("privileged")
+        return self.gpus if privileged is None or privileged.value == "false" else None
 
 
 class Launch:

@@ -19,15 +19,17 @@ class Source:
 
     encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
     mask:     what a template hides in a YAML text (servelint.template_mask); None where there is none
+    secrets:  values that a report does not print whole (servelint.masking), the longest first
     """
 
-    __slots__ = ("_lines", "encoding", "mask", "path", "text")
+    __slots__ = ("_lines", "encoding", "mask", "path", "secrets", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
         self.mask: Mask | None = None
+        self.secrets: tuple[str, ...] = ()
         self._lines: list[int] | None = None
 
     def __repr__(self) -> str:
@@ -53,6 +55,14 @@ class Source:
             return ""
         end = starts[line] if line < len(starts) else len(self.text)
         return self.text[starts[line - 1] : end].rstrip("\r\n")
+
+    def shown(self, line: int) -> str:
+        """The text of a line as a report may print it: of its secrets only the first characters, the rest stars."""
+        text = self.line_text(line)
+        for secret in self.secrets:
+            if secret in text:
+                text = text.replace(secret, secret[:3] + "*" * (len(secret) - 3))
+        return text
 
 
 def _line_starts(text: str) -> Iterator[int]:

@@ -259,7 +259,12 @@ class TestContainers:
     @pytest.mark.parametrize(
         ("option", "gpus", "reserved"),
         [
-            ("", None, None),
+            ("", None, False),
+            ("--device /dev/dri", None, None),
+            ("--runtime nvidia", None, None),
+            ("--privileged", None, None),
+            ("-e NVIDIA_VISIBLE_DEVICES=all", None, None),
+            ("$OPTIONS", None, None),
             ("--gpus all", None, True),
             ("--gpus 2", 2, True),
             ("--gpus=device=0", 1, True),

@@ -121,7 +121,7 @@ def test_variables_are_those_of_the_service() -> None:
         ("AddDevice=nvidia.com/gpu=0\nAddDevice=nvidia.com/gpu=1", 2, True),
         ("PodmanArgs=--gpus 2", 2, True),
         ("AddDevice=/dev/dri", None, None),
-        ("AddDevice=nvidia.com/gpu=all\nAddDevice=", None, None),
+        ("AddDevice=nvidia.com/gpu=all\nAddDevice=", None, False),
     ],
 )
 def test_gpus(text: str, gpus: int | None, reserved: bool | None) -> None:
@@ -149,3 +149,17 @@ def test_lines_that_are_lost() -> None:
     )
     assert argv(launch) == ["--model", "m"]
     assert launch.cut == marks[0]
+
+
+def test_how_it_is_run() -> None:
+    launch = container(
+        "Image=docker.io/vllm/vllm-openai:v0.20.0\nPublishPort=127.0.0.1:8000:8001\nVolume=%h/.cache:/root/.cache:Z\n"
+        "Network=llm.network\nHealthCmd=curl -f http://localhost:8001/health\nHealthStartPeriod=5m\nExec=m\n"
+    )
+    hosting = launch.container.hosting if launch.container is not None else None
+    assert hosting is not None
+    assert hosting.ports is not None
+    assert [(port.number, port.host, port.exposed) for port in hosting.ports] == [(8001, 8000, False)]
+    assert [mount.shown for mount in hosting.mounts or []] == ["/root/.cache"]
+    assert [(probe.patience, probe.port) for probe in hosting.probes] == [(390, 8001)]
+    assert hosting.private

@@ -23,6 +23,7 @@ from servelint.yaml_nodes import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.launch import Hosting
     from servelint.readers.compose_build import Built
     from servelint.readers.compose_mounts import Mounts
     from servelint.shell.files import Opened
@@ -325,7 +326,7 @@ class _Reading:
     def container(self, image: Text | None, env: dict[str, Variable], part: bool) -> Container:
         """What the service says of its container. part: more of it stands elsewhere"""
         settings: dict[str, Text] = {}
-        for name in ("ipc", "shm_size", "runtime"):
+        for name in ("ipc", "shm_size", "runtime", "privileged"):
             value = self.service.last(name)
             if value is not None:
                 settings[name] = value
@@ -336,7 +337,12 @@ class _Reading:
             from servelint.readers import compose_devices
 
             unsure = compose_devices.added_elsewhere(self.service.parts[0][0])
-        return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
+        hosting: Hosting | None = None
+        if not part:
+            from servelint.readers import compose_hosting
+
+            hosting = compose_hosting.of_service(self.service, self.files)
+        return Container(image, settings, gpus, reserved or (None if unsure else reserved), part, hosting)
 
     def gpus(self, runtime: Text | None) -> tuple[int | None, bool | None]:
         """How many GPUs the service reserves (None: all, or not known), and whether it reserves any."""

@@ -13,8 +13,10 @@ from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.launch import Hosting
     from servelint.shell.files import Opened
 
+_GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
@@ -46,7 +48,9 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
         )
         if value is not None
     }
-    container = Container(run.image.text, settings, *_gpus(run))
+    if any(name == "--privileged" for name, _ in run.options):
+        settings["privileged"] = Text.of("true")
+    container = Container(run.image.text, settings, *_gpus(run, verb), hosting=_hosting(run, verb, place))
     image = images.identify(run.image.text)
     site = place.site or span_of(words)
     inner = Place(place.source, place.name, site, env, container, image.claims, place.env_file, open_env)
@@ -57,6 +61,15 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
     if verb == "apptainer" and words[at - 1].value == "exec":
         entrypoint = []
     return in_container(entrypoint, run.command, image, inner, depth + 1)
+
+
+def _hosting(run: container_run.ContainerRun, verb: str, place: Place) -> Hosting | None:
+    """How the container is run; None where options may stand in a variable."""
+    if run.open or verb != "run":
+        return None
+    from servelint.readers import container_hosting
+
+    return container_hosting.of_run(run, place.source)
 
 
 def _mounted(run: container_run.ContainerRun, place: Place) -> Callable[[Text], Opened | None] | None:
@@ -100,16 +113,24 @@ def _container_env(run: container_run.ContainerRun, place: Place) -> tuple[dict[
     return env, open_env
 
 
-def _gpus(run: container_run.ContainerRun) -> tuple[int | None, bool | None]:
+def _gpus(run: container_run.ContainerRun, verb: str) -> tuple[int | None, bool | None]:
     given = run.last("--gpus")
     if given is None:
         devices = [word.text.flat.partition("=")[2] for word in run.values("--device") if "nvidia.com/gpu=" in word.text.flat]
         numbered = bool(devices) and all(device.isdigit() for device in devices)
-        return (len(devices) if numbered else None), (True if devices else None)
+        unsure = verb != "run" or _may_have_gpus(run)
+        return (len(devices) if numbered else None), (True if devices else None if unsure else False)
     match = re.fullmatch(r"(?:\"?device=([\w,:.-]+)\"?|(\d+))", given.flat)
     if match is None:
         return None, True
     return (int(match.group(2)) if match.group(2) else len(match.group(1).split(","))), True
+
+
+def _may_have_gpus(run: container_run.ContainerRun) -> bool:
+    """Whether a container without `--gpus` may be given some: by devices, a runtime, or options that are not shown."""
+    given = {name for name, _ in run.options}
+    named = any(word.text.flat.startswith("NVIDIA_VISIBLE_DEVICES") for word in run.values("--env"))
+    return run.open or named or not given.isdisjoint(_GIVING)
 
 
 def in_container(
@@ -120,7 +141,11 @@ def in_container(
 
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
-    found = [] if repeated else launches([*(entrypoint or []), *command], place, depth)
+    words = [*(entrypoint or []), *command]
+    found = [] if repeated else launches(words, place, depth)
+    hosting = place.container.hosting if place.container is not None else None
+    if hosting is not None:
+        hosting.direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
     if found or entrypoint is not None:
         return found
     if image.engine is None or not _implied(image, command):

@@ -37,7 +37,8 @@ class _Move:
         if box is not None:
             settings = {name: self.text(value) for name, value in box.settings.items()}
             image = self.text(box.image) if box.image is not None else None
-            launch.container = Container(image, settings, box.gpus, box.reserved, box.open)
+            hosting = box.hosting.moved(self.text) if box.hosting is not None else None
+            launch.container = Container(image, settings, box.gpus, box.reserved, box.open, hosting)
         return launch
 
     def word(self, word: Word) -> Word:

@@ -11,6 +11,22 @@ from servelint.text import Text, unknown
 from servelint.units import environment, words
 from servelint.units.file import Setting, parse
 
+_OPTIONS = (
+    ("AddDevice", "--device"),
+    ("ShmSize", "--shm-size"),
+    ("PublishPort", "--publish"),
+    ("Volume", "--volume"),
+    ("Mount", "--mount"),
+    ("Tmpfs", "--tmpfs"),
+    ("Network", "--network"),
+    ("Pod", "--pod"),
+    ("HealthCmd", "--health-cmd"),
+    ("HealthInterval", "--health-interval"),
+    ("HealthRetries", "--health-retries"),
+    ("HealthStartPeriod", "--health-start-period"),
+)
+"""Settings of which the generator makes an option with the same value."""
+
 
 def read(service: Service, settings: list[Setting]) -> list[Launch]:
     """The launches of the container. service: the unit's `[Service]`, whose variables systemd fills in."""
@@ -25,7 +41,7 @@ def read(service: Service, settings: list[Setting]) -> list[Launch]:
     for setting in _listed(settings, "Environment"):
         for variable in environment.assignments(setting.value):
             command += [_made("--env"), _assignment(service, variable)]
-    for key, option in (("AddDevice", "--device"), ("ShmSize", "--shm-size")):
+    for key, option in _OPTIONS:
         for setting in _listed(settings, key):
             command += [_made(option), Word(setting.value)]
     for setting in _listed(settings, "PodmanArgs"):

@@ -7,16 +7,30 @@ from __future__ import annotations
 
 from servelint.acceptance.complaint import Complaint
 from servelint.engines.config import Config
-from servelint.surroundings import gpus, image, secrets, variables
+from servelint.surroundings import gpus, image, nodes, secrets, variables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.surroundings.allowed import Options
 
 __all__ = ["complaints"]
 
 
-def complaints(config: Config) -> list[Complaint]:
-    """What is wrong around a launch. config: the launch under any of its releases"""
-    return [
-        *image.complaints(config),
+def complaints(config: Config, options: Options) -> list[Complaint]:
+    """What is wrong around a launch. config: the launch under any of its releases;  options: those of each complaint's rule"""
+    found = [
+        *image.complaints(config, options),
         *gpus.complaints(config),
-        *secrets.complaints(config),
+        *nodes.complaints(config),
+        *secrets.complaints(config, options),
         *variables.complaints(config),
     ]
+    container = config.launch.container
+    if container is not None and container.hosting is not None:
+        from servelint.surroundings import ports, probes, shared_memory, upkeep
+
+        found += shared_memory.complaints(config)
+        found += ports.complaints(config)
+        found += probes.complaints(config, options)
+        found += upkeep.complaints(config)
+    return found

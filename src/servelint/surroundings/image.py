@@ -8,20 +8,25 @@ from servelint.acceptance.complaint import Complaint
 from servelint.engines import ENGINE_NAMES, images
 from servelint.engines.config import Config
 from servelint.engines.releases import newest
+from servelint.surroundings.allowed import allowed
 from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.surroundings.allowed import Options
 
 _MOVING = re.compile(r"(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?", re.IGNORECASE)
 _DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+")
 
 
-def complaints(config: Config) -> list[Complaint]:
+def complaints(config: Config, options: Options) -> list[Complaint]:
     image = config.launch.image
     if image is None or not image.flat or (config.launch.container is not None and "build" in config.launch.container.settings):
         return []
-    return _needs_variable(image) or _unpinned(config, image)
+    return _needs_variable(image) or _unpinned(config, image, options)
 
 
-def _unpinned(config: Config, image: Text) -> list[Complaint]:
+def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
     """An image without a tag, or with one that is moved."""
     flat = image.value
     if flat is None or "@" in flat or flat.endswith((".sif", ".sqsh", ".img")):
@@ -29,7 +34,7 @@ def _unpinned(config: Config, image: Text) -> list[Complaint]:
     name, colon, tag = flat.rpartition(":")
     if not colon or "/" in tag:
         name, tag = flat, ""
-    if tag and (not _MOVING.fullmatch(tag) or _DATED.search(tag)):
+    if (tag and (not _MOVING.fullmatch(tag) or _DATED.search(tag))) or allowed(options, "unpinned-image", flat):
         return []
     engine = config.launch.engine
     release = newest(engine)

@@ -10,7 +10,12 @@ import re
 from servelint.acceptance.complaint import Complaint
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
+from servelint.surroundings.allowed import allowed
 from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.surroundings.allowed import Options
 
 _OPTIONS = ("api-key", "api-keys", "admin-api-key")
 _SERVER = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
@@ -23,8 +28,8 @@ _PLACEHOLDER = (
 )
 
 
-def complaints(config: Config) -> list[Complaint]:
-    return [*_server_keys(config), *_tokens(config)]
+def complaints(config: Config, options: Options) -> list[Complaint]:
+    return [*_server_keys(config, options), *_tokens(config, options)]
 
 
 def hidden(value: str) -> str:
@@ -32,13 +37,20 @@ def hidden(value: str) -> str:
     return f"{value[:3]}…" if len(value) > 8 else "…"
 
 
-def _server_keys(config: Config) -> list[Complaint]:
+def is_placeholder(value: str) -> bool:
+    """Whether a value is to be filled in, or says that there is none."""
+    return re.fullmatch(_PLACEHOLDER, value) is not None or len(set(value)) < 5
+
+
+def _server_keys(config: Config, options: Options) -> list[Complaint]:
     """Keys that the server lets in: whoever reads the file may call it."""
     found: list[Complaint] = []
     texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in _OPTIONS]
     texts += [(name, config.launch.env[name].value) for name in _SERVER if name in config.launch.env]
     for name, text in texts:
         if text is None or not _written(text) or re.fullmatch(_NOTHING, text.flat):
+            continue
+        if allowed(options, "api-key-in-plain-text", text.flat):
             continue
         how = "as its default" if text.assumed else "in plain text"
         engine = ENGINE_NAMES[config.launch.engine]
@@ -48,7 +60,7 @@ def _server_keys(config: Config) -> list[Complaint]:
     return found
 
 
-def _tokens(config: Config) -> list[Complaint]:
+def _tokens(config: Config, options: Options) -> list[Complaint]:
     """Tokens for other services."""
     found: list[Complaint] = []
     for name, variable in config.launch.env.items():
@@ -57,7 +69,9 @@ def _tokens(config: Config) -> list[Complaint]:
             continue
         if len(text.flat) < 12 or (not name.endswith(_ENDS) and not re.fullmatch(_TOKENS, text.flat)):
             continue
-        if re.fullmatch(_PLACEHOLDER, text.flat) or len(set(text.flat)) < 5:
+        if is_placeholder(text.flat):
+            continue
+        if allowed(options, "secret-in-plain-text", text.flat):
             continue
         message = f"{name} has {hidden(text.flat)} in plain text: whoever reads this file has the secret"
         advice = "take it from a secret store or from the environment, and revoke this one"

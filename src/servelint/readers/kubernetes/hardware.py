@@ -11,6 +11,7 @@ from servelint.text import Text, unknown
 from servelint.yaml_nodes import Entries
 
 _GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu(?:\.shared)?|mig-.+)")
+_WHOLE = ("nvidia.com/gpu", "amd.com/gpu")
 _ACCELERATOR = re.compile(
     r"gpu|google\.com/tpu|habana\.ai/|intel\.com/|aws\.amazon\.com/neuron|huawei\.com/|cambricon\.com/|metax-tech\.com/|mthreads\.com/"
 )
@@ -64,6 +65,15 @@ def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, boo
     return (0, False) if complete and not other and not claims else (None, None)
 
 
+def resource(source: Source, fields: Entries, kind: str) -> Text | None:
+    """What the `requests` or the `limits` of a container say of nvidia.com/gpu or amd.com/gpu; None if it is nothing."""
+    given = section(fields, "resources", kind)
+    for name in _WHOLE:
+        if name in given and yaml_nodes.scalar(given[name][1]) is not None:
+            return yaml_nodes.text(source, given[name][1])
+    return None
+
+
 def product(source: Source, pod: Entries) -> Text | None:
     """The GPU product that a pod's node has; None if it may be any."""
     selector = section(pod, "nodeSelector")
@@ -101,6 +111,12 @@ def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
                 return yaml_nodes.text(source, directory[key][1])
         return Text(())
     return Text((unknown(name, None),))
+
+
+def privileged(source: Source, fields: Entries) -> Text | None:
+    """ "true" for a container that is given every device of its node."""
+    context = section(fields, "securityContext")
+    return yaml_nodes.text(source, context["privileged"][1]) if string(context, "privileged") not in (None, "false") else None
 
 
 def ipc(source: Source, pod: Entries) -> Text | None:

@@ -23,6 +23,10 @@ from servelint.source import Source, Span
 from servelint.text import Text, unknown
 from servelint.yaml_nodes import Entries, Node
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.launch import Hosting
+
 _LISTS = ("containers", "initContainers")
 _SINGLE = ("container", "mainContainer")
 _NOT_INSIDE = frozenset(("metadata", "status", "openAPIV3Schema"))
@@ -167,7 +171,12 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
 def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) -> Container:
     """What a launch runs in. complete: no other file adds to it"""
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
-    return Container(image, settings(pod, fields), *hardware.gpus(fields, pod.fields, complete), open=more)
+    hosting: Hosting | None = None
+    if not more:
+        from servelint.readers.kubernetes import hosting as of_pods
+
+        hosting = of_pods.of_container(pod.file.source, pod.path, pod.fields, fields)
+    return Container(image, settings(pod, fields), *hardware.gpus(fields, pod.fields, complete), open=more, hosting=hosting)
 
 
 def _script(source: Source, fields: Entries, given: environment.Environment, place: Place) -> list[Launch]:
@@ -250,5 +259,8 @@ def settings(pod: Pod, fields: Entries) -> dict[str, Text]:
         "gpu_product": hardware.product(source, pod.fields),
         "dev_shm": hardware.shared_memory(source, fields, pod.fields),
         "ipc": hardware.ipc(source, pod.fields),
+        "privileged": hardware.privileged(source, fields),
+        "gpu_request": hardware.resource(source, fields, "requests"),
+        "gpu_limit": hardware.resource(source, fields, "limits"),
     }
     return {name: text for name, text in found.items() if text is not None}

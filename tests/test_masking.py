@@ -1,0 +1,65 @@
+"""A secret is not printed whole, whichever rule shows its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.linter import Report, check_launches
+from servelint.report.json_report import render as render_json
+from servelint.report.text import render
+from servelint.settings import Settings
+from tests.launching import reading
+
+KEY, TOKEN = "sk-house-4711-blue", "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"
+
+
+def report(text: str, filename: str) -> Report:
+    found, _ = reading(text, filename)
+    told = Report()
+    told.launches = found.launches
+    source = found.launches[0].source
+    told.findings = check_launches(source, found.launches, Settings(profile="audit"))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("filename", "text"),
+    [
+        ("run.sh", f"HF_TOKEN={TOKEN} vllm serve Qwen/Qwen3-8B --swap-space 4 --api-key {KEY}\n"),
+        (
+            "run.sh",
+            f"docker run --gpus all -e HF_TOKEN={TOKEN} vllm/vllm-openai:v0.33.0 --model m --swap-space 4 --api-key={KEY}\n",
+        ),
+        (
+            "compose.yml",
+            f"""
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.33.0
+                command: --model m --no-such-option {KEY} --api-key {KEY}  # {TOKEN}
+                environment: [HF_TOKEN={TOKEN}]
+            """,
+        ),
+    ],
+)
+def test_in_lines_and_messages(filename: str, text: str) -> None:
+    told = report(text, filename)
+    assert {finding.rule for finding in told.findings} >= {"container/api-key-in-plain-text", "container/secret-in-plain-text"}
+    for rendered in (render(told, None, colour=False), render_json(told)):
+        assert KEY not in rendered
+        assert TOKEN not in rendered
+
+
+def test_the_columns_stay() -> None:
+    told = report(f"vllm serve m --api-key {KEY} --swap-space 4 --no-such-option\n", "run.sh")
+    lines = render(told, None, colour=False).splitlines()
+    shown = next(line for line in lines if "sk-***" in line)
+    marks = lines[lines.index(shown) + 1]
+    assert len(shown) > len(marks.rstrip()) or "^" in marks
+    assert f"--api-key sk-{'*' * (len(KEY) - 3)} --swap-space" in shown
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "not-needed", "your-api-key-here", "aaaaaaaaaa"])
+def test_what_is_no_secret_is_shown(key: str) -> None:
+    told = report(f"pip install vllm==0.33.0\nvllm serve m --api-key {key} --no-such-option\n", "run.sh")
+    assert key in render(told, None, colour=False)
