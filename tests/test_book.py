@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from servelint.engines import ENGINE_NAMES
+from servelint.rules import compile as compiling
 from servelint.rules import load
+from servelint.rules.book import Book
 from servelint.rules.compile import ANY, RuleError, compile_book, compile_rule, find_rule, rule_files, write_book
-from servelint.rules.rule import Rule
 
 TEXT = """\
 id: vllm/some-rule
@@ -44,8 +45,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     path = folder.parent / "book.json"
     write_book(str(folder), str(path))
-    (data,) = json.loads(path.read_text())["rules"]
-    rule = Rule(data)
+    (rule,) = Book(path.read_text()).rules()
     assert (rule.id, rule.severity, rule.impact, rule.engine) == ("vllm/some-rule", "error", "crash-at-start", "vllm")
     assert rule.versions == ">=0.20,<0.33"
     assert [operator for operator, _ in rule.bounds] == [">=", "<"]
@@ -99,7 +99,7 @@ class TestCheckout:
         return folder
 
     def titles(self) -> list[str]:
-        return [rule["title"] for rule in load._data()["rules"]]
+        return [rule.title for rule in load._opened().rules()]
 
     def test_a_book_that_is_newer_is_taken(self, checkout: Path) -> None:
         book = checkout.parent / "book.json"
@@ -111,6 +111,19 @@ class TestCheckout:
         path.write_text(TEXT.replace("Some rule", "From the file"))
         os.utime(path, (4_000_000_000, 4_000_000_000))
         assert self.titles() == ["From the file"]
+
+    def test_a_rule_that_was_written_meanwhile_is_newer(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = checkout / "vllm" / "some-rule.yaml"
+        compiled = compile_book(str(checkout))
+
+        def compile_slowly(folder: str) -> list[dict[str, Any]]:
+            path.write_text(TEXT.replace("Some rule", "Written meanwhile"))
+            return compiled
+
+        monkeypatch.setattr(compiling, "compile_book", compile_slowly)
+        write_book(str(checkout), str(checkout.parent / "book.json"))
+        monkeypatch.undo()
+        assert path.stat().st_mtime_ns >= (checkout.parent / "book.json").stat().st_mtime_ns
 
     def test_without_a_book(self, checkout: Path) -> None:
         (checkout.parent / "book.json").unlink()

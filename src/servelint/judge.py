@@ -14,7 +14,7 @@ from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.releases import ReleaseKey, known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
-from servelint.fixes import fix_for
+from servelint.fixes import fix_for, fix_of
 from servelint.launch import Launch
 from servelint.rules import ranges
 from servelint.rules.condition import evaluate, operands
@@ -67,11 +67,11 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     return [*findings, *_around(rules, launch, configs[-1], releases)]
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=256)
 def _wanted(engine: str, settings: Settings) -> list[Rule]:
-    """An engine's rules that are asked for. Settings are compared as objects: they do not change."""
-    book = [rule for rule in every(settings.rules) if rule.engine == engine] if settings.rules else rules_of(engine)
-    return [rule for rule in book if settings.wants(rule.id, rule.profile)]
+    """An engine's rules that are asked for, as they are set. Settings are compared as objects: they do not change."""
+    book = [rule for rule in every(settings.rules) if rule.engine in (engine, "any")] if settings.rules else rules_of(engine)
+    return [rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)]
 
 
 @lru_cache(maxsize=512)
@@ -156,7 +156,7 @@ def _complaints(
         and "env." + one.variable not in variables
         and not any(_says_it(finding, one) for finding in said)
     ]
-    return [_complained(by_name[one.rule], one, launch, releases) for one in wanted]
+    return [_complained(by_name[one.rule], one, configs[-1], releases) for one in wanted]
 
 
 def _later(rules: list[Rule], launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
@@ -180,7 +180,8 @@ def _later(rules: list[Rule], launch: Launch, configs: list[Config], releases: R
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         gone += _back_at_last(launch, each[-1])
-    return [_complained(rule, one, launch, releases) for one in gone if one.span not in told]
+    lost = [one.without_fix() for one in gone if one.span not in told]  # what helps there may not be here yet
+    return [_complained(rule, one, configs[-1], releases) for one in lost]
 
 
 def _loses(config: Config, after: str) -> bool:
@@ -221,9 +222,9 @@ def _around(rules: list[Rule], launch: Launch, config: Config, releases: Release
     by_name = {rule.complaint: rule for rule in rules if rule.engine == "any"}
     if not by_name or launch.fragment:
         return []
-    return [
-        _complained(by_name[one.rule], one, launch, releases) for one in surroundings.complaints(config) if one.rule in by_name
-    ]
+    options = {name: rule.options for name, rule in by_name.items() if name is not None}
+    found = surroundings.complaints(config, options)
+    return [_complained(by_name[one.rule], one, config, releases) for one in found if one.rule in by_name]
 
 
 def _may_be_a_fork(launch: Launch) -> bool:
@@ -233,18 +234,18 @@ def _may_be_a_fork(launch: Launch) -> bool:
 
 def _says_it(finding: Finding, complaint: Complaint) -> bool:
     """Whether a finding at the same place says as much: that the engine does not start only by one that says so."""
-    if complaint.span is None or not _inside(finding.span, complaint.span):
+    if complaint.span is None or not _inside(finding.span, complaint.span) or finding.impact == "security":
         return False
     return not complaint.refused or finding.impact == "crash-at-start"
 
 
-def _complained(rule: Rule, complaint: Complaint, launch: Launch, releases: Releases) -> Finding:
+def _complained(rule: Rule, complaint: Complaint, config: Config, releases: Releases) -> Finding:
+    launch = config.launch
     span = complaint.span if complaint.span is not None else _verb(launch)
     related = list(complaint.related)
     claim = launch.release.span
     if claim is not None and launch.release.release is not None:
         related.append(Related(claim, release_name(launch, releases)))
-    fix = Fix(complaint.title, complaint.safe, complaint.edits) if complaint.edits else None
     return Finding(
         rule=rule.id,
         severity=rule.severity,
@@ -255,7 +256,7 @@ def _complained(rule: Rule, complaint: Complaint, launch: Launch, releases: Rele
         span=span,
         label=complaint.label,
         related=[place for place in related if place.span != span],
-        fix=fix if fix is not None and all(edit.span.source is launch.source for edit in fix.edits) else None,
+        fix=fix_of(complaint, config),
         evidence=rule.evidence,
         launch=launch,
         release=releases.known[-1] if releases.exact or releases.rolling else None,
@@ -305,7 +306,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
     def fill(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: _field(match.group(1), config, releases, fields), text)
 
-    fix: Fix | None = fix_for(rule.fix, config, fill) if rule.fix is not None else None
+    fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
     return Finding(
         rule=rule.id,
         severity=rule.severity,

@@ -9,6 +9,7 @@ Several keys of one mapping must all hold.
 
     set: true|false     whether it is given at all         is, is-not: VALUE     in, not-in: [VALUES]
     prefix: TEXT        above, below, at-least, at-most: NUMBER
+The argument of a test may be an option of the rule, which settings change: above: {option: tokens}
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ def compile_condition(tree: object) -> Compiled:
             for operator, argument in value.items():
                 if operator not in OPERATORS:
                     raise ValueError(f"{key}: {operator} is not an operator; use one of {', '.join(OPERATORS)}")
+                if isinstance(argument, dict) and list(argument) != ["option"]:
+                    raise ValueError(f"{key}: write {operator}: {{option: NAME}} for an option of the rule")
                 parts.append(["test", key, operator, argument])
         elif isinstance(value, list) or value is None:
             raise ValueError(f"{key}: write {{in: [...]}} for a list of values")
@@ -87,6 +90,25 @@ def needs(compiled: Compiled) -> list[list[str]]:
         each = [needs(part) for part in compiled[1]]
         return [sorted({name for part in each for name in min(part, key=len)})] if all(each) else []
     return []
+
+
+def option_names(compiled: Compiled) -> list[str]:
+    """The options of the rule that a condition's tests take their arguments from."""
+    if compiled[0] == "test":
+        return [compiled[3]["option"]] if isinstance(compiled[3], dict) else []
+    parts = [compiled[1]] if compiled[0] == "not" else compiled[1]
+    return [name for part in parts for name in option_names(part)]
+
+
+def filled(compiled: Compiled, options: dict[str, Any]) -> Compiled:
+    """A condition with the values of its rule's options."""
+    kind = compiled[0]
+    if kind == "test":
+        argument = compiled[3]
+        return [*compiled[:3], options[argument["option"]]] if isinstance(argument, dict) else compiled
+    if kind == "not":
+        return ["not", filled(compiled[1], options)]
+    return [kind, [filled(part, options) for part in compiled[1]]]
 
 
 def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import lru_cache
 
+from servelint.rules.book import Book
 from servelint.rules.rule import Rule
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BOOK = os.path.join(_HERE, "book.json")
 _CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
-_COMPILERS = [os.path.join(_HERE, name) for name in ("compile.py", "condition.py", "ranges.py")]
+_COMPILERS = [os.path.join(_HERE, name) for name in ("book.py", "compile.py", "condition.py", "ranges.py", "rule.py")]
 
 
 def rule_folder() -> str:
@@ -33,7 +33,7 @@ def schema_folder() -> str:
 @lru_cache(maxsize=1)
 def rules() -> list[Rule]:
     """All rules, in the order of their ids."""
-    return [Rule(data) for data in _book()["rules"]]
+    return _book().rules()
 
 
 def every(folders: tuple[str, ...]) -> list[Rule]:
@@ -46,26 +46,49 @@ def every(folders: tuple[str, ...]) -> list[Rule]:
 
 
 @lru_cache(maxsize=8)
+def headings(folders: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """The id of each rule, with the options that settings may change, without making the rules themselves."""
+    found: dict[str, dict[str, Any]] = {head["id"]: head.get("options", {}) for head in _book().heads()}
+    if folders:
+        found.update({rule.id: rule.options for rule in every(folders)})
+    return found
+
+
+@lru_cache(maxsize=8)
 def rules_of(engine: str) -> list[Rule]:
-    return [Rule(data) for data in _book()["rules"] if data["engine"] in (engine, "any")]
+    return _book().rules(engine, "any")
 
 
 @lru_cache(maxsize=1)
-def _book() -> dict[str, Any]:
-    return _data()
+def _book() -> Book:
+    return _opened()
 
 
-def _data() -> dict[str, Any]:
+def _opened() -> Book:
     if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
-        from servelint.rules.compile import compile_book, write_book
+        from servelint.rules.compile import write_book
 
         try:
             write_book(_CHECKOUT, _BOOK)
         except OSError:
-            return compile_book(_CHECKOUT)  # a checkout that may only be read
-    with open(_BOOK, encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
-    return data
+            return _compiled_elsewhere()  # a checkout that may only be read
+    return _read(_BOOK)
+
+
+def _compiled_elsewhere() -> Book:
+    import tempfile
+
+    from servelint.rules.compile import write_book
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "book.json")
+        write_book(_CHECKOUT, path)
+        return _read(path)
+
+
+def _read(path: str) -> Book:
+    with open(path, encoding="utf-8") as file:
+        return Book(file.read())
 
 
 def _stale() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import Any
@@ -41,6 +42,10 @@ def markdown(data: dict[str, Any]) -> str:
     if "fix" in data:
         safe = "`--fix` does it" if data["fix"]["safe"] else "`--unsafe-fixes` does it: it changes what the launch does"
         lines += [f"{safe}.", ""]
+    if "options" in data:
+        lines += ["## Options", "", f'In a settings file under `[rule."{data["id"]}"]`:', ""]
+        lines += [f"- `{name} = {json.dumps(said['is'])}`: {said['says']}" for name, said in data["options"].items()]
+        lines.append("")
     lines += ["## Evidence", ""]
     for entry in data["evidence"]:
         place = f"<{entry['url']}>" if "url" in entry else f"`{entry['source']}`"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from servelint.rules import ranges
-from servelint.rules.condition import Compiled
+from servelint.rules.condition import Compiled, filled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,10 +14,18 @@ if TYPE_CHECKING:
 SEVERITIES = ("info", "warning", "error")
 
 
+HEAD = ("id", "engine", "profile", "bounds", "needs", "complaint", "options")
+"""What decides whether a rule is looked at, by itself in a compiled book."""
+
+
 class Rule:
-    """Fields as in a rule file (schemas/rule.schema.json), with the range and the conditions compiled."""
+    """Fields as in a rule file (schemas/rule.schema.json), with the range and the conditions compiled.
+
+    The fields beyond HEAD are decoded when one of them is asked for.
+    """
 
     __slots__ = (
+        "_body",
         "advice",
         "at",
         "bounds",
@@ -30,35 +40,85 @@ class Rule:
         "labels",
         "message",
         "needs",
+        "options",
         "profile",
         "severity",
         "title",
         "unless",
         "versions",
         "when",
+        "written",
     )
 
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.id: str = data["id"]
+    def __init__(self, head: dict[str, Any], body: str | None = None) -> None:
+        """head: the fields of HEAD, and all the others too if there is no body. body: the others, as JSON"""
+        self._body: str | dict[str, Any] | None = head if body is None else body
+        self.id: str = head["id"]
+        self.engine: str = head["engine"]
+        self.bounds = ranges.loaded(head["bounds"])
+        self.options: dict[str, Any] = head.get("options", {})
+        self.needs = [frozenset(names) for names in head["needs"]]
+        self.complaint: str | None = head.get("complaint")
+        self.profile: str = head.get("profile", "default")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or self._body is None:
+            raise AttributeError(name)
+        self._decode()
+        return getattr(self, name)
+
+    def _decode(self) -> None:
+        data: dict[str, Any] = json.loads(self._body) if isinstance(self._body, str) else self._body or {}
+        self._body = None
         self.title: str = data["title"]
         self.severity: str = data["severity"]
         self.confidence: str = data["confidence"]
         self.impact: str = data["impact"]
-        self.engine: str = data["engine"]
         self.versions: str = data["versions"]
-        self.bounds = ranges.loaded(data["bounds"])
-        self.when: Compiled = data["when"]
-        self.unless: Compiled | None = data.get("unless")
-        self.needs = [frozenset(names) for names in data["needs"]]
+        self.written: tuple[Compiled, Compiled | None] = (data["when"], data.get("unless"))
+        self.when: Compiled = self.written[0]
+        self.unless: Compiled | None = self.written[1]
         self.check: str | None = data.get("check")
-        self.complaint: str | None = data.get("complaint")
         self.at: list[str] = data["at"]
         self.labels: dict[str, str] = data.get("labels", {})
         self.message: str = data["message"]
         self.advice: str = data["advice"]
         self.fix: dict[str, Any] | None = data.get("fix")
         self.evidence: list[str] = data["evidence"]
-        self.profile: str = data.get("profile", "default")
+        if self.options:
+            self._fill()
 
     def __repr__(self) -> str:
         return f"Rule({self.id})"
+
+    def changed(self, said: dict[str, Any]) -> Rule:
+        """The rule as settings have it: another severity, other values of its options."""
+        if not said:
+            return self
+        from copy import copy
+
+        if self._body is not None:
+            self._decode()
+        rule = copy(self)
+        rule.severity = said.get("severity", self.severity)
+        rule.options = {name: said.get(name, value) for name, value in self.options.items()}
+        rule._fill()
+        return rule
+
+    def _fill(self) -> None:
+        """Put the values of its options into its conditions."""
+        when, unless = self.written
+        self.when = filled(when, self.options)
+        self.unless = filled(unless, self.options) if unless is not None else None
+
+
+def option_fault(default: Any, value: Any) -> str | None:
+    """What an option of a rule must be, if a value is not of the kind of its default."""
+    if isinstance(default, list):
+        good = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        return None if good else 'a list of texts: ["..."]'
+    if isinstance(default, (bool, str)):
+        kinds = {bool: "true or false", str: "a text"}
+        return None if isinstance(value, type(default)) else kinds[type(default)]
+    good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return None if good else "a number"
