@@ -83,6 +83,21 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
     assert needless(imported(tmp_path, *command)[1]) == []
 
 
+ABOUT_SETTINGS = ("tomllib", "tomli", "servelint.settings_files.document", "servelint.settings_files.keys")
+
+
+def test_settings_are_read_where_there_is_a_settings_file(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(COMPOSE)
+    assert not set(ABOUT_SETTINGS) & set(imported(tmp_path, "check", "compose.yml")[1])
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\ndependencies = ['servelint']\n")
+    assert not {"tomllib", "tomli"} & set(imported(tmp_path, "check", "compose.yml")[1])
+    (tmp_path / "servelint.toml").write_text('profile = "strict"\n[engine-versions]\nvllm = "0.20.0"\n')
+    modules = imported(tmp_path, "check", "compose.yml")[1]
+    assert {"tomllib", "tomli"} & set(modules)
+    assert needless(modules) == []
+    assert "difflib" not in modules
+
+
 def test_a_file_that_launches_nothing_is_not_parsed(tmp_path: Path) -> None:
     (tmp_path / "compose.yml").write_text("services: {web: {image: nginx}}\n")
     (tmp_path / "run.sh").write_text("echo hello\n")

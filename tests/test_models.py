@@ -215,7 +215,7 @@ class TestTransformers:
         [
             ("vllm", "0.7.1", True, None),
             ("vllm", "0.8.2", True, "4.50"),
-            ("vllm", "0.8.2", False, None),
+            ("vllm", "0.8.2", False, "4.57"),
             ("vllm", "0.16.0", False, "4.57"),
             ("vllm", "0.20.2", False, None),
             ("vllm", "0.33.0", True, "5.20"),

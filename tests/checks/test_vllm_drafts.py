@@ -101,3 +101,49 @@ class TestV2Runner:
     def test_what_it_lacks(self, words: str, release: str, feature: str | None) -> None:
         found = run_check("vllm_v2_runner", config(words, release))
         assert found == ({"feature": feature} if feature is not None else None)
+
+
+class TestDraftLength:
+    @pytest.mark.parametrize(("target", "draft", "holds"), [("4096", 8192, True), ("8192", 8192, False), ("$LEN", 8192, False)])
+    def test_above_the_targets(self, target: str, draft: int, holds: bool) -> None:
+        words = f"m --max-model-len {target} {spec(method='eagle3', max_model_len=draft)}"
+        assert run_check("vllm_draft_max_len", config(words)) == ({} if holds else None)
+
+
+class TestSyntheticLength:
+    @pytest.mark.parametrize(
+        ("length", "holds"), [(0.5, True), (1, False), (2.5, False), (4, False), (4.5, True), (True, False)]
+    )
+    def test_between_one_and_all(self, length: float, holds: bool) -> None:
+        words = spec(method="eagle3", rejection_sample_method="synthetic", synthetic_acceptance_length=length)
+        assert run_check("vllm_synthetic_length", config(f"m {words}")) == ({"most": "4"} if holds else None)
+
+    def test_needs_the_tokens(self) -> None:
+        words = "--speculative-config.synthetic_acceptance_length 9 --speculative-config.num_speculative_tokens $N"
+        assert run_check("vllm_synthetic_length", config(f"m {words}")) is None
+
+
+class TestFlyWindow:
+    @pytest.mark.parametrize(("window", "holds"), [(2, False), (3, True), (4, True)])
+    def test_below_the_tokens(self, window: int, holds: bool) -> None:
+        words = spec(method="eagle3", rejection_sample_method="fly", fly_window_size=window)
+        assert run_check("vllm_fly_window", config(f"m {words}")) == ({"most": "2"} if holds else None)
+
+
+class TestPlainDraft:
+    @pytest.mark.parametrize(
+        ("method", "draft", "holds"),
+        [
+            ("mtp", "Qwen/Qwen3-0.6B", True),
+            ("mtp", "Qwen/Qwen3.6-27B", False),
+            ("mtp", "google/gemma-4-31B-it-assistant", False),
+            ("eagle3", "Qwen/Qwen3-0.6B", True),
+            ("eagle3", "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", False),
+            ("eagle3", "house/Qwen3-0.6B", False),
+            ("draft_model", "Qwen/Qwen3-0.6B", False),
+            ("ngram", "Qwen/Qwen3-0.6B", False),
+        ],
+    )
+    def test_a_model_where_a_head_belongs(self, method: str, draft: str, holds: bool) -> None:
+        found = run_check("vllm_plain_draft", config(f"m {spec(method=method, model=draft)}"))
+        assert found == ({"draft": draft} if holds else None)

@@ -249,6 +249,26 @@ class TestNotes:
             assert self.notes(finding(self.SPAN, advice="write n", fix=fix))[0] == said
 
     @pytest.mark.parametrize(
+        ("advice", "fix", "said"),
+        [
+            # the advice leaves a choice
+            (
+                "write n, or use a later release",
+                Fix("write n", False, [Edit(SPAN, "n")]),
+                ["= fix: write n, or use a later release", "= --unsafe-fixes: write n"],
+            ),
+            # more comes with it
+            (
+                "write n",
+                Fix("write n", False, [Edit(SPAN, "n")], note="another kernel runs"),
+                ["= fix: write n", "= --unsafe-fixes: write n (another kernel runs)"],
+            ),
+        ],
+    )
+    def test_what_a_fix_does(self, advice: str, fix: Fix, said: list[str]) -> None:
+        assert self.notes(finding(self.SPAN, advice=advice, fix=fix))[:2] == said
+
+    @pytest.mark.parametrize(
         ("claim", "release", "release_from", "said"),
         [
             # it stands in the frame

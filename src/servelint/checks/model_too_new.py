@@ -19,7 +19,7 @@ def check(config: Config) -> dict[str, str] | None:
     missing = not_listed(config)
     if missing is None:
         return None
-    return missing if not falls_back(config) or not _readable(config) else None
+    return missing if not falls_back(config) or not readable(config) or not _loads_weights(config) else None
 
 
 def not_listed(config: Config) -> dict[str, str] | None:
@@ -46,13 +46,19 @@ def falls_back(config: Config) -> bool:
     return any(lists(known, name) for name in _FALLBACKS)
 
 
-def _readable(config: Config) -> bool:
+def _loads_weights(config: Config) -> bool:
+    """Whether the release may have the method that the checkpoint is quantized with."""
+    known = config.named("quantization", str(config.operand("model.quant-method").value))
+    return config.launch.engine != "vllm" or known is None or known.here is not False
+
+
+def readable(config: Config) -> bool:
     """Whether Transformers beside the release may know the model type; also where something else may stand there."""
     family, key = config.family, config.key
     if family is None or family.transformers is None or key is None or _OTHER_TRANSFORMERS.search(config.launch.source.text):
         return True
-    if config.operand("trust-remote-code").present is not False:
-        return True  # the repository may bring its own
+    if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
+        return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
     from servelint.models.support import knows, newest_transformers
 
     newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")

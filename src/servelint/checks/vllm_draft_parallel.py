@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from servelint.engines.config import Config
 
+_WITHOUT_DRAFT = ("ngram", "[ngram]", "ngram_gpu", "suffix", "custom_class", "extract_hidden_states")
+"""Methods that run no draft model, for which the size is not looked at."""
+
 
 def check(config: Config) -> dict[str, str] | None:
     draft = config.operand("speculative-config.draft_tensor_parallel_size").value
     written = config.operand("tensor-parallel-size")
     target = 1 if written.present is False else written.value
+    method = config.operand("speculative-config.method")
+    if method.present is None or method.value in _WITHOUT_DRAFT:
+        return None
     if not isinstance(draft, int) or not isinstance(target, int) or draft in (1, target):
         return None
     return {"target": str(target)}

@@ -22,6 +22,15 @@ _SETTINGS: list[tuple[str, list[tuple[str, Scalar]], str, str | None]] = [
     ("custom logits processors", [("logits-processors", ANY)], "0.20.0", "0.31.0"),
     ("--kv-sharing-fast-prefill", [("kv-sharing-fast-prefill", True)], "0.20.0", "0.30.0"),
     ("--enable-dbo", [("enable-dbo", True)], "0.20.0", "0.30.0"),
+    ("--enable-dbo with LoRA", [("enable-dbo", True), ("enable-lora", True)], "0.30.0", None),
+    ("--enable-dbo with speculative decoding", [("enable-dbo", True), ("effective.speculation", True)], "0.30.0", None),
+    ("--enable-dbo with a hybrid model", [("enable-dbo", True), ("model.hybrid", True)], "0.30.0", None),
+    (
+        "--enable-dbo with piecewise CUDA graphs",
+        [("enable-dbo", True), ("compilation-config.cudagraph_mode", "PIECEWISE")],
+        "0.30.0",
+        None,
+    ),
     ("--enable-return-routed-experts", [("enable-return-routed-experts", True)], "0.20.0", "0.28.0"),
     ("--ec-transfer-config", [("ec-transfer-config", ANY)], "0.20.0", "0.28.0"),
     ("--enable-prompt-embeds", [("enable-prompt-embeds", True)], "0.22.0", "0.29.0"),
@@ -33,6 +42,18 @@ _SETTINGS: list[tuple[str, list[tuple[str, Scalar]], str, str | None]] = [
 ]
 """(what it is, operands with the values that ask for it, the first release that refuses it, the first that does not any more);
 a text may hold several values"""
+
+_DBO: tuple[str, Scalar] = ("enable-dbo", True)
+_TORCHRUN: tuple[str, Scalar] = ("distributed-executor-backend", "external_launcher")
+_SIZES: list[tuple[str, tuple[str, Scalar] | None, str, str, str | None]] = [
+    ("prefill-context-parallel-size", None, "prefill context parallelism", "0.20.0", "0.26.0"),
+    ("prefill-context-parallel-size", _DBO, "--enable-dbo with context parallelism", "0.30.0", None),
+    ("decode-context-parallel-size", _DBO, "--enable-dbo with context parallelism", "0.30.0", None),
+    ("pipeline-parallel-size", _DBO, "--enable-dbo with pipeline parallelism", "0.30.0", None),
+    ("pipeline-parallel-size", _TORCHRUN, "pipeline parallelism with external_launcher", "0.24.0", None),
+]
+"""sizes above 1: (the option, what must stand beside it, what it is, the first release that refuses it, the first that does
+not)"""
 
 _METHODS: dict[str, str | None] = {
     "ngram": "0.32.0",
@@ -55,9 +76,11 @@ def check(config: Config) -> dict[str, str] | None:
     for name, operands, since, until in _SETTINGS:
         if _within(config, since, until) and all(_asks(config, operand, value) for operand, value in operands):
             return {"feature": name}
-    size = config.operand("prefill-context-parallel-size").value
-    if isinstance(size, int) and size > 1 and _within(config, "0.20.0", "0.26.0"):
-        return {"feature": "prefill context parallelism"}
+    for name, beside, words, since, until in _SIZES:
+        size = config.operand(name).value
+        asked = beside is None or _asks(config, *beside)
+        if isinstance(size, int) and size > 1 and asked and _within(config, since, until):
+            return {"feature": words}
     return None
 
 

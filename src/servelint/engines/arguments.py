@@ -33,6 +33,12 @@ class Setting:
     def give(self, text: Text, word: Word) -> None:
         self.value, self.value_word = text, word
 
+    @property
+    def words(self) -> list[Word]:
+        """The option's own word and those of its value."""
+        values = self.values or ([self.value_word] if self.value_word is not None else [])
+        return [self.word, *[word for word in values if word is not self.word]]
+
 
 class Fault:
     """Why the release's parser refuses an argv, or what it notes.

@@ -359,7 +359,7 @@ class Config:
     def _gpu_count(self) -> Operand:
         """How many GPUs the engine sees at most: its container's, or as --gpu-count says; a variable may hide some of them."""
         container = self.launch.container
-        known = [container.gpus if container is not None and container.gpus else self.launch.gpu_count]
+        known = [container.visible_gpus if container is not None and container.visible_gpus else self.launch.gpu_count]
         visible = self._env("CUDA_VISIBLE_DEVICES")
         site: Span | None = None
         if isinstance(visible.value, str):

@@ -144,8 +144,9 @@ dp_size = _size("dp-size", "data-parallel-size")
 ep_size = _size("ep-size", "expert-parallel-size")
 cp_size = _size("attn-cp-size", "attention-context-parallel-size")
 attn_dp_size = _size("attn-dp-size")
+moe_dp_size = _size("moe-dp-size", "moe-data-parallel-size")
 
-_CONTEXT_PARALLEL = (
+CONTEXT_PARALLEL = (
     "enable-prefill-cp", "enable-prefill-context-parallel", "enable-dsa-prefill-context-parallel",
     "enable-nsa-prefill-context-parallel",
 )  # fmt: skip
@@ -163,7 +164,7 @@ def dp_attention(config: Config) -> Operand:
     asked, replicas = config.operand("enable-dp-attention"), dp_size(config)
     if asked.value is True and isinstance(replicas.value, int) and replicas.value > 1:
         return Operand(True, True, asked.text, asked.site)
-    told = [width, asked, replicas, *[config.operand(name) for name in _CONTEXT_PARALLEL]]
+    told = [width, asked, replicas, *[config.operand(name) for name in CONTEXT_PARALLEL]]
     if any(one is UNWRITTEN for one in told):
         return UNWRITTEN
     if any(one.present is None or (one.present and one.value is None) for one in told):
@@ -209,6 +210,7 @@ FACTS = {
     "ep-size": ep_size,
     "cp-size": cp_size,
     "attn-dp-size": attn_dp_size,
+    "moe-dp-size": moe_dp_size,
     "dp-attention": dp_attention,
     "mamba-extra-buffer": mamba_extra_buffer,
     "speculative-algorithm": speculative_algorithm,

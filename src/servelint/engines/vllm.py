@@ -5,6 +5,7 @@ from __future__ import annotations
 from servelint import models
 from servelint.engines import entry, images
 from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
+from servelint.engines.vllm_numbers import number_out_of_range
 from servelint.source import Span
 from servelint.text import Text
 
@@ -248,4 +249,5 @@ FACTS = {
     "quantization-known": quantization_known,
     "entrypoint": entrypoint,
     "expandable-segments": expandable_segments,
+    "number-out-of-range": number_out_of_range,
 }

@@ -2,7 +2,7 @@
 
 Facts: architecture, hybrid, mixer, mtp, moe, mla, multimodal, sliding; quantization, the format of the weights ("none" if they
 are not quantized), and quant-method, as the checkpoint's config.json has it; of a known size, where the name adds nothing
-that may change it, also layers, hidden-size, heads, kv-heads, context, experts.
+that may change it, also layers, hidden-size, heads, kv-heads, context, experts. Of a config.json that says it also mtp-layers.
 """
 
 from __future__ import annotations

@@ -107,6 +107,7 @@ def from_config(data: Mapping[str, Any]) -> dict[str, Fact]:
     drafts = [source[key] for source in (inner, data) for key in _DRAFTS if isinstance(source.get(key), int)]
     if drafts:
         facts["mtp"] = max(drafts) > 0
+        facts["mtp-layers"] = max(drafts)
     facts.update(_layers(data, inner))
     context = _context(inner)
     if context is not None:

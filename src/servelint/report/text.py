@@ -61,10 +61,7 @@ def finding_text(finding: Finding, paint: Painter) -> str:
 def _notes(finding: Finding) -> list[str]:
     notes: list[str] = []
     if finding.advice:
-        how = ""
-        if finding.fix is not None:
-            how = " (--fix does it)" if finding.fix.safe else " (--unsafe-fixes does it)"
-        notes.append(f"fix: {clean(finding.advice)}{how}")
+        notes += _fix(finding)
     if finding.launch is not None:
         engine = ENGINE_NAMES[finding.launch.engine]
         claim = finding.launch.release
@@ -84,6 +81,18 @@ def _notes(finding: Finding) -> list[str]:
     return notes
 
 
+def _fix(finding: Finding) -> list[str]:
+    """What to write instead, and which option does it; what it does where the advice leaves a choice or more comes with it."""
+    advice, fix = f"fix: {clean(finding.advice)}", finding.fix
+    if fix is None:
+        return [advice]
+    option = "--fix" if fix.safe else "--unsafe-fixes"
+    choice = any(sign in finding.advice for sign in (", or ", "; ", " ("))
+    if not fix.note and (not choice or fix.title == finding.advice):
+        return [f"{advice} ({option} does it)"]
+    return [advice, f"{option}: {clean(fix.title)}" + (f" ({clean(fix.note)})" if fix.note else "")]
+
+
 def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, gutter: int, paint: Painter) -> list[str]:
     bar = paint("gutter", "|")
     lines = [f"{' ' * gutter} {bar}"]
@@ -91,11 +100,11 @@ def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, g
     for span, label, primary in marks:
         line, column = source.position(span.start)
         stop = source.position(span.end)
-        text = source.line_text(line)
+        text = source.shown(line)
         end = stop[1] if stop[0] == line else len(text) + 1
         by_line.setdefault(line, []).append((column - 1, max(end - 1, column), label, primary))
     for line in sorted(by_line):
-        text = source.line_text(line)
+        text = source.shown(line)
         rows = sorted(by_line[line], key=lambda row: (not row[3], row[0]))
         shown, shift = _window(text, rows[0][0], max(row[1] for row in rows))
         lines.append(f"{paint('gutter', str(line).rjust(gutter))} {bar} {shown}")
