@@ -16,9 +16,10 @@ from servelint.engines.arguments import Arguments, Setting
 from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog
 from servelint.engines.catalog_file import compile_catalog
-from servelint.engines.config import Config, Reading
+from servelint.engines.config import Config
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.engines.dialects import DIALECTS
+from servelint.engines.reading import Reading
 from servelint.launch import Launch
 from servelint.shell.words import split
 from servelint.source import Source, Span

@@ -91,6 +91,10 @@ class TestArguments:
         launch = launch_in('VLLM_ARGS=--speculative-config {"method":"mtp","num_speculative_tokens":2} --port 1\n', ".env")
         assert argv(launch)[1:] == ['{"method":"mtp","num_speculative_tokens":2}', "--port", "1"]
 
+    def test_nested_json_with_blanks_in_quotes(self) -> None:
+        text = 'CMD="vllm serve a/b --hf-overrides \'{\\"x\\": {\\"y\\": 1}}\' --port 1"\n'
+        assert argv(launch_in(text, ".env")) == ["a/b", "--hf-overrides", '{"x": {"y": 1}}', "--port", "1"]
+
     def test_an_array_of_a_file_that_a_script_sources(self) -> None:
         text = "VLLM_ARGS=(\n  --model a/b\n  --hf-overrides '{\"x\": 1}'  # more\n)\n"
         launch = launch_in(text, "llm.conf")

@@ -10,14 +10,12 @@ from functools import lru_cache
 from importlib import import_module
 
 from servelint.engines import catalog as catalogs
-from servelint.engines import config_file, entry, images
-from servelint.engines.arguments import Arguments, Fault, Setting
-from servelint.engines.argv import read
+from servelint.engines.arguments import Setting
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.reading import Reading, reading_of
 from servelint.engines.releases import release_key
-from servelint.launch import Launch, Word
+from servelint.launch import Launch
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from servelint import json_nodes, models
+    from servelint import models
     from servelint.acceptance.complaint import Complaint
     from servelint.source import Span
 
@@ -69,69 +67,6 @@ UNWRITTEN = Operand(None)
 """Not written, but an unknown word of the launch may add it."""
 
 
-class Reading:
-    """A launch's arguments as the parser of some releases reads them: all those that read them alike share it."""
-
-    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model")
-
-    def __init__(self, launch: Launch, arguments: Arguments) -> None:
-        self.launch = launch
-        self.arguments = arguments
-        self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
-        self.json: dict[str, json_nodes.JsonNode | json_nodes.JsonFault | None] = {}
-        self.model = self._model()
-        self._family: list[models.Family | None] = []
-
-    @property
-    def family(self) -> models.Family | None:
-        """What is known of the model: by its config.json, where that file is here, or by its name."""
-        if not self._family:
-            self._family = [_family(self.launch, self.model) if self.model is not None else None]
-        return self._family[0]
-
-    def _model(self) -> Text | None:
-        settings = self.arguments.settings
-        if DIALECTS.get(self.launch.engine, PLAIN).positional and self.arguments.positionals:
-            return self.arguments.positionals[0].text
-        for name in ("model-path", "model"):
-            if name in settings and settings[name].value is not None:
-                return settings[name].value
-        return None
-
-    def json_of(self, name: str) -> json_nodes.JsonNode | json_nodes.JsonFault | None:
-        """The JSON of an option's value, or why it is none; None if no value is given."""
-        if name not in self.json:
-            from servelint import json_nodes
-
-            setting = self.arguments.settings.get(name)
-            value = setting.value if setting is not None else None
-            self.json[name] = json_nodes.parse(value) if value is not None else None
-        return self.json[name]
-
-    def parsed(self, name: str) -> json_nodes.JsonNode | None:
-        """The JSON of an option's value; None if it is not given, not known, or no JSON."""
-        from servelint import json_nodes
-
-        node = self.json_of(name)
-        return node if isinstance(node, json_nodes.JsonNode) else None
-
-
-def _family(launch: Launch, model: Text) -> models.Family | None:
-    from servelint import models
-
-    def opened(path: str) -> str | None:
-        found = launch.open(Text.of(path)) if launch.open is not None else None
-        return found.text.value if found is not None else None
-
-    if launch.folder is not None or launch.open is not None:
-        from servelint.models import local
-
-        found = local.read(model, local.open_in(launch.folder) if launch.folder is not None else opened)
-        if found is not None:
-            return found
-    return models.identify(model)
-
-
 class Named:
     """A name that some release has: what it is there, and whether this release has it, None if that is not known."""
 
@@ -153,51 +88,14 @@ def configs(launch: Launch, releases: list[str]) -> list[Config]:
 def _config(launch: Launch, release: str | None, catalog: Catalog | None, readings: dict[object, Reading]) -> Config:
     exact = catalog.index(release) if catalog is not None and release is not None else None
     index = exact if exact is not None or catalog is None else catalog.nearest(release)
-    config = Config(_reading(launch, catalog, index, readings), release, catalog, exact)
+    config = Config(reading_of(launch, catalog, index, readings), release, catalog, exact)
     around = catalog.around(release) if catalog is not None and exact is None and release is not None else None
     if around is not None and catalog is not None:
-        known = [Config(_reading(launch, catalog, one, readings), catalog.releases[one], catalog, one) for one in around]
+        known = [Config(reading_of(launch, catalog, one, readings), catalog.releases[one], catalog, one) for one in around]
         config.around = (known[0], known[1])
         for one in known:
             one.told = release
     return config
-
-
-def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
-    """The argv with what the file of `--config` adds, where that file is here; why the file cannot be read, if it is not."""
-    if launch.engine not in config_file.ENGINES or (launch.folder is None and launch.open is None):
-        return launch.argv, None
-
-    def read(name: Text) -> Text | None:
-        if launch.folder is not None:
-            return config_file.open_in(launch.folder, name)
-        opened = launch.open(name) if launch.open is not None else None
-        return opened.text if opened is not None and opened.text.known else None
-
-    try:
-        return config_file.merged(launch.argv, read) or launch.argv, None
-    except config_file.Missing as missing:
-        word = next(word for word in launch.argv if word.value == "--config")
-        return launch.argv, Fault("config-file", word, "--config", [str(missing)])
-
-
-def _reading(launch: Launch, catalog: Catalog | None, index: int | None, readings: dict[object, Reading]) -> Reading:
-    table = catalog.table(index) if catalog is not None and index is not None else None
-    argv, fault = _with_file(launch)
-    alike = table.signature([word.text.flat for word in argv]) if table is not None else None
-    if alike not in readings:
-        entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
-        arguments = read(
-            argv,
-            table,
-            DIALECTS.get(launch.engine, PLAIN),
-            fragment=launch.fragment,
-            takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
-        )
-        if fault is not None:
-            arguments.faults.insert(0, fault)
-        readings[alike] = Reading(launch, arguments)
-    return readings[alike]
 
 
 class Config:

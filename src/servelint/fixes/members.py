@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from servelint.engines.config import Reading
+from servelint.engines.reading import Reading
 from servelint.finding import Edit
 from servelint.fixes.entries import entry_removal
 from servelint.json_nodes import OBJECT, JsonNode

@@ -6,7 +6,7 @@ from servelint import yaml_nodes
 from servelint.engines import images
 from servelint.launch import ReleaseClaim, Variable, Word
 from servelint.readers import dockerfile_stages
-from servelint.readers.compose import RESET, File, Service, add_variables
+from servelint.readers.compose_file import RESET, File, Service, add_variables
 from servelint.readers.neighbours import Neighbours
 from servelint.text import Text, unknown
 from servelint.yaml_nodes import Node

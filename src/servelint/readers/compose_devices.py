@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint import yaml_nodes
-from servelint.readers.compose import File, number
+from servelint.readers.compose_file import File, number
 from servelint.yaml_nodes import Node
 
 _CDI = "nvidia.com/gpu="

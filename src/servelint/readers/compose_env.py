@@ -6,7 +6,7 @@ import posixpath
 
 from servelint import yaml_nodes
 from servelint.launch import Variable
-from servelint.readers.compose import File, Service
+from servelint.readers.compose_file import File, Service
 
 
 def add_files(env: dict[str, Variable], service: Service) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint import yaml_nodes
 from servelint.launch import Hosting, Port, Probe
 from servelint.readers import hosting
-from servelint.readers.compose import File, Service
+from servelint.readers.compose_file import File, Service
 from servelint.text import Text
 from servelint.yaml_nodes import Node
 

@@ -11,7 +11,7 @@ import os
 
 from servelint import yaml_nodes
 from servelint.interpolate import Lookup
-from servelint.readers.compose import OVERRIDE, RESET, File, Service
+from servelint.readers.compose_file import OVERRIDE, RESET, File, Service
 from servelint.source import Source
 from servelint.text import Text
 from servelint.yaml_nodes import Entries, Node

@@ -10,7 +10,7 @@ from servelint.engines import entry
 from servelint.launch import Launch, Word
 from servelint.readers import runners
 from servelint.readers.commands import launches
-from servelint.readers.compose import File, Service
+from servelint.readers.compose_file import File, Service
 from servelint.readers.place import Place
 from servelint.shell.files import Opened
 from servelint.source import Source

@@ -31,6 +31,7 @@ _ARGUMENTS = re.compile(r"(?:^|_)(?:ARGS?|ARGUMENTS|OPTS|OPTIONS|FLAGS|PARAMS|PA
 _OTHERS = re.compile(r"(?:^|_)(?:BENCH\w*|CLIENT|TEST|EVAL|BUILD|COMPILE|CMAKE|DOCKER|PIP|ROUTER|PROXY)(?:_|$)")
 _OPTION = re.compile(r"--([a-z][\w.-]*)")
 _BARE_JSON = re.compile(r"(?:^|[\s=])[\[{]\S*\"")
+_QUOTED = re.compile(r"'[^']*'")
 _ARRAY = re.compile(r"^[ \t]*(?:(?:export|declare|readonly|typeset)(?:[ \t]+-\w+)*[ \t]+)?(?P<name>\w+)=\(", re.MULTILINE)
 
 
@@ -121,7 +122,7 @@ def _engine(name: str, words: list[Word]) -> str | None:
 
 def _words(text: Text) -> list[Word]:
     """The words of a value: split at white space alone where JSON stands in it without quotes of its own."""
-    if _BARE_JSON.search(text.flat) is None:
+    if _BARE_JSON.search(_QUOTED.sub("", text.flat)) is None:
         return split(text)
     return [Word(text.cut(*match.span())) for match in re.finditer(r"\S+", text.flat)]
 

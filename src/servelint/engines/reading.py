@@ -1,0 +1,116 @@
+"""A launch's arguments as the parser of some releases reads them, with what stands in the files that it names."""
+
+from __future__ import annotations
+
+from servelint.engines import config_file, entry, images
+from servelint.engines.arguments import Arguments, Fault
+from servelint.engines.argv import read
+from servelint.engines.catalog import Catalog
+from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.launch import Launch, Word
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint import json_nodes, models
+
+
+class Reading:
+    """A launch's arguments as the parser of some releases reads them: all those that read them alike share it."""
+
+    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model")
+
+    def __init__(self, launch: Launch, arguments: Arguments) -> None:
+        self.launch = launch
+        self.arguments = arguments
+        self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
+        self.json: dict[str, json_nodes.JsonNode | json_nodes.JsonFault | None] = {}
+        self.model = self._model()
+        self._family: list[models.Family | None] = []
+
+    @property
+    def family(self) -> models.Family | None:
+        """What is known of the model: by its config.json, where that file is here, or by its name."""
+        if not self._family:
+            self._family = [_family(self.launch, self.model) if self.model is not None else None]
+        return self._family[0]
+
+    def _model(self) -> Text | None:
+        settings = self.arguments.settings
+        if DIALECTS.get(self.launch.engine, PLAIN).positional and self.arguments.positionals:
+            return self.arguments.positionals[0].text
+        for name in ("model-path", "model"):
+            if name in settings and settings[name].value is not None:
+                return settings[name].value
+        return None
+
+    def json_of(self, name: str) -> json_nodes.JsonNode | json_nodes.JsonFault | None:
+        """The JSON of an option's value, or why it is none; None if no value is given."""
+        if name not in self.json:
+            from servelint import json_nodes
+
+            setting = self.arguments.settings.get(name)
+            value = setting.value if setting is not None else None
+            self.json[name] = json_nodes.parse(value) if value is not None else None
+        return self.json[name]
+
+    def parsed(self, name: str) -> json_nodes.JsonNode | None:
+        """The JSON of an option's value; None if it is not given, not known, or no JSON."""
+        from servelint import json_nodes
+
+        node = self.json_of(name)
+        return node if isinstance(node, json_nodes.JsonNode) else None
+
+
+def _family(launch: Launch, model: Text) -> models.Family | None:
+    from servelint import models
+
+    def opened(path: str) -> str | None:
+        found = launch.open(Text.of(path)) if launch.open is not None else None
+        return found.text.value if found is not None else None
+
+    if launch.folder is not None or launch.open is not None:
+        from servelint.models import local
+
+        found = local.read(model, local.open_in(launch.folder) if launch.folder is not None else opened)
+        if found is not None:
+            return found
+    return models.identify(model)
+
+
+def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
+    """The argv with what the file of `--config` adds, where that file is here; why the file cannot be read, if it is not."""
+    if launch.engine not in config_file.ENGINES or (launch.folder is None and launch.open is None):
+        return launch.argv, None
+
+    def read(name: Text) -> Text | None:
+        if launch.folder is not None:
+            return config_file.open_in(launch.folder, name)
+        opened = launch.open(name) if launch.open is not None else None
+        return opened.text if opened is not None and opened.text.known else None
+
+    try:
+        return config_file.merged(launch.argv, read) or launch.argv, None
+    except config_file.Missing as missing:
+        word = next(word for word in launch.argv if word.value == "--config")
+        return launch.argv, Fault("config-file", word, "--config", [str(missing)])
+
+
+def reading_of(launch: Launch, catalog: Catalog | None, index: int | None, readings: dict[object, Reading]) -> Reading:
+    """How a release of a catalog reads a launch. readings: what is known already, by what tells releases apart"""
+    table = catalog.table(index) if catalog is not None and index is not None else None
+    argv, fault = _with_file(launch)
+    alike = table.signature([word.text.flat for word in argv]) if table is not None else None
+    if alike not in readings:
+        entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
+        arguments = read(
+            argv,
+            table,
+            DIALECTS.get(launch.engine, PLAIN),
+            fragment=launch.fragment,
+            takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
+        )
+        if fault is not None:
+            arguments.faults.insert(0, fault)
+        readings[alike] = Reading(launch, arguments)
+    return readings[alike]

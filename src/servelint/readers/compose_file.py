@@ -1,0 +1,175 @@
+"""What a compose file says: its documents and variables, its services, and what several files say of one of them."""
+
+from __future__ import annotations
+
+from servelint import yaml_nodes
+from servelint.interpolate import Lookup, interpolate
+from servelint.launch import Variable
+from servelint.readers.neighbours import Neighbours
+from servelint.source import Source, Span
+from servelint.text import Text
+from servelint.yaml_nodes import Entries, Node
+
+RESET, OVERRIDE = "!reset", "!override"
+
+
+class File:
+    """A compose file.
+
+    folder:   where its relative paths start, as seen from the file that is read
+    outer:    looks up the variables that it may use; None for those of the `.env` beside it
+    tops:     the entries of its documents;  services: name -> where it is defined, more than once where documents repeat it
+    spent:    how many values were read so far of all files of a project
+    """
+
+    __slots__ = ("_dotenv", "folder", "neighbours", "outer", "services", "source", "spent", "tops")
+
+    def __init__(
+        self,
+        source: Source,
+        documents: list[Node],
+        neighbours: Neighbours,
+        folder: str = "",
+        project: File | None = None,
+        lookup: Lookup | None = None,
+    ) -> None:
+        self.source = source
+        self.neighbours = neighbours
+        self.folder = folder
+        self.outer = lookup if lookup is not None or project is None else project.lookup
+        self.spent: list[int] = project.spent if project is not None else [0]
+        self._dotenv: dict[str, Text] | None = None
+        self.tops = [yaml_nodes.entries(document) for document in documents]
+        self.services: dict[str, list[tuple[Node, Node]]] = {}
+        for top in self.tops:
+            for name, defined in yaml_nodes.entries(top["services"][1] if "services" in top else None).items():
+                self.services.setdefault(name, []).append(defined)
+
+    def lookup(self, name: str) -> Text | None:
+        """A variable that the file may use."""
+        if self.outer is not None:
+            return self.outer(name)
+        if self._dotenv is None:
+            beside = self.neighbours.read(".env")
+            self._dotenv = {}
+            if beside is not None:
+                from servelint import dotenv
+
+                self._dotenv = dotenv.parse(beside)
+        return self._dotenv.get(name)
+
+    def text(self, node: Node) -> Text:
+        found = interpolate(yaml_nodes.text(self.source, node), self.lookup)
+        self.spent[0] += 1 + len(found.flat) // 16
+        return found
+
+    def items(self, node: Node) -> list[Node]:
+        """The items of a sequence; none of anything else."""
+        found = yaml_nodes.items(node) or []
+        self.spent[0] += len(found)
+        return found
+
+    def optional(self, fields: Entries, name: str) -> Text | None:
+        field = fields.get(name)
+        return self.text(field[1]) if field is not None and yaml_nodes.scalar(field[1]) is not None else None
+
+    def read(self, path: str) -> Source | None:
+        """A file that this one names."""
+        return self.neighbours.read(self.path(path))
+
+    def folder_at(self, path: str) -> Neighbours:
+        """The files of a folder that this one names."""
+        return self.neighbours.below(self.path(path))
+
+    def path(self, path: str) -> str:
+        """A path that this file names, as seen from the file that is read."""
+        return f"{self.folder}/{path}" if self.folder and path[:1] not in ("/", "~") else path
+
+
+Layer = tuple[File, Node, Node]
+"""What one file says of something: the file, the key, the value."""
+
+
+class Service:
+    """A service, as one file defines it or as several do together, of which later ones change what earlier ones say.
+
+    own:   what the file that is read says of it itself;  fields: the names of what is said at all
+    open:  more of it stands in a file that is not here
+    owner: the file that the service belongs to where it is another than the one that is read
+    """
+
+    __slots__ = ("fields", "key", "name", "open", "own", "owner", "parts")
+
+    def __init__(
+        self, name: str, key: Node, parts: list[tuple[File, Entries]], own: Entries | None = None, open: bool = False
+    ) -> None:
+        self.name = name
+        self.key = key
+        self.parts = parts
+        self.own = parts[0][1] if own is None else own
+        self.fields = self.own if len(parts) == 1 else frozenset([name for _, fields in parts for name in fields])
+        self.open = open
+        self.owner: Source | None = None
+
+    def layers(self, *path: str) -> list[Layer]:
+        """What the files say of a field, or of one deeper down, the last word last."""
+        if path[0] not in self.fields:
+            return []
+        found: list[Layer] = []
+        for file, inside in self.parts:
+            for depth, name in enumerate(path, start=1):
+                defined = inside.get(name)
+                if defined is None:
+                    break
+                key, value = defined
+                if value.tag in (RESET, OVERRIDE):
+                    found = []
+                    if value.tag == RESET:
+                        break
+                if depth == len(path):
+                    found.append((file, key, value))
+                else:
+                    inside = yaml_nodes.entries(value)
+        return found
+
+    def last(self, *path: str) -> Text | None:
+        """The scalar that counts."""
+        if path[0] not in self.fields:
+            return None
+        for file, _, value in reversed(self.layers(*path)):
+            if yaml_nodes.scalar(value) is not None:
+                return file.text(value)
+        return None
+
+
+def number(file: File, fields: Entries, name: str) -> int | None:
+    """A field that holds a number."""
+    text = file.optional(fields, name)
+    value = text.value if text is not None else None
+    return int(value) if value is not None and value.isdecimal() and len(value) < 10 else None
+
+
+# -- variables
+
+
+def add_variables(found: dict[str, Variable], file: File, node: Node) -> None:
+    """Add an `environment` or `args`, a mapping or a list; a variable without a value comes from outside."""
+    for key, (key_node, value) in yaml_nodes.entries(node).items():
+        if value.tag == RESET:
+            found.pop(key, None)
+            continue
+        site = yaml_nodes.span(file.source, key_node)
+        text = file.text(value) if yaml_nodes.scalar(value) is not None else _outside(file, key, site)
+        found[key] = Variable(key, text, site)
+    for item in file.items(node):
+        if yaml_nodes.scalar(item) is not None:
+            text = file.text(item)
+            name, sign, _ = text.flat.partition("=")
+            site = yaml_nodes.span(file.source, item)
+            found[name] = Variable(name, text.cut(len(name) + 1) if sign else _outside(file, name, site), site)
+
+
+def _outside(file: File, name: str, site: Span) -> Text | None:
+    """The value of a variable that is only named: the `.env` file may give it."""
+    known = file.lookup(name)
+    return known.placed(site, assumed=True) if known is not None else None
