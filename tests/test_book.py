@@ -12,7 +12,8 @@ from servelint.engines import ENGINE_NAMES
 from servelint.rules import compile as compiling
 from servelint.rules import load
 from servelint.rules.book import Book
-from servelint.rules.compile import ANY, RuleError, compile_book, compile_rule, find_rule, rule_files, write_book
+from servelint.rules.compile import RuleError, compile_book, compile_rule, find_rule, rule_files, write_book
+from servelint.rules.rule import ANY
 
 TEXT = """\
 id: vllm/some-rule
@@ -51,7 +52,7 @@ def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
     assert [operator for operator, _ in rule.bounds] == [">=", "<"]
     assert rule.when == ["and", [["test", "port", "is", 8000], ["test", "env.A", "set", True]]]
     assert rule.unless == ["test", "enforce-eager", "is", True]
-    assert rule.needs == [frozenset({"env.A"}), frozenset({"port"})]
+    assert rule.needs == [["env.A"], ["port"]]
     assert (rule.at, rule.labels) == (["port"], {"port": "here"})
     assert (rule.fix, rule.check) == ({"set": {"port": "8001"}, "safe": True}, None)
     assert rule.evidence == ["https://example.invalid/1 (so)", "vllm-0.20.0 vllm/envs.py:1 (there)"]

@@ -15,6 +15,8 @@ from tests.test_rules import ALL, asked
 from tests.wrappers import WRAPPERS
 from tests.wrapping import unmarked
 
+pytestmark = pytest.mark.book
+
 FIXED = [rule for rule in ALL if "fix" in rule]
 BESIDE = Neighbours(None)
 

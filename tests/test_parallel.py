@@ -53,7 +53,7 @@ def test_what_a_process_does_not_give_is_done_here(many: list[str], monkeypatch:
         whole = dumps(data, protocol)
         return whole[: len(whole) // 2]
 
-    monkeypatch.setattr("servelint.parallel.pickle.dumps", dies)
+    monkeypatch.setattr("pickle.dumps", dies)
     assert json_report.render(check_in_parallel(many, Settings())) == json_report.render(check(many))
 
 

@@ -17,13 +17,16 @@ from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.linter import check_launches
 from servelint.readers import read
-from servelint.rules.compile import ANY, compile_rule, expand, read_rule, rule_files
+from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
+from servelint.rules.rule import ANY
 from servelint.settings import Settings
 from servelint.source import Source, Span
 from tests.wrappers import WRAPPERS
 from tests.wrapping import CLOSE, OPEN, unmarked
+
+pytestmark = pytest.mark.book
 
 ROOT = Path(__file__).parent.parent
 FOLDER = str(ROOT / "rules")

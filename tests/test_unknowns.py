@@ -24,6 +24,8 @@ from servelint.settings import Settings
 from tests.launching import launch_in, launches_in
 from tests.wrapping import CLOSE, OPEN, verb_of
 
+pytestmark = pytest.mark.book
+
 FOLDER = str(Path(__file__).parent.parent / "rules")
 RULES = {rule["id"]: rule for path in rule_files(FOLDER) for rule in expand(read_rule(path, FOLDER))}
 EXAMPLES = [

@@ -12,14 +12,15 @@ from servelint.checks import run_check
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
-from servelint.engines.releases import ReleaseKey, known_releases, newest, release_key
+from servelint.engines.releases import known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
 from servelint.fixes import fix_for, fix_of
 from servelint.launch import Launch
 from servelint.rules import ranges
+from servelint.rules.chosen import Chosen
 from servelint.rules.condition import evaluate, operands
 from servelint.rules.load import every, rules_of
-from servelint.rules.rule import Rule
+from servelint.rules.rule import ANY, Rule
 from servelint.settings import Settings
 from servelint.source import Span
 
@@ -48,17 +49,14 @@ class Releases:
 
 def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
     """The findings of one launch, of every severity, in the order of the rules. book: the rules, None for all"""
-    rules = book if book is not None else _wanted(launch.engine, settings)
-    if not rules:
+    rules = Chosen(book) if book is not None else _wanted(launch.engine, settings)
+    if not rules.rules:
         return []
     launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
     releases, configs = possible_releases(launch, settings)
-    there = _there(launch, configs)
-    keys = tuple(config.key for config in configs)
+    keys = tuple([config.key for config in configs])
     findings: list[Finding] = []
-    for rule in _covering(launch.engine, settings, keys) if book is None else _cover(rules, keys):
-        if any(there.isdisjoint(names) for names in rule.needs):
-            continue
+    for rule in rules.candidates(keys, _there(launch, configs)):
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
@@ -68,20 +66,10 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
 
 
 @lru_cache(maxsize=256)
-def _wanted(engine: str, settings: Settings) -> list[Rule]:
+def _wanted(engine: str, settings: Settings) -> Chosen:
     """An engine's rules that are asked for, as they are set. Settings are compared as objects: they do not change."""
-    book = [rule for rule in every(settings.rules) if rule.engine in (engine, "any")] if settings.rules else rules_of(engine)
-    return [rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)]
-
-
-@lru_cache(maxsize=512)
-def _covering(engine: str, settings: Settings, keys: tuple[ReleaseKey | None, ...]) -> list[Rule]:
-    return _cover(_wanted(engine, settings), keys)
-
-
-def _cover(rules: list[Rule], keys: tuple[ReleaseKey | None, ...]) -> list[Rule]:
-    """The rules with a condition whose range covers each of some releases."""
-    return [rule for rule in rules if rule.complaint is None and all(ranges.contains(rule.bounds, key) for key in keys)]
+    book = [rule for rule in every(settings.rules) if rule.engine in (engine, ANY)] if settings.rules else rules_of(engine)
+    return Chosen([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
 
 
 def _there(launch: Launch, configs: list[Config]) -> set[str]:
@@ -130,14 +118,11 @@ def _floor(launch: Launch) -> str:
     return max(bounds, key=lambda release: release_key(release) or ((0,), 0, 0, 0, 0, 0))
 
 
-def _complaints(
-    rules: list[Rule], launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]
-) -> list[Finding]:
+def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
     """What the parser of every release that the launch may run on complains of, as findings of the rules in rules/catalog/.
 
     said: what other rules found, which is more than that a parser refuses or ignores something
     """
-    by_name = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine != "any"}
     each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
     shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
     if _may_be_a_fork(launch):
@@ -147,24 +132,23 @@ def _complaints(
         shared = [one for one in shared if not one.new]
     if not releases.rolling:
         shared = [one for one in shared if one.rule != "option-came-and-went"]
-    by_id = {rule.id: rule for rule in rules}
-    variables = {name for finding in said for name in operands(by_id[finding.rule].when) if name.startswith("env.")}
+    variables = {name for finding in said for name in operands(rules.by_id[finding.rule].when) if name.startswith("env.")}
     wanted = [
         one
         for one in shared
-        if one.rule in by_name
+        if one.rule in rules.told
         and "env." + one.variable not in variables
         and not any(_says_it(finding, one) for finding in said)
     ]
-    return [_complained(by_name[one.rule], one, configs[-1], releases) for one in wanted]
+    return [_complained(rules.told[one.rule], one, configs[-1], releases) for one in wanted]
 
 
-def _later(rules: list[Rule], launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
+def _later(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
     """What the launch loses with a newer release: the newest where no release is named, else the next one.
 
     This is no claim about the release that it runs on.
     """
-    rule = next((rule for rule in rules if rule.complaint == _REMOVED_LATER), None)
+    rule = rules.told.get(_REMOVED_LATER)
     latest = newest(launch.engine)
     if rule is None or latest is None or releases.rolling or launch.fragment:
         return []
@@ -217,14 +201,12 @@ def _next_release(engine: str, release: str) -> str | None:
     return next((one for one, found in keys if found is not None and found > key and found[0][:2] != key[0][:2]), None)
 
 
-def _around(rules: list[Rule], launch: Launch, config: Config, releases: Releases) -> list[Finding]:
+def _around(rules: Chosen, launch: Launch, config: Config, releases: Releases) -> list[Finding]:
     """What surrounds the launch, as findings of the rules in rules/container/."""
-    by_name = {rule.complaint: rule for rule in rules if rule.engine == "any"}
-    if not by_name or launch.fragment:
+    if not rules.around or launch.fragment:
         return []
-    options = {name: rule.options for name, rule in by_name.items() if name is not None}
-    found = surroundings.complaints(config, options)
-    return [_complained(by_name[one.rule], one, config, releases) for one in found if one.rule in by_name]
+    found = surroundings.complaints(config, {name: rule.options for name, rule in rules.around.items()})
+    return [_complained(rules.around[one.rule], one, config, releases) for one in found if one.rule in rules.around]
 
 
 def _may_be_a_fork(launch: Launch) -> bool:

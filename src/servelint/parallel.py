@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
-import signal
 from collections.abc import Callable
 
 from servelint.launch import Launch
@@ -37,6 +35,8 @@ def run(paths: list[str], lint: Callable[[str], Report], count: int, *, words: b
 
     What a process does not give, because it was killed or came to an end, is done here.
     """
+    import pickle  # noqa: F401 - before the processes part
+
     shares = [range(start, len(paths), count) for start in range(count)]
     pipes: list[tuple[int, int]] = []
     for share in shares[1:]:
@@ -59,6 +59,8 @@ def run(paths: list[str], lint: Callable[[str], Report], count: int, *, words: b
 
 
 def _loaded(data: bytes) -> list[Report] | None:
+    import pickle
+
     if not data:
         return None
     enabled = gc.isenabled()
@@ -74,6 +76,9 @@ def _loaded(data: bytes) -> list[Report] | None:
 
 
 def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: bool) -> None:
+    import pickle
+    import signal
+
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

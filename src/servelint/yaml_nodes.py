@@ -27,7 +27,7 @@ Entries = dict[str, tuple[Node, Node]]
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
-_QUOTED = re.compile(r"\bs?quote\s*-?\}\}\Z")
+_QUOTED = r"\bs?quote\s*-?\}\}\Z"
 _DOUBLED_QUOTE = re.compile("''")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)", re.DOTALL)
 _ESCAPES = {
@@ -229,7 +229,7 @@ def word(source: Source, item: Node, around: Node) -> Word:
     many = item.tag in (_GAP, _PERHAPS)
     if source.mask is not None and found.flat == HOLE and isinstance(around, yaml.SequenceNode) and around.flow_style:
         # in brackets an action may write the commas as well
-        many = many or (source.text[item.start_mark.index] not in "'\"" and _QUOTED.search(found.shown) is None)
+        many = many or (source.text[item.start_mark.index] not in "'\"" and re.search(_QUOTED, found.shown) is None)
     return Word(found, span(source, item), many)
 
 

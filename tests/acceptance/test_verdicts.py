@@ -16,6 +16,8 @@ import pytest
 import servelint
 from servelint.rules.load import rules
 
+pytestmark = pytest.mark.book
+
 FOLDER = Path(__file__).parent / "verdicts"
 EXPLAINED: dict[str, dict[str, str]] = {"vllm": {}, "sglang": {}}
 """Cases in which the two differ, and why."""

@@ -18,6 +18,8 @@ import pytest
 import servelint
 from servelint.finding import Finding
 
+pytestmark = pytest.mark.book
+
 FOLDER = Path(__file__).parent / "verdicts"
 NOT_IN_THE_LAUNCH = {
     "vllm": {

@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
-_BRACES = re.compile(r"(?s)^\s*\{.*\}\s*$")
-_IEC = re.compile(r"(\d+(?:\.\d+)?)([KMGT]i|[kMGT])")
+_HUMAN = r"(\d+(?:\.\d+)?)([kKmMgGtT])"
+_BRACES = r"(?s)^\s*\{.*\}\s*$"
+_IEC = r"(\d+(?:\.\d+)?)([KMGT]i|[kMGT])"
 _POWERS = {"k": 10, "K": 10, "M": 20, "G": 30, "T": 40}
 _SCALE = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -41,7 +41,7 @@ def convert(engine: str, types: list[str], text: str) -> object:
 
 def _sglang_int(text: str) -> int:
     """As SGLang's human_readable_int: `8k` is 8000 and `8Ki` 8192, case-sensitive; a fraction goes with the former."""
-    match = _IEC.fullmatch(text.strip())
+    match = re.fullmatch(_IEC, text.strip())
     if match is None:
         try:
             return int(text.strip())
@@ -98,7 +98,7 @@ def _cuda_graph_backend(text: str) -> str:
 
 def _human_int(text: str) -> int:
     """As vLLM's human_readable_int: `8k` is 8000, `8K` is 8192, and a fraction goes with decimal suffixes only."""
-    match = _HUMAN.fullmatch(text.strip())
+    match = re.fullmatch(_HUMAN, text.strip())
     if match is None:
         return int(text.strip())
     number, suffix = match.groups()
@@ -122,11 +122,11 @@ def _none(text: str) -> None:
         raise ValueError(text)
 
 
-def _number_ahead(pattern: re.Pattern[str]) -> Callable[[str], object]:
+def _number_ahead(pattern: str) -> Callable[[str], object]:
     """As C++'s std::stoi and its kin: a number after blanks, whatever follows it."""
 
     def convert_ahead(text: str) -> object:
-        match = pattern.match(text)
+        match = re.match(pattern, text)
         if match is None:
             raise ValueError(text)
         return match.group(1)
@@ -134,8 +134,8 @@ def _number_ahead(pattern: re.Pattern[str]) -> Callable[[str], object]:
     return convert_ahead
 
 
-_STOI = _number_ahead(re.compile(r"\s*([-+]?\d+)"))
-_STOF = _number_ahead(re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+|inf|nan))", re.IGNORECASE))
+_STOI = _number_ahead(r"\s*([-+]?\d+)")
+_STOF = _number_ahead(r"(?i)\s*([-+]?(?:\d+\.?\d*|\.\d+|inf|nan))")
 
 CONVERSIONS: dict[str, Callable[[str], object]] = {
     "str": str,
@@ -168,7 +168,7 @@ def _true_or_false(text: str) -> bool:
 
 
 def _object_or_text(text: str) -> object:
-    return json.loads(text) if _BRACES.match(text) else text
+    return json.loads(text) if re.match(_BRACES, text) else text
 
 
 def _lower_snake(text: str) -> str:

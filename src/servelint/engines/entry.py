@@ -29,8 +29,8 @@ _PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "text-generation-launcher": ("tgi", ()),
 }
 _SCRIPTS = (
-    (re.compile(r"(?:^|/)vllm/entrypoints/openai/api_server\.py$"), "vllm"),
-    (re.compile(r"(?:^|/)sglang/launch_server\.py$"), "sglang"),
+    ("vllm/entrypoints/openai/api_server.py", "vllm"),
+    ("sglang/launch_server.py", "sglang"),
 )
 _TRTLLM_OTHER_VERBS = frozenset(("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "embeddings"))
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
@@ -101,7 +101,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     if name is None or at >= len(words):
         return None
     script = words[at].text.flat
-    engine = next((engine for pattern, engine in _SCRIPTS if pattern.search(script)), None)
+    engine = next((engine for path, engine in _SCRIPTS if script == path or script.endswith("/" + path)), None)
     return Entry(engine, at + 1) if engine is not None else None
 
 

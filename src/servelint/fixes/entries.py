@@ -12,7 +12,9 @@ _UNFINISHED = re.compile(r"(?:&&|\|\||(?<!: )\|)$")
 _OPENS = re.compile(r"(?:\b(?:then|do|else)|[{(])$")
 _CLOSES = re.compile(r"\s*(?:fi|done|else|elif)\b|\s*[})]")
 _FLAG = re.compile(r"\s*(?:-\s+)?[\"']?(?:-e|--env)[\"']?,?")  # of a docker run whose words are a list
+_SETTING = re.compile(r"\s*(?:-\s+)?(\w+)(?::\s+|=)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&|\[\]{}\"'#$]*)")
 _HEADS = ("environment:", "env:")
+_NEAR = 200  # characters before something that are looked at
 _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|(?:\$\{[^{}\n]*\}|[^\s,;&|\[\]{}\"'])*)"
 
 
@@ -26,14 +28,15 @@ def entry_removal(key: Span, value: Span | None) -> Edit | None:
     if re.fullmatch(r"[ \t]*[\"']?", lead) and re.fullmatch(r"[\"']?[ \t]*(?:#.*)?", rest) and "{" not in lead:
         return _whole(source, first, last)
     quoted = r"[\"']?"
-    before = re.search(r"(,\s*)[\"']?$", source.text[: key.start])
+    near = max(0, key.start - _NEAR)
+    before = re.search(r"(,\s*)[\"']?$", source.text[near : key.start])
     after = re.match(rf"{quoted}\s*(,\s*)?", source.text[end:])
     start = key.start - (1 if source.text[key.start - 1 : key.start] in ('"', "'") else 0)
     if after is not None and after[1]:
         return Edit(Span(source, start, end + after.end()), "")
     closing = re.match(quoted, source.text[end:])
     if before is not None and closing is not None:
-        return Edit(Span(source, before.start(1), end + closing.end()), "")
+        return Edit(Span(source, near + before.start(1), end + closing.end()), "")
     return None
 
 
@@ -45,6 +48,9 @@ def variable_removal(name: str, site: Span) -> Edit | None:
         return _item_removal(whole_object)
     line = source.position(site.start)[0]
     start, text = source.line_starts[line - 1], source.line_text(line)
+    plain = _SETTING.fullmatch(text)
+    if plain is not None and plain[1] == name and not _FLAG.fullmatch(source.line_text(line - 1)):
+        return _whole(source, line, line)
     listed = re.fullmatch(rf"(?P<indent>\s*)-\s+name:\s*[\"']?{name}[\"']?\s*(?:#.*)?", text)
     if listed is not None:
         follows = source.line_text(line + 1)
@@ -83,11 +89,13 @@ def _object_of(name: str, site: Span) -> Span | None:
     text = site.source.text
     if site.text.startswith("{") and site.text.endswith("}"):
         return site
-    before = re.search(r"\{\s*[\"']?name[\"']?:\s*[\"']?$", text[: site.start])
-    after = re.match(rf"[\"']?\s*,\s*[\"']?value[\"']?:\s*{_VALUE}\s*\}}", text[site.end :])
-    if before is None or after is None or site.text.strip("\"'") != name:
+    if site.text.strip("\"'") != name:
         return None
-    return Span(site.source, before.start(), site.end + after.end())
+    before = re.search(r"\{\s*[\"']?name[\"']?:\s*[\"']?$", text[max(0, site.start - _NEAR) : site.start])
+    after = re.match(rf"[\"']?\s*,\s*[\"']?value[\"']?:\s*{_VALUE}\s*\}}", text[site.end :])
+    if before is None or after is None:
+        return None
+    return Span(site.source, max(0, site.start - _NEAR) + before.start(), site.end + after.end())
 
 
 def _item_removal(item: Span) -> Edit | None:
@@ -99,10 +107,11 @@ def _item_removal(item: Span) -> Edit | None:
         last = source.position(item.end - 1)[0]
         return _whole(source, line, last)
     after = re.match(r"\s*,\s*", text[item.end :])
-    before = re.search(r"\s*,\s*$", text[: item.start])
     if after is not None:
         return Edit(Span(source, item.start, item.end + after.end()), "")
-    return Edit(Span(source, before.start() if before is not None else item.start, item.end), "")
+    lead = text[max(0, item.start - _NEAR) : item.start].rstrip()
+    before = item.start - min(item.start, _NEAR) + len(lead.removesuffix(",").rstrip()) if lead.endswith(",") else item.start
+    return Edit(Span(source, before, item.end), "")
 
 
 def _inline(name: str, source: Source, start: int, text: str) -> Edit | None:

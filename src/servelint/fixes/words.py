@@ -14,15 +14,15 @@ from servelint.finding import Edit
 from servelint.launch import Launch, Word
 from servelint.source import Source, Span
 
-_GAP = re.compile(r"(?:[\s\\^`,>\"'+-]|\\[nt])*")
-_NOTED = re.compile(r"(?:[\s\\^`,>\"'+-]|\\[nt]|#[^\n]*\n)*")
-_LEAD = re.compile(r"[ \t]*(?:>[ \t]*)*(?:-[ \t]+)?")
-_TAIL = re.compile(r"[ \t]*(?P<on>\\|\^|`|,)?[ \t]*(?:#[^\n]*)?")
-_NOTE = re.compile(r"\s*#")
-_DEFAULT = re.compile(r"\$\{\w+:?-$")
+_GAP = r"(?:[\s\\^`,>\"'+-]|\\[nt])*"
+_NOTED = r"(?:[\s\\^`,>\"'+-]|\\[nt]|#[^\n]*\n)*"
+_LEAD = r"[ \t]*(?:>[ \t]*)*(?:-[ \t]+)?"
+_TAIL = r"[ \t]*(?P<on>\\|\^|`|,)?[ \t]*(?:#[^\n]*)?"
+_NOTE = r"\s*#"
+_DEFAULT = r"\$\{\w+:?-$"
 _QUOTES = ('\\"', '"', "'")
-_PLAIN = re.compile(r"[\w./:=@%+-]+", re.ASCII)
-_TYPED = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?|true|false|yes|no|on|off|null|none|y|n|~|-+", re.IGNORECASE)
+_PLAIN = r"(?a)[\w./:=@%+-]+"
+_TYPED = r"(?i)[-+]?[\d.]+(?:e[-+]?\d+)?|true|false|yes|no|on|off|null|none|y|n|~|-+"
 
 
 class Command:
@@ -83,16 +83,16 @@ def removal(command: Command, words: list[Word]) -> Edit | None:
     whole = _lines(source, first, last)
     if whole is not None:
         return Edit(whole, "")
-    if any(gap is None or _GAP.fullmatch(gap) is None for gap in inner):
+    if any(gap is None or re.fullmatch(_GAP, gap) is None for gap in inner):
         return None
     before, after = command.around(words[0], words[-1])
     for place in before:
         gap = _between(place, first)
-        if gap and _GAP.fullmatch(gap):
+        if gap and re.fullmatch(_GAP, gap):
             return Edit(Span(source, place.end, last.end), "")
     for place in after:
         gap = _between(last, place)
-        if gap and _GAP.fullmatch(gap):
+        if gap and re.fullmatch(_GAP, gap):
             return Edit(Span(source, first.start, place.start), "")
     text = source.text
     if text[: first.start].rstrip()[-1:] in "([\"'" and text[last.end :].lstrip()[:1] in ")]\"'":
@@ -111,7 +111,7 @@ def addition(command: Command, anchor: list[Word], texts: list[str]) -> tuple[Ed
         return None
     line = inner.join([text for text in written if text is not None])
     source = command.launch.source
-    if _NOTE.match(_rest(source, last.end)):  # a comment belongs to what stands before it
+    if re.match(_NOTE, _rest(source, last.end)):  # a comment belongs to what stands before it
         return Edit(Span(source, first.start, first.start), line + outer), True
     return Edit(Span(source, last.end, last.end), outer + line), False
 
@@ -147,13 +147,13 @@ def _style(command: Command, anchor: list[Word]) -> tuple[Span, Span, str, str, 
     first, last = spans[0], spans[-1]
     before, after = command.around(anchor[0], anchor[-1])
     gaps = [*[_between(place, first) for place in before], *[_between(last, place) for place in after]]
-    outer = next((gap for gap in gaps if gap and _GAP.fullmatch(gap)), None)
+    outer = next((gap for gap in gaps if gap and re.fullmatch(_GAP, gap)), None)
     listed = _listed(source, first)
     if outer is None:
         outer = _item_start(source, first) if listed else " "
     quote = next((quote for quote in _QUOTES if first.text.startswith(quote) and first.text.endswith(quote)), "")
     inner = _between(first, spans[1]) if len(spans) > 1 else outer if listed else " "
-    if inner is None or _GAP.fullmatch(inner) is None:
+    if inner is None or re.fullmatch(_GAP, inner) is None:
         return None
     return first, last, outer, inner, quote
 
@@ -181,9 +181,9 @@ def _dash(source: Source, place: Span) -> bool:
 
 def _as_written(text: str, quote: str, place: Span) -> str | None:
     """A word as it is written where others are quoted so; None for one that needs more care."""
-    if _PLAIN.fullmatch(text) is None:
+    if re.fullmatch(_PLAIN, text) is None:
         return None
-    if not quote and _TYPED.fullmatch(text) and _listed(place.source, place):
+    if not quote and re.fullmatch(_TYPED, text) and _listed(place.source, place):
         quote = '"'
     return quote + text + quote
 
@@ -193,7 +193,7 @@ def _between(one: Span, other: Span) -> str | None:
     if one.source is not other.source or one.end > other.start:
         return None
     gap = one.source.text[one.end : other.start]
-    return gap if len(gap) < 2000 and _NOTED.fullmatch(gap) else None
+    return gap if len(gap) < 2000 and re.fullmatch(_NOTED, gap) else None
 
 
 def _quoted(span: Span) -> Span:
@@ -215,7 +215,7 @@ def _written(span: Span) -> Span:
 def _item(site: Span) -> Span:
     """A word; where it is the default of a variable that makes the whole item of a list, that item."""
     text = site.source.text
-    head = _DEFAULT.search(text, max(0, site.start - 80), site.start)
+    head = re.compile(_DEFAULT).search(text, max(0, site.start - 80), site.start)
     if head is None or not text.startswith("}", site.end):
         return site
     whole = _quoted(Span(site.source, head.start(), site.end + 1))
@@ -231,8 +231,8 @@ def _lines(source: Source, first: Span, last: Span) -> Span | None:
     """The whole lines of some words, if nothing else stands there and the lines before and after go together without them."""
     start, end = source.position(first.start)[0], source.position(max(last.end - 1, last.start))[0]
     lead = source.text[source.line_starts[start - 1] : first.start]
-    tail = _TAIL.fullmatch(source.line_text(end)[last.end - source.line_starts[end - 1] :])
-    if _LEAD.fullmatch(lead) is None or tail is None or end == len(source.line_starts):
+    tail = re.fullmatch(_TAIL, source.line_text(end)[last.end - source.line_starts[end - 1] :])
+    if re.fullmatch(_LEAD, lead) is None or tail is None or end == len(source.line_starts):
         return None
     if tail["on"] is None and _goes_on(source, start - 1):
         return None

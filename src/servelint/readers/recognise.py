@@ -9,7 +9,7 @@ from servelint.source import Source
 YAML, JSON = "yaml", "json"
 """Texts whose reader only their content tells; every other kind is the name of its reader."""
 
-SERVICES = re.compile(r"^[ \t]*[\"']?services[\"']?[ \t]*:", re.MULTILINE)
+SERVICES = re.compile(r"(?m)^[ \t]*[\"']?services[\"']?[ \t]*:")
 """What a compose file has, even one that cannot be parsed."""
 
 _SUFFIX = r"(?:\.(?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|example|sample|dist))?$"
@@ -23,29 +23,30 @@ CANDIDATE = re.compile(
 )
 """The names of files that are looked at in a folder; a file that is named is always looked at."""
 
+# patterns that are compiled when a file needs them: a check of one YAML file needs none
 _NAMES = (
-    (re.compile(r"\.ya?ml$"), YAML),
-    (re.compile(r"\.json[c5]?$"), JSON),
-    (re.compile(r"\.ipynb$"), "notebook"),
-    (re.compile(r"\.(?:sh|bash|zsh|ksh|sbatch|slurm)$"), "shell_script"),
-    (re.compile(r"\.(?:md|mdx|markdown)$"), "markdown"),
-    (re.compile(r"(?:^|[._-])(?:docker|container)file(?:[._-].*)?$"), "dockerfile"),
-    (re.compile(r"\.(?:service|container)$"), "systemd"),
-    (re.compile(r"^(?:gnu)?makefile(?:\..*)?$|\.(?:mk|mak)$"), "makefile"),
-    (re.compile(r"^\.?justfile$|\.(?:just|justfile)$"), "justfile"),
-    (re.compile(r"\.(?:bat|cmd)$"), "batch"),
-    (re.compile(r"^procfile(?:\..*)?$"), "procfile"),
-    (re.compile(r"^\.env(?:\..+)?$|\.env(?:\..+)?$"), "env_file"),
+    (r"\.ya?ml$", YAML),
+    (r"\.json[c5]?$", JSON),
+    (r"\.ipynb$", "notebook"),
+    (r"\.(?:sh|bash|zsh|ksh|sbatch|slurm)$", "shell_script"),
+    (r"\.(?:md|mdx|markdown)$", "markdown"),
+    (r"(?:^|[._-])(?:docker|container)file(?:[._-].*)?$", "dockerfile"),
+    (r"\.(?:service|container)$", "systemd"),
+    (r"^(?:gnu)?makefile(?:\..*)?$|\.(?:mk|mak)$", "makefile"),
+    (r"^\.?justfile$|\.(?:just|justfile)$", "justfile"),
+    (r"\.(?:bat|cmd)$", "batch"),
+    (r"^procfile(?:\..*)?$", "procfile"),
+    (r"^\.env(?:\..+)?$|\.env(?:\..+)?$", "env_file"),
 )
-_SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
+_SHEBANG = r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)"
 _SHAPES = (
-    (re.compile(r"^[ \t]*\[program:", re.MULTILINE), "supervisor"),
-    (re.compile(r"^[ \t]*(?:ExecStart|Exec)[ \t]*=", re.MULTILINE), "systemd"),
+    (r"(?m)^[ \t]*\[program:", "supervisor"),
+    (r"(?m)^[ \t]*(?:ExecStart|Exec)[ \t]*=", "systemd"),
 )
 _ANY_SHAPES = (
-    (SERVICES, YAML),
-    (re.compile(r"^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:", re.MULTILINE), YAML),
-    (re.compile(r"\A(?:\s*#[^\n]*\n|\s+|ARG[ \t][^\n]*\n)*FROM[ \t]+\S", re.IGNORECASE), "dockerfile"),
+    (SERVICES.pattern, YAML),
+    (r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:", YAML),
+    (r"(?i)\A(?:\s*#[^\n]*\n|\s+|ARG[ \t][^\n]*\n)*FROM[ \t]+\S", "dockerfile"),
 )
 
 
@@ -54,20 +55,22 @@ def recognise(source: Source) -> str | None:
     text = source.text
     start = text.lstrip()[:1]
     name = source.path.lower().rpartition("/")[2]
+    if name.endswith((".yml", ".yaml")):
+        return YAML
     plain = _TEMPLATE.sub("", name)
     for pattern, kind in _NAMES:
-        if pattern.search(plain):
+        if re.search(pattern, plain):
             return None if kind == JSON and start not in ("{", "[", "/") else kind
-    if start == "#" and _SHEBANG.match(text):
+    if start == "#" and re.match(_SHEBANG, text):
         return "shell_script"
     extension = "." in name.strip(".")
     if extension and not name.endswith((".conf", ".ini", ".txt", ".tpl", ".tmpl", ".template")):
         return None
     for pattern, kind in _SHAPES:
-        if pattern.search(text):
+        if re.search(pattern, text):
             return kind
     if extension and name.endswith((".conf", ".ini")):
         return "env_file"
     if start == "{":
         return JSON
-    return next((kind for pattern, kind in _ANY_SHAPES if pattern.search(text)), None)
+    return next((kind for pattern, kind in _ANY_SHAPES if re.search(pattern, text)), None)

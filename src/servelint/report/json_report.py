@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
 
 def render(report: Report) -> str:
-    data = {
-        "servelint": __version__,
-        "files": report.files,
-        "launches": len(report.launches),
+    """One object; a finding and an error on a line each."""
+    head = {"servelint": __version__, "files": report.files, "launches": len(report.launches)}
+    lists = {
         "findings": [finding_data(finding) for finding in report.findings],
         "errors": [problem_data(problem) for problem in report.errors],
     }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    parts = [f' "{name}": {json.dumps(value)}' for name, value in head.items()]
+    parts += [f' "{name}": {_lines(items)}' for name, items in lists.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _lines(items: list[dict[str, Any]]) -> str:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    return "[\n  " + ",\n  ".join([encode(item) for item in items]) + "\n ]" if items else "[]"
 
 
 def place(span: Span) -> dict[str, Any]:

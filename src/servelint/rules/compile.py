@@ -11,6 +11,7 @@ import yaml
 from servelint.rules import book
 from servelint.rules.condition import compile_condition, needs, option_names
 from servelint.rules.ranges import compile_range
+from servelint.rules.rule import ANY
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The safe loader; libyaml's is ten times as fast."""
@@ -42,9 +43,6 @@ def read_rule(path: str, folder: str) -> dict[str, Any]:
         raise RuleError(f"{path}: the id must be {wanted}")
     return data
 
-
-ANY = "any"
-"""The engine of a rule that holds for every engine."""
 
 AREAS = {"llama.cpp": "llamacpp"}
 """engine id -> the area of its rules, where that is another word."""

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_SPECIFIER = re.compile(r"(>=|<=|==|!=|>|<)\s*([0-9][\w.!+-]*)")
+_SPECIFIER = r"(>=|<=|==|!=|>|<)\s*([0-9][\w.!+-]*)"
 _AFTER_ANY_POST = 1 << 40
 
 Bounds = list[tuple[str, ReleaseKey]]
@@ -24,7 +24,7 @@ def compile_range(text: str) -> list[list[Any]]:
     """
     bounds: list[list[Any]] = []
     for part in [part.strip() for part in text.split(",") if part.strip()]:
-        match = _SPECIFIER.fullmatch(part)
+        match = re.fullmatch(_SPECIFIER, part)
         key = release_key(match.group(2)) if match is not None else None
         if match is None or key is None:
             raise ValueError(f"{part!r} is not a release bound such as >=0.19")

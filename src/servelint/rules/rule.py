@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 SEVERITIES = ("info", "warning", "error")
 
 
+ANY = "any"
+"""The engine of a rule that holds for every engine."""
+
 HEAD = ("id", "engine", "profile", "bounds", "needs", "complaint", "options")
 """What decides whether a rule is looked at, by itself in a compiled book."""
 
@@ -57,7 +60,7 @@ class Rule:
         self.engine: str = head["engine"]
         self.bounds = ranges.loaded(head["bounds"])
         self.options: dict[str, Any] = head.get("options", {})
-        self.needs = [frozenset(names) for names in head["needs"]]
+        self.needs: list[list[str]] = head["needs"]
         self.complaint: str | None = head.get("complaint")
         self.profile: str = head.get("profile", "default")
 
