@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from servelint.surroundings.allowed import Options
 
 _MOVING = re.compile(r"(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?", re.IGNORECASE)
+_VARIABLE = r"\$(?:\{\w+\}|\w+)"
 _DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+")
 
 
@@ -34,6 +35,8 @@ def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
     name, colon, tag = flat.rpartition(":")
     if not colon or "/" in tag:
         name, tag = flat, ""
+    if name != name.lower():
+        return []  # no image has such a name: somebody fills it in
     if (tag and (not _MOVING.fullmatch(tag) or _DATED.search(tag))) or allowed(options, "unpinned-image", flat):
         return []
     engine = config.launch.engine
@@ -54,6 +57,8 @@ def _needs_variable(image: Text) -> list[Complaint]:
     """A default that itself needs a variable without a default: `${IMAGE:-engine:nightly-${SHA}}`."""
     pieces = image.pieces
     for index, piece in enumerate(pieces):
+        if not re.fullmatch(_VARIABLE, piece.shown or ""):
+            continue  # a command may print anything
         if index and piece.assumed and piece.expression is not None and piece.span is not None and pieces[index - 1].text:
             before = "".join([one.text for one in pieces[:index] if one.expression is None])
             message = f"the default image needs {piece.shown}, which has no default: {before} alone is no image"
