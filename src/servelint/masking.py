@@ -14,28 +14,34 @@ _SHORTEST = 8
 
 def mask(launches: list[Launch], findings: list[Finding]) -> None:
     """Have the sources that findings show hide the secrets of some launches, and take these out of what the findings say."""
+    hidden = secrets_of(launches)
+    if not hidden:
+        return
+    for finding in findings:
+        for span in (finding.span, *[related.span for related in finding.related]):
+            span.source.secrets = hidden
+        finding.message, finding.advice, finding.label = (
+            without(text, hidden) for text in (finding.message, finding.advice, finding.label)
+        )
+        for related in finding.related:
+            related.message = without(related.message, hidden)
+        if finding.fix is not None:
+            finding.fix.title = without(finding.fix.title, hidden)
+
+
+def secrets_of(launches: list[Launch]) -> tuple[str, ...]:
+    """The secrets that stand in some launches, the longest first."""
     values: set[str] = set()
     for launch in launches:
         for text in _secrets(launch):
             value = text.value
             if value is not None and len(value) >= _SHORTEST and not _to_fill_in(value):
                 values.add(value)
-    if not values:
-        return
-    hidden = tuple(sorted(values, key=lambda value: (-len(value), value)))
-    for finding in findings:
-        for span in (finding.span, *[related.span for related in finding.related]):
-            span.source.secrets = hidden
-        finding.message, finding.advice, finding.label = (
-            _without(text, hidden) for text in (finding.message, finding.advice, finding.label)
-        )
-        for related in finding.related:
-            related.message = _without(related.message, hidden)
-        if finding.fix is not None:
-            finding.fix.title = _without(finding.fix.title, hidden)
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
-def _without(text: str, secrets: tuple[str, ...]) -> str:
+def without(text: str, secrets: tuple[str, ...]) -> str:
+    """A text with the first characters of its secrets alone."""
     for secret in secrets:
         if secret in text:
             text = text.replace(secret, secret[:3] + "\u2026")

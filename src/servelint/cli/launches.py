@@ -1,4 +1,4 @@
-"""`servelint launches`: what servelint sees, normalised."""
+"""`servelint launches`: what servelint sees, normalised. The text hides secrets; the JSON is for programs, and holds all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.json_nodes import ARRAY, OBJECT, JsonNode
 from servelint.launch import Launch
+from servelint.masking import secrets_of, without
 from servelint.report.clean import clean
 from servelint.report.json_report import problem_data
 from servelint.report.text import Painter, problem_text
@@ -44,7 +45,7 @@ def run(args: list[str]) -> int:
     else:
         paint = Painter(False)
         for launch in shown:
-            print(launch_text(launch, _versions(launch, asked)))
+            print(without(launch_text(launch, _versions(launch, asked)), secrets_of([launch])))
         for problem in report.errors:
             print(problem_text(problem, paint), file=sys.stderr)
         if not shown and not report.errors:
