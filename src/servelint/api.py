@@ -9,7 +9,7 @@ from servelint.finding import Finding
 from servelint.launch import Launch, Variable
 from servelint.linter import Report, check, check_launches
 from servelint.readers import read
-from servelint.settings import Settings
+from servelint.settings import DEFAULT, Settings
 from servelint.settings_files.files import SettingsFiles
 from servelint.shell.words import split
 from servelint.source import Source, Span
@@ -68,7 +68,7 @@ def check_command(
         env={name: Variable(name, Text.of(value), None) for name, value in (env or {}).items()},
     )
     launch.folder = "."
-    asked = settings or Settings()
+    asked = settings or DEFAULT
     if version is not None:
         asked = asked.with_release(engine, version.removeprefix("v"))
     return check_launches(source, [launch], asked)

@@ -12,7 +12,7 @@ from servelint.problem import Problem
 from servelint.readers import read
 from servelint.readers.neighbours import Neighbours
 from servelint.rules.rule import SEVERITIES
-from servelint.settings import Settings
+from servelint.settings import DEFAULT, Settings
 from servelint.source import Source
 from servelint.suppress import suppress
 
@@ -56,7 +56,7 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
 
     Of settings files that are wrong the report says only that: nothing is linted.
     """
-    asked = settings or Settings()
+    asked = settings or DEFAULT
     report = Report()
     for path in listed(paths, asked, report):
         report.add(_one(path, asked))

@@ -125,3 +125,7 @@ def matches(pattern: str, rule: str) -> bool:
     if pattern.endswith("*"):
         return rule.startswith(pattern[:-1])
     return pattern == rule or rule.startswith(pattern.rstrip("/") + "/")
+
+
+DEFAULT = Settings()
+"""What holds where nobody asks for anything: one object, so that what is worked out for it is worked out once."""
