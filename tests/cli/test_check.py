@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from servelint.report import FORMATS
 from tests.running import Workspace
 
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
@@ -260,7 +261,7 @@ class TestFormats:
         workspace.file("run.sh", WRONG)
         assert workspace.run("check", "--format", "github").out.startswith("::error file=run.sh,line=1,col=39,")
 
-    @pytest.mark.parametrize("kind", ["text", "json", "github"])
+    @pytest.mark.parametrize("kind", FORMATS)
     def test_to_a_file(self, kind: str, workspace: Workspace) -> None:
         workspace.file("run.sh", WRONG)
         ran = workspace.run("check", "--format", kind, "--output", "report")

@@ -1,8 +1,9 @@
-"""Writing files: all at once, so that nobody ever reads half of one."""
+"""Writing files and standard output: whole, so that nobody ever reads half of a report."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 
 def write(path: str, data: bytes) -> str | None:
@@ -24,3 +25,21 @@ def write(path: str, data: bytes) -> str | None:
             os.unlink(temporary)
         return f"cannot be written: {error.strerror}"
     return None
+
+
+def write_out(text: str) -> None:
+    """Write to standard output. One that another program left non-blocking would take what fits into the pipe, and no more."""
+    try:
+        descriptor = sys.stdout.fileno()
+        blocking = os.get_blocking(descriptor)
+    except (AttributeError, OSError):  # not on this system, or not a file
+        blocking = True
+    if blocking:
+        sys.stdout.write(text)
+        return
+    os.set_blocking(descriptor, True)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    finally:
+        os.set_blocking(descriptor, False)

@@ -1,0 +1,59 @@
+"""GitLab's code quality report: a JSON array of what its documentation names, each with a fingerprint of its own.
+
+A file that could not be read is in it too, so that a merge request shows it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from servelint.finding import Finding
+from servelint.linter import Report
+from servelint.problem import Problem
+from servelint.report.clean import clean
+from servelint.report.places import numbered, own, relative
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
+_WORST = ("security", "wrong-output", "crash-at-start", "crash-at-runtime", "out-of-memory")
+
+
+def render(report: Report) -> str:
+    items = [_finding(finding, own(finding.fingerprint, number)) for finding, number in numbered(report.findings)]
+    seen: dict[str, int] = {}
+    for problem in report.errors:
+        same = f"{problem.path}\0{problem.message}"
+        seen[same] = seen.get(same, 0) + 1
+        items.append(_problem(problem, own(hashlib.sha256(same.encode("utf-8", "replace")).hexdigest()[:16], seen[same])))
+    return "[\n " + ",\n ".join([json.dumps(item) for item in items]) + "\n]\n" if items else "[]\n"
+
+
+def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
+    span = finding.span
+    severity = _SEVERITIES[finding.severity]
+    if severity == "major" and finding.impact in _WORST:
+        severity = "critical"
+    return {
+        "description": clean(finding.sentence),
+        "check_name": finding.rule,
+        "fingerprint": fingerprint,
+        "severity": severity,
+        "location": {
+            "path": relative(span.source.path),
+            "lines": {"begin": span.line, "end": span.end_line},
+        },
+    }
+
+
+def _problem(problem: Problem, fingerprint: str) -> dict[str, Any]:
+    return {
+        "description": clean(problem.message),
+        "check_name": "servelint/not-read",
+        "fingerprint": fingerprint,
+        "severity": "blocker",
+        "location": {"path": relative(problem.path), "lines": {"begin": problem.line}},
+    }

@@ -1,0 +1,82 @@
+"""What SARIF tells of a rule, from the rule's own file. Imports the rule compiler, so only a SARIF report does."""
+
+from __future__ import annotations
+
+from servelint.finding import Finding
+from servelint.rules.compile import RuleError, find_rule
+from servelint.rules.load import rule_folder
+from servelint.rules.pages import markdown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
+_SECURITY = {"error": "8.0", "warning": "5.5", "info": "2.0"}
+"""High, medium and low in GitHub's bands."""
+_AT_MOST = 1024
+"""Characters that GitHub takes of a description."""
+
+_OWN = {
+    "servelint/unused-ignore": (
+        "An ignore comment that silences nothing",
+        "The comment names a rule that there is not, or one that finds nothing there: it would hide the next finding.",
+    ),
+}
+
+
+def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
+    """The reportingDescriptor of a finding's rule. folders: those of users' rules"""
+    data = _written(finding.rule, folders)
+    if data is None:
+        title, why = _OWN.get(finding.rule, (finding.rule, finding.rule))
+        text = page = f"{title}. {why}"
+        severity, confidence, impact = finding.severity, finding.confidence, finding.impact
+    else:
+        title, why = data["title"], " ".join(data["why"].split())
+        text, page = _help(data, why), markdown(data)
+        severity, confidence, impact = data["severity"], data["confidence"], data["impact"]
+    properties: dict[str, Any] = {
+        "tags": [impact, finding.rule.partition("/")[0]],
+        "precision": confidence,
+        "problem.severity": _PROBLEMS[severity],
+    }
+    if impact == "security":
+        properties["security-severity"] = _SECURITY[severity]
+    return {
+        "id": finding.rule,
+        "shortDescription": {"text": _cut(title)},
+        "fullDescription": {"text": _cut(why)},
+        "help": {"text": text, "markdown": page},
+        "defaultConfiguration": {"level": LEVELS[severity]},
+        "properties": properties,
+    }
+
+
+def _written(name: str, folders: tuple[str, ...]) -> dict[str, Any] | None:
+    for path in folders:
+        from servelint.rules import folder
+
+        for data in folder.load(path).written:
+            if data["id"] == name:
+                return data
+    try:
+        return find_rule(name, rule_folder())
+    except (OSError, RuleError):
+        return None
+
+
+def _help(data: dict[str, Any], why: str) -> str:
+    parts = [f"{data['title']}.", why]
+    if data["advice"]:
+        parts.append(f"What to write instead: {data['advice']}.")
+    cited = [f"- {entry.get('url') or entry['source']}: {entry['says']}" for entry in data["evidence"]]
+    if cited:
+        parts.append("\n".join(["Evidence:", *cited]))
+    parts.append(f"Silence it with a comment above the launch: # servelint: ignore[{data['id']}] why")
+    return "\n\n".join(parts)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _AT_MOST else text[: _AT_MOST - 1].rstrip() + "\u2026"
