@@ -166,3 +166,14 @@ def test_a_folder_beside_a_script(script: str, tmp_path: Path) -> None:
     folder_of(tmp_path, json.dumps(LLAMA), "model")
     (tmp_path / "run.sh").write_text(script)
     assert "vllm/heads-not-divisible" in [finding.rule for finding in check([str(tmp_path / "run.sh")]).findings]
+
+
+def test_in_a_folder_that_a_service_mounts(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 4096}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "compose.yml").write_text(
+        "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    gpus: all\n    volumes: ['./model:/models/m']\n"
+        "    command: --model /models/m --max-model-len 8192\n"
+    )
+    assert [one.rule for one in check([str(tmp_path / "compose.yml")]).findings] == ["vllm/model-len-above-model"]

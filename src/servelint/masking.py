@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from servelint.finding import Finding
 from servelint.launch import Launch
+from servelint.surroundings import secrets
 from servelint.text import Text
 
-_OPTIONS = ("--api-key", "--api-keys", "--admin-api-key", "--api_key", "--admin_api_key", "--hf-token")
-_ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
+_MORE = ("hf-token",)
 _STARTS = ("hf_", "sk-", "nvapi-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "AKIA")
 _SHORTEST = 8
 
@@ -40,9 +40,9 @@ def secrets_of(launches: list[Launch]) -> tuple[str, ...]:
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
-def without(text: str, secrets: tuple[str, ...]) -> str:
+def without(text: str, hidden: tuple[str, ...]) -> str:
     """A text with the first characters of its secrets alone."""
-    for secret in secrets:
+    for secret in hidden:
         if secret in text:
             text = text.replace(secret, secret[:3] + "\u2026")
     return text
@@ -55,19 +55,22 @@ def _secrets(launch: Launch) -> list[Text]:
     for word in launch.argv:
         flat = word.text.flat
         name, sign, _ = flat.partition("=")
-        if before in _OPTIONS or flat.startswith(_STARTS):
+        if _is_option(before) or flat.startswith(_STARTS):
             found.append(word.text)
-        elif sign and name in _OPTIONS:
+        elif sign and _is_option(name):
             found.append(word.text.cut(len(name) + 1))
         before = flat
     for name, variable in launch.env.items():
-        if variable.value is not None and (name.endswith(_ENDS) or variable.value.flat.startswith(_STARTS)):
+        if variable.value is not None and (name.endswith(secrets.ENDS) or variable.value.flat.startswith(_STARTS)):
             found.append(variable.value)
     return found
 
 
+def _is_option(word: str) -> bool:
+    name = word.removeprefix("--").replace("_", "-")
+    return word.startswith("--") and (name in secrets.OPTIONS or name in _MORE)
+
+
 def _to_fill_in(value: str) -> bool:
     """Whether a value is plainly no secret: there is nothing in it to hide, and its line is clearer with it."""
-    from servelint.surroundings.secrets import is_placeholder
-
-    return is_placeholder(value)
+    return secrets.is_placeholder(value)

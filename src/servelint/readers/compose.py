@@ -126,8 +126,8 @@ class _Reading:
             found = passed_on(words, self.opened, place)
         for launch in found:
             launch.owner = service.owner
-            if not any(word.value == "--config" for word in launch.argv):
-                launch.open = None  # it would keep the whole file's nodes
+            if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):
+                launch.open = None  # nothing names a file of the container, and it would keep the whole file's nodes
         return found
 
     def words(self, name: str) -> list[Word] | None:

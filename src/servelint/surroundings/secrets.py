@@ -17,10 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.surroundings.allowed import Options
 
-_OPTIONS = ("api-key", "api-keys", "admin-api-key")
+OPTIONS = ("api-key", "api-keys", "admin-api-key")
+ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
+"""Options whose value is a secret; how the names of variables end that hold one."""
 _SERVER = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
 _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
-_ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
 _NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
 _PLACEHOLDER = (
     r"(?i).*(?:your|change[-_ ]?me|replace|example|placeholder|dummy|xxx|<|>|\.\.\.|insert|todo|fixme|redacted|\*\*|\{\{).*"
@@ -45,7 +46,7 @@ def is_placeholder(value: str) -> bool:
 def _server_keys(config: Config, options: Options) -> list[Complaint]:
     """Keys that the server lets in: whoever reads the file may call it."""
     found: list[Complaint] = []
-    texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in _OPTIONS]
+    texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in OPTIONS]
     texts += [(name, config.launch.env[name].value) for name in _SERVER if name in config.launch.env]
     for name, text in texts:
         if text is None or not _written(text) or re.fullmatch(_NOTHING, text.flat):
@@ -67,7 +68,7 @@ def _tokens(config: Config, options: Options) -> list[Complaint]:
         text = variable.value
         if text is None or name in _SERVER or not _written(text):
             continue
-        if len(text.flat) < 12 or (not name.endswith(_ENDS) and not re.fullmatch(_TOKENS, text.flat)):
+        if len(text.flat) < 12 or (not name.endswith(ENDS) and not re.fullmatch(_TOKENS, text.flat)):
             continue
         if is_placeholder(text.flat):
             continue
