@@ -9,8 +9,9 @@ import pytest
 from servelint.finding import Finding
 from servelint.linter import check_launches
 from servelint.readers import read
+from servelint.rules.own import UNUSED_IGNORE as UNUSED
 from servelint.settings import Settings
-from servelint.suppress import UNUSED, ignores
+from servelint.suppress import ignores
 from tests.launching import marked
 
 RANGE = "vllm/gpu-memory-utilization-out-of-range"

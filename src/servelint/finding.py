@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from servelint.fixes.effect import Effect
 
 
+IMPACTS = (
+    "wrong-output",
+    "crash-at-start",
+    "crash-at-runtime",
+    "out-of-memory",
+    "security",
+    "silently-ignored",
+    "performance-loss",
+    "deprecated",
+    "best-practice",
+)
+"""What happens to a launch, the worst first."""
+
+
 class Related:
     """Another place that makes a finding true, and what it is."""
 

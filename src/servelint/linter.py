@@ -18,6 +18,7 @@ from servelint.suppress import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from servelint.settings_files.files import SettingsFiles
@@ -31,9 +32,11 @@ class Report:
 
     findings: by path, then by place;  errors: what could not be read or parsed
     files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
+    paths:    the files that were looked at, where they are files
+    known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
     """
 
-    __slots__ = ("errors", "files", "findings", "launches", "sources")
+    __slots__ = ("errors", "files", "findings", "known", "launches", "paths", "sources", "unchanged")
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -41,6 +44,9 @@ class Report:
         self.files = 0
         self.launches: list[Launch] = []
         self.sources: list[Source] = []
+        self.paths: list[str] = []
+        self.known = 0
+        self.unchanged = 0
 
     def add(self, other: Report) -> None:
         """Add what another report found."""
@@ -49,6 +55,7 @@ class Report:
         self.files += other.files
         self.launches += other.launches
         self.sources += other.sources
+        self.paths += other.paths
 
 
 def check(paths: list[str], settings: Asked | None = None) -> Report:
@@ -64,22 +71,29 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
     return report
 
 
-def check_in_parallel(paths: list[str], asked: Asked, *, words: bool = False) -> Report:
+def check_in_parallel(
+    paths: list[str], asked: Asked, *, words: bool = False, done: Callable[[int, int], None] | None = None
+) -> Report:
     """The same on several processors where the files are many. Not for a program that has threads.
 
     words: whether the words of the launches are needed afterwards
+    done:  is told of how many files there are, and that so many of them are done
     """
     from servelint import parallel
 
     report = Report()
     found = listed(paths, asked, report)
     count = parallel.processes(len(found))
-    if count == 1:
-        for path in found:
-            report.add(_one(path, asked))
-    else:
-        for one in parallel.run(found, lambda path: _one(path, asked), count, words=words):
-            report.add(one)
+    here = os.getpid()
+
+    def lint(path: str) -> Report:
+        one = _one(path, asked)
+        if done is not None and os.getpid() == here:
+            done(len(found), count)  # the other processes are as far, about
+        return one
+
+    for one in [lint(path) for path in found] if count == 1 else parallel.run(found, lint, count, words=words):
+        report.add(one)
     settle(report)
     return report
 
@@ -99,6 +113,7 @@ def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
 def _one(path: str, asked: Asked) -> Report:
     report = Report()
     report.files = 1
+    report.paths = [path]
     source = read_file(path)
     if isinstance(source, Problem):
         report.errors.append(source)
@@ -121,7 +136,7 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
         found = check_launches(source, reading.launches, settings)
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
-        report.errors.append(Problem(source.path, what))
+        report.errors.append(Problem(source.path, what, own=True))
         return
     report.errors += reading.problems
     report.launches += reading.launches

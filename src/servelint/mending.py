@@ -17,14 +17,20 @@ from servelint.source import Source
 _FIXES_AT_MOST = 1_000
 
 
-def mend(source: Source, settings: Settings, neighbours: Neighbours, *, unsafe: bool) -> tuple[Source, list[Finding]]:
-    """The source after its fixes, and the findings that are gone for them; to mend it again changes nothing."""
+def mend(
+    source: Source, settings: Settings, neighbours: Neighbours, *, unsafe: bool, only: list[Finding] | None = None
+) -> tuple[Source, list[Finding]]:
+    """The source after its fixes, and the findings that are gone for them; to mend it again changes nothing.
+
+    only: findings like these are mended, and no others
+    """
+    asked = {_key(finding) for finding in only} if only is not None else None
     fixed: list[Finding] = []
     before = _lint(source, settings, neighbours)
     tried: set[tuple[str, ...]] = set()
     since = 0  # how many had been fixed when the first of those that were tried was tried
     while len(fixed) < _FIXES_AT_MOST:
-        finding = next((one for one in before.findings if _wanted(one, unsafe) and _key(one) not in tried), None)
+        finding = next((one for one in before.findings if _wanted(one, unsafe, asked) and _key(one) not in tried), None)
         if finding is None:
             if len(fixed) == since:
                 break
@@ -57,8 +63,8 @@ def _lint(source: Source, settings: Settings, neighbours: Neighbours) -> Report:
     return report
 
 
-def _wanted(finding: Finding, unsafe: bool) -> bool:
-    return finding.fix is not None and (finding.fix.safe or unsafe)
+def _wanted(finding: Finding, unsafe: bool, asked: set[tuple[str, ...]] | None) -> bool:
+    return finding.fix is not None and (finding.fix.safe or unsafe) and (asked is None or _key(finding) in asked)
 
 
 def _key(finding: Finding) -> tuple[str, ...]:

@@ -6,10 +6,9 @@ import re
 
 from servelint.finding import Finding
 from servelint.rules.load import every
+from servelint.rules.own import OWN, UNUSED_IGNORE
 from servelint.settings import Settings
 from servelint.source import Source, Span
-
-UNUSED = "servelint/unused-ignore"
 
 _COMMENT = re.compile(r"#\s*servelint:\s*ignore(?:\[([^\]\n]*)\])?[^\n]*")
 
@@ -77,8 +76,8 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
         return findings
     # sum, not any: every comment is asked, so that one that repeats another is not called unused
     kept = [finding for finding in findings if not sum(comment.takes(finding) for comment in comments)]
-    if settings.wants(UNUSED):
-        profiles = {UNUSED: "default", **{rule.id: rule.profile for rule in every(settings.rules)}}
+    if settings.wants(UNUSED_IGNORE):
+        profiles = {**dict.fromkeys(OWN, "default"), **{rule.id: rule.profile for rule in every(settings.rules)}}
         kept += [unused for comment in comments for unused in _unused(comment, settings, profiles)]
     return kept
 
@@ -107,8 +106,8 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
 
 def _finding(span: Span, message: str, advice: str, settings: Settings) -> Finding:
     return Finding(
-        rule=UNUSED,
-        severity=settings.of_rule(UNUSED).get("severity", "warning"),
+        rule=UNUSED_IGNORE,
+        severity=settings.of_rule(UNUSED_IGNORE).get("severity", OWN[UNUSED_IGNORE].severity),
         confidence="high",
         impact="best-practice",
         message=message,

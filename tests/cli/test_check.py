@@ -350,3 +350,67 @@ class TestBadInput:
         data = workspace.run("check", "--format", "json").data
         assert [finding["rule"] for finding in data["findings"]] == [RANGE]
         assert [error["path"] for error in data["errors"]] == ["compose.yml"]
+
+
+class TestStatus:
+    def test_exit_zero_is_about_findings_only(self, workspace: Workspace) -> None:
+        workspace.file("run.sh", WRONG)
+        assert workspace.run("check", "--exit-zero").status == 0
+        assert workspace.run("check", "--exit-zero", "--fail-on", "info").status == 0
+        workspace.file("bad.sh", b"vllm serve \xff")
+        assert workspace.run("check", "--exit-zero").status == 2
+
+    def test_exit_zero_wins_over_the_settings(self, workspace: Workspace) -> None:
+        workspace.file("run.sh", WRONG)
+        workspace.file("servelint.toml", 'fail-on = "info"\n[[per-path]]\npaths = ["*.sh"]\nfail-on = "warning"')
+        assert workspace.run("check", "--exit-zero").status == 0
+
+    def test_an_error_of_our_own_in_a_file(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError("oops")
+
+        workspace.file("run.sh", WRONG)
+        monkeypatch.setattr("servelint.linter.read", broken)
+        ran = workspace.run("check", "--exit-zero")
+        assert ran.status == 3
+        assert "run.sh:1:1: servelint failed on this file, which is a bug: ZeroDivisionError: oops" in ran.out
+
+    def test_an_error_of_our_own_anywhere(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*_: object, **__: object) -> None:
+            raise ZeroDivisionError("oops")
+
+        workspace.file("run.sh", WRONG)
+        monkeypatch.setattr("servelint.cli.outputs.write", broken)
+        ran = workspace.run("check")
+        assert ran.status == 3
+        said = "servelint: an error in servelint itself: ZeroDivisionError: oops; SERVELINT_TRACEBACK=1 shows where\n"
+        assert ran.err == said
+        monkeypatch.setenv("SERVELINT_TRACEBACK", "1")
+        with pytest.raises(ZeroDivisionError):
+            workspace.run("check")
+
+
+class TestHowMuch:
+    def test_quiet(self, workspace: Workspace) -> None:
+        workspace.file("run.sh", "vllm serve m\n")
+        assert workspace.run("check", "--quiet") == (0, "", "")
+        workspace.file("none/a.sh", "echo vllm\n")
+        assert workspace.run("check", "none", "-q") == (0, "", "")
+        workspace.file("run.sh", WRONG)
+        ran = workspace.run("check", "-q")
+        assert (ran.status, ran.err) == (1, "")
+        assert ran.out.startswith(f"error[{RANGE}]: ")
+        assert "found" not in ran.out
+
+    def test_statistics(self, workspace: Workspace) -> None:
+        workspace.file("run.sh", WRONG * 2)
+        ran = workspace.run("check", "--statistics", "--output", "sarif=report.sarif")
+        assert ran.status == 1
+        assert ran.out.startswith(f"2  error  {RANGE}  crash-at-start\n\nby impact: crash-at-start 2\nfound 2 errors in ")
+        assert RANGE in (workspace.folder / "report.sarif").read_text()
+        assert workspace.run("check", "--statistics", "--format", "json").data["statistics"][0]["count"] == 2
+        assert workspace.run("check", "--statistics", "--format", "sarif").status == 2
+
+    def test_a_wrong_option_is_told_in_one_line(self, workspace: Workspace) -> None:
+        ran = workspace.run("check", "--profil=strict")
+        assert (ran.status, ran.err) == (2, "servelint check: error: unrecognized arguments: --profil=strict\n")

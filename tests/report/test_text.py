@@ -9,7 +9,7 @@ import pytest
 from servelint.finding import Edit, Finding, Fix
 from servelint.launch import ReleaseClaim
 from servelint.problem import Problem
-from servelint.report.text import Painter, finding_text, render, summary
+from servelint.report.text import Painter, finding_text, impacts, render, summary
 from servelint.source import Source, Span
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
@@ -72,6 +72,7 @@ def test_the_whole_report() -> None:
 
         error: bad.yml:4:7: not valid YAML: did not find expected key
 
+        by impact: wrong-output 2
         found 2 errors in 1 launch (3 files, 38 ms); 1 file could not be read; 1 fixable with --unsafe-fixes
     """)
 
@@ -316,6 +317,23 @@ class TestSummary:
         assert summary(found, 38.0) == "found 1 error, 2 warnings, 1 note in 4 launches (3 files, 38 ms)"
         assert summary(report(*self.findings("info", "info")), None) == "found 2 notes in 2 launches (1 file)"
         assert summary(report(), None) == "nothing found in 0 launches (1 file)"
+
+    def test_what_was_left_out(self) -> None:
+        found = report(files=2)
+        found.known, found.unchanged = 1, 2
+        left_out = "1 known finding is left out (baseline); 2 findings in unchanged code left out"
+        assert summary(found, None) == f"nothing found in 0 launches (2 files); {left_out}"
+
+    def test_impacts_the_worst_first(self) -> None:
+        span = Span(Source("run.sh", "m"), 0, 1)
+        kinds = ("deprecated", "wrong-output", "deprecated", "crash-at-start")
+        found = report(*[finding(span, impact=impact) for impact in kinds])
+        assert impacts(found) == "by impact: wrong-output 1, crash-at-start 1, deprecated 2\n"
+        assert impacts(report()) == ""
+
+    def test_quiet(self) -> None:
+        assert render(report(), None, colour=False, quiet=True) == ""
+        assert render(report(documented()), 3.0, colour=False, quiet=True).endswith("(reproduced on stock v0.27.1)\n")
 
     def test_files_that_could_not_be_read(self) -> None:
         found = report(files=2)

@@ -22,7 +22,10 @@ servelint COMMAND --help tells more. servelint --version prints the version.
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command; gives the exit status: 0 nothing to report, 1 findings, 2 wrong usage or a file that could not be read."""
+    """Run a command; gives the exit status.
+
+    0 nothing to report, 1 findings, 2 wrong usage or a file that could not be read, 3 an error in servelint itself
+    """
     args = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -39,6 +42,17 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        # not 1, which says that launches were looked at: who takes that for "findings" would let a broken linter pass
+        import os
+
+        if os.environ.get("SERVELINT_TRACEBACK"):
+            raise
+        print(
+            f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where",
+            file=sys.stderr,
+        )
+        return 3
 
 
 def _run(args: list[str]) -> int:

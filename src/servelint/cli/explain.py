@@ -10,6 +10,7 @@ from typing import Any
 
 from servelint.engines import ENGINE_NAMES
 from servelint.rules.load import every, rule_folder
+from servelint.rules.own import OWN
 from servelint.rules.ranges import describe
 from servelint.settings_files.files import SettingsFiles
 
@@ -34,6 +35,10 @@ def run(args: list[str]) -> int:
         sys.stderr.write(_USAGE)
         return 2
     (name,) = args
+    if name in OWN:
+        own = OWN[name]
+        sys.stdout.write(f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n")
+        return 0
     ids = [rule.id for rule in every(folders)]
     if name not in ids:
         near = difflib.get_close_matches(name, ids, n=3, cutoff=0.4)

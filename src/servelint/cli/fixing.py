@@ -8,6 +8,7 @@ import re
 import sys
 
 from servelint.cli import files
+from servelint.finding import Finding
 from servelint.linter import Report, add_source, beside, settle
 from servelint.mending import mend
 from servelint.problem import Problem
@@ -15,25 +16,29 @@ from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.linter import Asked
+    import argparse
+
+    from servelint.cli.gate import Gate
+    from servelint.settings_files.files import SettingsFiles
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-def fix(report: Report, asked: Asked, *, unsafe: bool, diff: bool) -> tuple[Report, int]:
-    """Fix the files of a report; gives the report of what is left, and how many findings were fixed.
+def fix(report: Report, asked: SettingsFiles, arguments: argparse.Namespace, gate: Gate | None) -> tuple[Report, int]:
+    """Fix the findings of a report; gives the report of what is left, and how many findings were fixed.
 
-    With diff, prints the changes and leaves the files alone.
+    With --diff, prints the changes and leaves the files alone. gate: what the report has passed, which is not mended
     """
     left = Report()
-    left.files = report.files
+    left.files, left.paths = report.files, report.paths
     left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
     fixed = 0
     for source in report.sources:
         settings = asked.of(source.path)
-        new, gone = mend(source, settings, beside(source.path), unsafe=unsafe)
+        only = [finding for finding in report.findings if _read_in(finding).path == source.path] if gate is not None else None
+        new, gone = mend(source, settings, beside(source.path), unsafe=arguments.unsafe_fixes, only=only)
         if new.text != source.text:
-            if diff:
+            if arguments.diff:
                 sys.stdout.write(_diff(source, new))
                 new = source
             elif (problem := _write(new)) is not None:
@@ -43,9 +48,16 @@ def fix(report: Report, asked: Asked, *, unsafe: bool, diff: bool) -> tuple[Repo
                 fixed += len(gone)
         add_source(left, new, settings, beside(source.path))
     settle(left)
-    if fixed:
+    if gate is not None:
+        gate.narrow(left)
+    if fixed and not arguments.quiet:
         print(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}", file=sys.stderr)
     return left, fixed
+
+
+def _read_in(finding: Finding) -> Source:
+    """The file that a finding was found in: it may stand in another that this one names."""
+    return finding.launch.source if finding.launch is not None else finding.span.source
 
 
 def _diff(source: Source, new: Source) -> str:

@@ -15,6 +15,8 @@ from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from servelint.settings_files.layer import Layer
 
 _PREFIX = "SERVELINT_"
@@ -33,6 +35,7 @@ _SAID = (
     "extend-exclude",
     "force-exclude",
     "format",
+    "baseline",
 )
 """Options that say a key of the settings."""
 
@@ -44,10 +47,15 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=100)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells of a wrong usage in one line: thirty options above it would hide what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
 def parser(command: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
-        prog=f"servelint {command}", description=description, allow_abbrev=False, formatter_class=_Formatter
-    )
+    return _Parser(prog=f"servelint {command}", description=description, allow_abbrev=False, formatter_class=_Formatter)
 
 
 def add_inputs(arguments: argparse.ArgumentParser) -> None:
@@ -71,6 +79,20 @@ def add_inputs(arguments: argparse.ArgumentParser) -> None:
 def add_settings(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--settings", metavar="FILE", help="this settings file instead of the nearest one above each file")
     arguments.add_argument("--isolated", action="store_true", help="read no settings file")
+
+
+def add_gate(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("--baseline", metavar="FILE", help="leave out the known findings that this file lists")
+    arguments.add_argument(
+        "--write-baseline",
+        action="store_true",
+        help="write every finding into the file of --baseline (default: servelint-baseline.json) as known",
+    )
+    arguments.add_argument(
+        "--changed-since",
+        metavar="REV",
+        help="only findings that changes since this git revision touch, in their lines or in their launch",
+    )
 
 
 def add_filters(arguments: argparse.ArgumentParser) -> None:
@@ -146,7 +168,7 @@ def run(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Arg
     if "-" in paths and len(paths) > 1:
         usage.error("- stands for standard input and is given alone")
     if arguments.command is None and "-" not in paths:
-        report = check_in_parallel(paths, asked, words=words)
+        report = _files(paths, asked, words, quiet=getattr(arguments, "quiet", False))
         if asked.faults:
             usage.error("\n".join(asked.faults))
     else:
@@ -154,6 +176,20 @@ def run(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Arg
     if not asked.problems:
         report.errors[:0] = rule_problems(asked)
     return report
+
+
+def _files(paths: list[str], asked: SettingsFiles, words: bool, *, quiet: bool) -> Report:
+    if not sys.stderr.isatty():
+        return check_in_parallel(paths, asked, words=words)
+    from servelint.cli import progress
+
+    if not progress.wanted(quiet):
+        return check_in_parallel(paths, asked, words=words)
+    bar = progress.Progress()
+    try:
+        return check_in_parallel(paths, asked, words=words, done=bar.step)
+    finally:
+        bar.clear()
 
 
 def _text(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser) -> Report:

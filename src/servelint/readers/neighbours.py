@@ -7,17 +7,37 @@ import stat
 
 from servelint.source import Source
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _SIZE_AT_MOST = 1 << 20
 
 
+def from_disk(path: str) -> bytes | None:
+    """The bytes of a small regular file, None if there is none."""
+    try:
+        info = os.stat(path)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > _SIZE_AT_MOST:
+            return None
+        with open(path, "rb") as file:
+            return file.read(_SIZE_AT_MOST)
+    except (OSError, ValueError):
+        return None
+
+
 class Neighbours:
-    """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None)."""
+    """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None).
 
-    __slots__ = ("_read", "folder", "shown")
+    fetch: gives the bytes of a path, None where there is none
+    """
 
-    def __init__(self, folder: str | None, shown: str = "") -> None:
+    __slots__ = ("_fetch", "_read", "folder", "shown")
+
+    def __init__(self, folder: str | None, shown: str = "", fetch: Callable[[str], bytes | None] = from_disk) -> None:
         self.folder = folder
         self.shown = shown
+        self._fetch = fetch
         self._read: dict[str, Source | None] = {}
 
     def read(self, path: str) -> Source | None:
@@ -32,17 +52,15 @@ class Neighbours:
         """The neighbours of a file in another folder."""
         if self.folder is None:
             return self
-        return Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path))
+        return Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path), self._fetch)
 
     def _open(self, path: str) -> Source | None:
         full = os.path.join(self.folder or "", os.path.expanduser(path))
+        data = self._fetch(full)
+        if data is None:
+            return None
         try:
-            info = os.stat(full)
-            if not stat.S_ISREG(info.st_mode) or info.st_size > _SIZE_AT_MOST:
-                return None
-            with open(full, "rb") as file:
-                data = file.read(_SIZE_AT_MOST)
             text = data.decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError, ValueError):
+        except UnicodeDecodeError:
             return None
         return Source(os.path.normpath(os.path.join(self.shown, path)), text)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def render(report: Report) -> str:
     """One object; a finding and an error on a line each."""
     head = {"servelint": __version__, "files": report.files, "launches": len(report.launches)}
+    head |= {name: count for name, count in (("known", report.known), ("unchanged", report.unchanged)) if count}
     lists = {
         "findings": [finding_data(finding) for finding in report.findings],
         "errors": [problem_data(problem) for problem in report.errors],

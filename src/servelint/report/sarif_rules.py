@@ -5,6 +5,7 @@ from __future__ import annotations
 from servelint.finding import Finding
 from servelint.rules.compile import RuleError, find_rule
 from servelint.rules.load import rule_folder
+from servelint.rules.own import OWN
 from servelint.rules.pages import markdown
 
 TYPE_CHECKING = False
@@ -18,19 +19,13 @@ _SECURITY = {"error": "8.0", "warning": "5.5", "info": "2.0"}
 _AT_MOST = 1024
 """Characters that GitHub takes of a description."""
 
-_OWN = {
-    "servelint/unused-ignore": (
-        "An ignore comment that silences nothing",
-        "The comment names a rule that there is not, or one that finds nothing there: it would hide the next finding.",
-    ),
-}
-
 
 def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
     """The reportingDescriptor of a finding's rule. folders: those of users' rules"""
     data = _written(finding.rule, folders)
     if data is None:
-        title, why = _OWN.get(finding.rule, (finding.rule, finding.rule))
+        own = OWN.get(finding.rule)
+        title, why = (own.title, own.why) if own is not None else (finding.rule, finding.rule)
         text = page = f"{title}. {why}"
         severity, confidence, impact = finding.severity, finding.confidence, finding.impact
     else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from servelint.engines import ENGINE_NAMES
-from servelint.finding import Finding
+from servelint.finding import IMPACTS, Finding
 from servelint.linter import Report
 from servelint.problem import Problem
 from servelint.report.clean import clean
@@ -26,13 +28,14 @@ class Painter:
         return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self.on and text else text
 
 
-def render(report: Report, milliseconds: float | None, colour: bool) -> str:
-    """The whole report. milliseconds: how long the check took, None to leave it out."""
+def render(report: Report, milliseconds: float | None, colour: bool, *, quiet: bool = False) -> str:
+    """The whole report. milliseconds: how long the check took, None to leave it out;  quiet: without the summary"""
     paint = Painter(colour)
     parts = [finding_text(finding, paint) for finding in report.findings]
     parts += [problem_text(problem, paint) for problem in report.errors]
-    parts.append(summary(report, milliseconds))
-    return "\n\n".join(parts) + "\n"
+    if not quiet:
+        parts.append(impacts(report) + summary(report, milliseconds))
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def problem_text(problem: Problem, paint: Painter) -> str:
@@ -158,6 +161,13 @@ def _columns(text: str) -> int:
     return sum(0 if category(char) in ("Mn", "Me") else 2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
+def impacts(report: Report) -> str:
+    """ "by impact: wrong-output 1, silently-ignored 2" and a line end; nothing where there is no finding."""
+    counts = Counter([finding.impact for finding in report.findings])
+    parts = [f"{impact} {counts[impact]}" for impact in IMPACTS if counts[impact]]
+    return f"by impact: {', '.join(parts)}\n" if parts else ""
+
+
 def summary(report: Report, milliseconds: float | None) -> str:
     """ "found 1 error, 2 warnings in 4 launches (3 files, 38 ms); 1 fixable with --fix"."""
     counts = {
@@ -174,7 +184,12 @@ def summary(report: Report, milliseconds: float | None) -> str:
     unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)
     if safe or unsafe:
         text += f"; {safe} fixable with --fix" if safe else f"; {unsafe} fixable with --unsafe-fixes"
-    return text + (f", {unsafe} with --unsafe-fixes" if safe and unsafe else "")
+    text += f", {unsafe} with --unsafe-fixes" if safe and unsafe else ""
+    if report.known:
+        text += f"; {_count(report.known, 'known finding is', 'known findings are')} left out (baseline)"
+    if report.unchanged:
+        text += f"; {_count(report.unchanged, 'finding', 'findings')} in unchanged code left out"
+    return text
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -72,6 +72,7 @@ KEYS = {
         Key("rules", FOLDERS, "folders of rules of your own", ()),
         Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "paths that are left out too", ()),
+        Key("baseline", FILE, "the file of known findings, which are not told; read from the settings of the current folder"),
         Key("force-exclude", SWITCH, "leave excluded files out also where they are named, as pre-commit does", False),
         Key("format", CHOICE, "how findings are printed; read from the settings of the current folder", "text",
             choices=FORMATS),

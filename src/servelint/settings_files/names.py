@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from servelint.rules.load import headings
+from servelint.rules.own import OWN
 from servelint.rules.rule import option_fault
 from servelint.settings import matches
 from servelint.settings_files.keys import KEYS, PATTERNS, RULE_KEYS
 from servelint.settings_files.layer import Layer, Origin
 from servelint.settings_files.values import suggestion
-from servelint.suppress import UNUSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def faults(layers: list[Layer], folders: tuple[str, ...]) -> list[tuple[Origin, 
     named = [(pattern, origin) for layer in every for pattern, origin in _patterns(layer) if pattern != "*"]
     if not named:
         return []
-    known = {UNUSED: {}, **headings(())}
+    known = {**{rule: {} for rule in OWN}, **headings(())}
     if folders and not all(_known(pattern, known) for pattern, _ in named):
-        known = {UNUSED: {}, **headings(folders)}
+        known = {**known, **headings(folders)}
     found = [(origin, _unknown(pattern, known)) for pattern, origin in named if not _known(pattern, known)]
     return found + [fault for layer in every for fault in _options(layer, known)]
 

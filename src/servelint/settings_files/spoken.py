@@ -59,7 +59,11 @@ def command_line(options: Mapping[str, Any], faults: list[str]) -> Layer:
 
 def strangers(variables: Mapping[str, str]) -> list[str]:
     """Variables that nothing reads and whose names are nearly those that are read, a sentence each."""
-    known = [keys.variable(key.name) for key in KEYS.values() if key.variable] + [FILE_VARIABLE, ISOLATED_VARIABLE]
+    known = [keys.variable(key.name) for key in KEYS.values() if key.variable] + [
+        FILE_VARIABLE,
+        ISOLATED_VARIABLE,
+        "SERVELINT_TRACEBACK",
+    ]
     strange = [name for name in sorted(variables) if name.startswith(keys.PREFIX) and name not in known]
     hints = [(name, values.suggestion(name, known, _NEAR)) for name in strange]
     return [f"{name} is not read{hint}" for name, hint in hints if hint]
@@ -107,6 +111,8 @@ def _read(key: Key, texts: list[str], folder: str) -> object:
         return tuple([Glob(text, folder) for text in texts])
     if key.kind == keys.FOLDERS:
         return tuple([shown(os.path.join(folder, text)) for text in texts])
+    if key.kind == keys.FILE:
+        return os.path.normpath(os.path.join(folder, texts[0]))
     if key.kind == keys.RELEASES:
         return dict([_release(text) for text in texts])
     (text,) = texts

@@ -1,0 +1,206 @@
+"""What has changed in a repository since a revision: asked of git, which runs nothing that the repository brings along."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+_QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "diff.renameLimit=20000")
+
+
+class GitError(Exception):
+    """Why git could not tell: one sentence."""
+
+
+class FileChange:
+    """What has changed in a file that is there now.
+
+    old:     its path at the revision, None for a file that was not there
+    added:   (first, last) lines that are new or written anew, 1-based
+    removed: lines after which others were taken out; 0 at the very top
+    """
+
+    __slots__ = ("added", "old", "removed")
+
+    def __init__(self, old: str | None) -> None:
+        self.old = old
+        self.added: list[tuple[int, int]] = []
+        self.removed: list[int] = []
+
+    def touches(self, first: int, last: int) -> bool:
+        """Whether any of some lines is new, or something between them was taken out."""
+        if self.old is None:
+            return True
+        written = any(start <= last and first <= end for start, end in self.added)
+        return written or any(first <= line < last for line in self.removed)
+
+
+class Changes:
+    """What has changed in a working tree since a revision: committed, staged, neither, and files that git does not know yet.
+
+    files: path from the top of the repository, with slashes -> what has changed;  gone: those that are no longer there
+    """
+
+    __slots__ = ("_base", "_blobs", "_top", "files", "gone")
+
+    def __init__(self, top: str, base: str | None) -> None:
+        self._top = os.path.realpath(top)
+        self._base = base
+        self._blobs: dict[str, bytes | None] = {}
+        self.files: dict[str, FileChange] = {}
+        self.gone: set[str] = set()
+
+    def place(self, path: str) -> str | None:
+        """A path as git writes it, None for one outside the repository."""
+        below = os.path.relpath(os.path.realpath(path), self._top)
+        return None if below == os.pardir or below.startswith(os.pardir + os.sep) else below.replace(os.sep, "/")
+
+    def of(self, path: str) -> FileChange | None:
+        """What has changed in a file; None if nothing has."""
+        place = self.place(path)
+        return self.files.get(place) if place is not None else None
+
+    def is_changed(self, path: str) -> bool:
+        """Whether a file was changed, made, or taken away."""
+        place = self.place(path)
+        return place is not None and (place in self.files or place in self.gone)
+
+    def before(self, place: str) -> bytes | None:
+        """What a file held at the revision; None if it was not there."""
+        if place not in self._blobs:
+            self._blobs[place] = None
+            if self._base is not None:
+                ran = _git(self._top, "cat-file", "blob", f"{self._base}:{place}")
+                self._blobs[place] = ran.stdout if ran.returncode == 0 else None
+        return self._blobs[place]
+
+    def full(self, place: str) -> str:
+        """The path of a file of the repository."""
+        return os.path.join(self._top, place)
+
+
+def since(revision: str, folder: str = ".") -> Changes:
+    """What has changed since the last commit that HEAD and a revision have in common. Raises GitError."""
+    top = _told(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if head.returncode != 0 and revision == "HEAD":
+        return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
+    why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
+    if revision.startswith("-"):
+        raise GitError(why)
+    commit = _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    why = f"HEAD and {revision!r} have no commit in common here; a shallow clone lacks it (fetch-depth: 0 fetches all)"
+    base = _told(folder, "merge-base", commit, "HEAD", why=why)
+    found = Changes(top, base)
+    ran = _git(
+        top, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--ignore-submodules",
+        "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", base, "--",
+    )  # fmt: skip
+    if ran.returncode != 0:
+        raise GitError(_said(ran))
+    _parse(ran.stdout, found)
+    return _untracked(found)
+
+
+def _untracked(found: Changes, *, tracked: bool = False) -> Changes:
+    top = found.full("")
+    ran = _git(top, "ls-files", "-z", "--others", "--exclude-standard", *(["--cached"] if tracked else []))
+    if ran.returncode != 0:
+        raise GitError(_said(ran))
+    for name in ran.stdout.split(b"\0"):
+        if name:
+            found.files[os.fsdecode(name)] = FileChange(None)
+    return found
+
+
+def _parse(diff: bytes, into: Changes) -> None:
+    """Read what `git diff --unified=0` prints: of each file the names, and the head of each hunk."""
+    change: FileChange | None = None
+    old: str | None = None
+    left = 0  # lines of the hunk that are to come: they may look like anything
+    for line in diff.split(b"\n"):
+        if left and line[:1] in (b"-", b"+"):
+            left -= 1
+        elif line.startswith(b"--- "):
+            old = _name(line[4:])
+        elif line.startswith((b"rename from ", b"copy from ")):
+            old = _unquoted(line.split(b" from ", 1)[1])
+        elif line.startswith((b"rename to ", b"copy to ")):
+            change = into.files.setdefault(_unquoted(line.split(b" to ", 1)[1]), FileChange(old))
+            if line.startswith(b"rename") and old is not None:
+                into.gone.add(old)
+        elif line.startswith(b"+++ "):
+            name = _name(line[4:])
+            if name is not None:
+                change = into.files.setdefault(name, FileChange(old))
+            elif old is not None:
+                change = None
+                into.gone.add(old)
+        elif line.startswith(b"@@ "):
+            left = _hunk(line, change)
+
+
+def _hunk(line: bytes, change: FileChange | None) -> int:
+    """Note what the head of a hunk says; gives how many lines of it follow."""
+    match = _HUNK.match(line.decode("ascii", "replace"))
+    if match is None:
+        return 0
+    taken, first, count = (int(text) if text is not None else 1 for text in match.group(2, 3, 4))
+    if change is not None and count:
+        change.added.append((first, first + count - 1))
+    if change is not None and taken > count:
+        change.removed.append(first + max(count - 1, 0))
+    return taken + count
+
+
+def _name(text: bytes) -> str | None:
+    """The path in a line such as `+++ b/path`; None for /dev/null."""
+    text = text.rstrip(b"\t")
+    return None if text == b"/dev/null" else _unquoted(text)[2:]
+
+
+def _unquoted(text: bytes) -> str:
+    """A path as git quotes one that has a special character."""
+    if text[:1] != b'"':
+        return os.fsdecode(text)
+
+    def plain(match: re.Match[bytes]) -> bytes:
+        code = match.group(1).decode("ascii")
+        return bytes([int(code, 8) if len(code) == 3 else _ESCAPES[code]])
+
+    return os.fsdecode(_QUOTED.sub(plain, text[1:-1]))
+
+
+def _told(folder: str, *args: str, why: str) -> str:
+    """What git prints on one line. Raises GitError with a reason if it fails."""
+    ran = _git(folder, *args)
+    text = ran.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+    if ran.returncode == 0 and text:
+        return text
+    # what git says of its own is told where it is another trouble than the one that was looked for
+    own = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+    strange = own and not any(word in own[0] for word in ("not a git repository", "Needed a single revision", "Not a valid"))
+    raise GitError(own[0] if strange else why)
+
+
+def _said(ran: subprocess.CompletedProcess[bytes]) -> str:
+    lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[0] if lines else f"git ended with status {ran.returncode}"
+
+
+def _git(folder: str, *args: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+    try:
+        return subprocess.run(  # noqa: S603 - the words are ours
+            ["git", "-C", folder or ".", *_SAFE, *args],  # noqa: S607 - the user's git
+            capture_output=True,
+            env=environment,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed here") from None

@@ -1,0 +1,106 @@
+"""What a gate lets pass: findings that a baseline knows, and those of code that nobody changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from servelint.linter import Report
+from servelint.settings_files.files import SettingsFiles
+from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import date
+
+    from servelint.baseline.file import Baseline
+    from servelint.changed.git import Changes
+
+
+class Gate:
+    """baseline: None where there is none;  changes: since which revision, read anew for each report, None for all code"""
+
+    __slots__ = ("_asked", "_revision", "baseline")
+
+    def __init__(self, asked: SettingsFiles, baseline: Baseline | None, revision: str | None) -> None:
+        self._asked = asked
+        self._revision = revision
+        self.baseline = baseline
+
+    def narrow(self, report: Report) -> None:
+        """Take from a report what may pass. What is wrong with the baseline is in its errors, and then nothing is known."""
+        told = []
+        if self.baseline is not None:
+            from servelint.baseline import match
+
+            report.errors[:0] = self.baseline.problems
+            told = match.apply(report, self.baseline, self._asked, _today()).told
+        if self._revision is not None:
+            from servelint.changed import narrow
+
+            narrow.narrow(report, self._changes(self._revision), self._asked)
+        report.findings += told
+
+    @staticmethod
+    def _changes(revision: str) -> Changes:
+        from servelint.changed import git
+
+        return git.since(revision)
+
+
+def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser) -> Gate | None:
+    """The gate that options and settings ask for, if any; ends with a usage error where they make no sense."""
+    path = asked.value("baseline")
+    revision = arguments.changed_since
+    if path is None and revision is None:
+        return None
+    if revision is not None:
+        if arguments.command is not None or "-" in arguments.paths:
+            usage.error("--changed-since is for files")
+        from servelint.changed import git
+
+        try:
+            git.since(revision)
+        except git.GitError as error:
+            usage.error(f"--changed-since: {error}")
+    baseline = None
+    if path is not None and not arguments.write_baseline:
+        from servelint.baseline import file
+        from servelint.settings_files.find import shown
+
+        baseline = file.read(shown(path))
+    return Gate(asked, baseline, revision)
+
+
+def write(arguments: argparse.Namespace, asked: SettingsFiles, report: Report, usage: argparse.ArgumentParser) -> int:
+    """Write the findings of a report as known ones, with the reasons that the file gave before; gives the exit status."""
+    from servelint.baseline import file
+    from servelint.baseline.write import renew
+    from servelint.cli import files
+    from servelint.settings_files.find import shown
+
+    path = shown(asked.value("baseline") or file.NAME)
+    old = file.read(path) if os.path.lexists(path) else file.Baseline(Source(path, ""))
+    problems = [*old.problems, *report.errors]
+    if not old.problems:
+        new = renew(report, old, asked, _today())
+        problem = files.write(path, file.written(new.entries).encode("utf-8", "backslashreplace"))
+        if problem is not None:
+            usage.error(f"{path}: {problem}")
+        count = sum(entry.count for entry in new.entries)
+        parts = [
+            f"{number} {word}" for number, word in ((new.added, "new"), (new.gone, "gone"), (new.moved, "moved")) if number
+        ]
+        text = f"servelint: wrote {path}: {count} known {'finding' if count == 1 else 'findings'}"
+        if not arguments.quiet:
+            print(text + (f" ({', '.join(parts)})" if parts else ""), file=sys.stderr)
+    for one in problems:
+        print(one, file=sys.stderr)
+    return 2 if problems else 0
+
+
+def _today() -> date:
+    from datetime import date
+
+    return date.today()

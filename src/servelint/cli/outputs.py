@@ -1,0 +1,93 @@
+"""Where reports go: standard output and files, in one format or several."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from servelint.linter import Report
+from servelint.report import FORMATS
+from servelint.settings_files.files import SettingsFiles
+
+_MODULES = {"json": "json_report"}
+"""format -> its module in servelint.report, where that is another word."""
+
+
+class Manner:
+    """milliseconds: how long the check took;  quiet: findings and nothing else;  statistics: counts of rules, not findings"""
+
+    __slots__ = ("milliseconds", "quiet", "statistics")
+
+    def __init__(self, milliseconds: float | None = None, *, quiet: bool = False, statistics: bool = False) -> None:
+        self.milliseconds = milliseconds
+        self.quiet = quiet
+        self.statistics = statistics
+
+
+def add(usage: argparse.ArgumentParser) -> None:
+    usage.add_argument("--format", choices=FORMATS, help="(default: text)")
+    usage.add_argument(
+        "--output",
+        action="append",
+        default=[],
+        metavar="[FORMAT=]FILE",
+        help="write the report there instead of standard output; with a format, write that too (may be given several times)",
+    )
+    usage.add_argument("--statistics", action="store_true", help="count the findings of each rule instead of printing them")
+    usage.add_argument("-q", "--quiet", action="store_true", help="print findings and nothing else")
+
+
+def asked_for(given: list[str], usage: argparse.ArgumentParser) -> tuple[str | None, list[tuple[str, str | None]]]:
+    """The file that takes the report, None for standard output, and the formats that are written besides, with their files."""
+    files: list[str] = []
+    others: list[tuple[str, str | None]] = []
+    for text in given:
+        kind, sign, path = text.partition("=")
+        if not (sign and kind in FORMATS):
+            path = text
+            files.append(text)
+        elif path:
+            others.append((kind, path))
+        if not path:
+            usage.error("--output needs the name of a file")
+    if len(files) > 1:
+        usage.error("--output FILE is given once; name the format of the others, as in --output sarif=report.sarif")
+    paths = [os.path.realpath(path) for path in [*files, *[path for _, path in others if path]]]
+    if len(set(paths)) < len(paths):
+        usage.error("two reports would go to the same file")
+    return (files[0] if files else None), others
+
+
+def write(report: Report, kind: str, path: str | None, manner: Manner, asked: SettingsFiles) -> bool:
+    """Write a report in a format to a file, None for standard output; gives whether it could be written."""
+    from servelint.cli import files
+
+    text = _render(report, kind, path, manner, asked)
+    if path is None:
+        files.write_out(text)
+        return True
+    problem = files.write(path, text.encode("utf-8", "backslashreplace"))
+    if problem is not None:
+        print(f"servelint: {path}: {problem}", file=sys.stderr)
+    return problem is None
+
+
+def _render(report: Report, kind: str, path: str | None, manner: Manner, asked: SettingsFiles) -> str:
+    if manner.statistics:
+        from servelint.report import statistics
+
+        return statistics.render(report, kind == "json", manner.milliseconds)
+    if kind == "text":
+        from servelint.cli import colour
+        from servelint.report import text
+
+        return text.render(report, manner.milliseconds, path is None and colour.wanted(sys.stdout), quiet=manner.quiet)
+    if kind == "sarif":
+        from servelint.report import sarif
+
+        return sarif.render(report, asked.rule_folders())
+    from importlib import import_module
+
+    rendered: str = import_module(f"servelint.report.{_MODULES.get(kind, kind)}").render(report)
+    return rendered

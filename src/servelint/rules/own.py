@@ -1,0 +1,40 @@
+"""Findings on what servelint itself is given: its comments and its baselines. No rule file makes them."""
+
+from __future__ import annotations
+
+UNUSED_IGNORE = "servelint/unused-ignore"
+STALE_ENTRY = "servelint/stale-baseline-entry"
+MOVED_ENTRY = "servelint/moved-baseline-entry"
+
+
+class OwnRule:
+    """severity: unless the settings say another;  title, why: as in a rule file"""
+
+    __slots__ = ("severity", "title", "why")
+
+    def __init__(self, severity: str, title: str, why: str) -> None:
+        self.severity = severity
+        self.title = title
+        self.why = why
+
+
+OWN = {
+    UNUSED_IGNORE: OwnRule(
+        "warning",
+        "An ignore comment that silences nothing",
+        "The comment names a rule that there is not, or one that finds nothing there: it would hide the next finding.",
+    ),
+    STALE_ENTRY: OwnRule(
+        "warning",
+        "An entry of the baseline whose finding is gone",
+        "The finding was mended, or its file was deleted. The entry would hide it if it came back: delete the entry, or write"
+        " the baseline anew with --write-baseline, which keeps the reasons of the others.",
+    ),
+    MOVED_ENTRY: OwnRule(
+        "info",
+        "An entry of the baseline whose finding is in another place",
+        "The file or the launch has another name now, and the same finding: it stays accepted. Write the baseline anew with"
+        " --write-baseline, so that the entry names the place.",
+    ),
+}
+"""rule id -> what there is to say of it"""

@@ -1,0 +1,132 @@
+"""What git says has changed: lines, new files, other names, and names that git quotes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from servelint.changed.git import GitError, since
+from tests.repository import Repository
+
+LINES = "".join(f"line {number}\n" for number in range(1, 21))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def write(repository: Repository, name: str, text: str) -> None:
+    path = repository.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def changed(repository: Repository, revision: str = "HEAD") -> dict[str, tuple[str | None, list[tuple[int, int]], list[int]]]:
+    found = since(revision, str(repository.folder))
+    return {name: (change.old, change.added, change.removed) for name, change in found.files.items()}
+
+
+def test_lines(repository: Repository) -> None:
+    write(repository, "a.sh", LINES)
+    repository.commit("a")
+    text = LINES.replace("line 3\n", "line 3\nnew\nnew\n").replace("line 9\n", "").replace("line 15\nline 16\n", "both\n")
+    write(repository, "a.sh", text)
+    assert changed(repository) == {"a.sh": ("a.sh", [(4, 5), (16, 16)], [10, 16])}
+    change = since("HEAD", str(repository.folder)).files["a.sh"]
+    assert [line for line in range(1, 21) if change.touches(line, line)] == [4, 5, 16]
+    assert change.touches(10, 11)  # a line was taken out between them
+    assert not change.touches(6, 10)
+
+
+def test_lines_that_look_like_the_diff_itself(repository: Repository) -> None:
+    write(repository, "a.sh", "-- old\n@@ -1 +1 @@\nkept\n")
+    repository.commit("a")
+    write(repository, "a.sh", "++ b/new\n@@ -7 +7 @@\nkept\n+++ b/other.sh\n")
+    assert changed(repository) == {"a.sh": ("a.sh", [(1, 2), (4, 4)], [])}
+
+
+@pytest.mark.parametrize(
+    "name", ["with space.sh", "é.sh", 'a"b.sh', "tab\there.sh", "back\\slash.sh", "new\nline.sh", "a -> b"]
+)
+def test_names(name: str, repository: Repository) -> None:
+    write(repository, "other/" + name, LINES)
+    repository.commit("a")
+    repository.git("mv", "other/" + name, name)
+    write(repository, name, LINES + "more\n")
+    found = since("HEAD", str(repository.folder))
+    assert {one: change.old for one, change in found.files.items()} == {name: "other/" + name}
+    assert found.files[name].added == [(21, 21)]
+    assert found.gone == {"other/" + name}
+    assert found.before("other/" + name) == LINES.encode()
+
+
+def test_a_new_name_alone_touches_nothing(repository: Repository) -> None:
+    write(repository, "a.sh", LINES)
+    repository.commit("a")
+    repository.git("mv", "a.sh", "b.sh")
+    assert changed(repository) == {"b.sh": ("a.sh", [], [])}
+
+
+def test_new_staged_untracked_ignored_and_deleted(repository: Repository) -> None:
+    write(repository, ".gitignore", "ignored.sh\n")
+    write(repository, "gone.sh", "x\n")
+    repository.commit("a")
+    for name in ("staged.sh", "untracked.sh", "ignored.sh"):
+        write(repository, name, name)
+    repository.git("add", "staged.sh")
+    (repository.folder / "gone.sh").unlink()
+    assert {name: old for name, (old, _, _) in changed(repository).items()} == {"staged.sh": None, "untracked.sh": None}
+    assert since("HEAD", str(repository.folder)).gone == {"gone.sh"}
+
+
+def test_staged_and_then_changed(repository: Repository) -> None:
+    write(repository, "a.sh", LINES)
+    repository.commit("a")
+    write(repository, "a.sh", LINES.replace("line 2\n", "staged\n"))
+    repository.git("add", "a.sh")
+    write(repository, "a.sh", LINES.replace("line 2\n", "staged\n").replace("line 5\n", "not staged\n"))
+    assert changed(repository) == {"a.sh": ("a.sh", [(2, 2), (5, 5)], [])}
+
+
+def test_from_a_folder_below(repository: Repository) -> None:
+    write(repository, "deploy/a.sh", LINES)
+    found = since("HEAD", str(repository.folder / "deploy"))
+    assert list(found.files) == ["deploy/a.sh"]
+    assert found.is_changed(str(repository.folder / "deploy" / "a.sh"))
+    assert not found.is_changed("/elsewhere/a.sh")
+
+
+def test_before_the_first_commit(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.git("checkout", "-q", "--orphan", "new")
+    write(repository, "a.sh", LINES)
+    repository.git("add", "a.sh")
+    write(repository, "b.sh", LINES)
+    assert {name: old for name, (old, _, _) in changed(repository).items()} == {"a.sh": None, "b.sh": None}
+
+
+class TestWrong:
+    @pytest.mark.parametrize("revision", ["nothing", "--output=x", "HEAD~7", ""])
+    def test_no_such_revision(self, revision: str, repository: Repository) -> None:
+        with pytest.raises(GitError, match="git knows no revision"):
+            since(revision, str(repository.folder))
+        assert not (repository.folder / "x").exists()
+
+    def test_nothing_in_common(self, repository: Repository) -> None:
+        repository.git("checkout", "-q", "--orphan", "other")
+        repository.git("commit", "-q", "--allow-empty", "-m", "other")
+        with pytest.raises(GitError, match="no commit in common here; a shallow clone lacks it"):
+            since("main", str(repository.folder))
+
+    def test_no_repository(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+        (tmp_path / "x").mkdir()
+        with pytest.raises(GitError, match="this folder is in no git repository"):
+            since("HEAD", str(tmp_path / "x"))
+
+    def test_no_git(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", "")
+        with pytest.raises(GitError, match="git is not installed here"):
+            since("HEAD", str(repository.folder))
