@@ -1,8 +1,9 @@
 """servelint: a linter for the files that launch LLM inference servers.
 
-import servelint
-report = servelint.check(["compose.yml"])
-for finding in report.findings: print(finding.rule, finding.message)
+>>> import servelint
+>>> findings = servelint.check_command("vllm", ["Qwen/Qwen3-8B", "--swap-space", "4"], version="0.33.0")
+>>> [(finding.rule, finding.severity, finding.impact) for finding in findings]
+[('vllm/removed-option', 'error', 'crash-at-start')]
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.api import Report, Settings, SettingsFiles, check, check_command, find_launches
+    from servelint.api import Finding, Launch, Report, Settings, SettingsFiles, check, check_command, find_launches
 
-__all__ = ["Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
+__all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
 
 
 def __getattr__(name: str) -> object:

@@ -15,7 +15,7 @@ from servelint.shell.words import split
 from servelint.source import Source, Span
 from servelint.text import Text
 
-__all__ = ["Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
+__all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
 
 _VERBS = {
     "vllm": "vllm serve",

@@ -111,9 +111,7 @@ def _hold_together(arguments: argparse.Namespace, kind: str, output: str | None,
 
 
 def _status(report: Report, asked: SettingsFiles) -> int:
-    if report.errors:
-        return 3 if any(problem.own for problem in report.errors) else 2
-    return int(any(_fails(finding, asked) for finding in report.findings))
+    return options.status(report) or int(any(_fails(finding, asked) for finding in report.findings))
 
 
 def _fails(finding: Finding, asked: SettingsFiles) -> bool:

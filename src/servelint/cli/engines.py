@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from servelint.cli.files import write_out
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
@@ -22,7 +23,7 @@ harvest:  read what a release accepts from its published source, without running
 def run(args: list[str]) -> int:
     command, rest = (args[0], args[1:]) if args else ("list", [])
     if command in ("-h", "--help"):
-        sys.stdout.write(_USAGE)
+        write_out(_USAGE)
         return 0
     if command == "list" and not rest:
         return _list()
@@ -37,16 +38,18 @@ def run(args: list[str]) -> int:
 
 
 def _list() -> int:
+    lines: list[str] = []
     for engine, name in ENGINE_NAMES.items():
         catalog = catalogs.load(engine)
         if catalog is None:
-            print(f"{engine:<10} {name}: launches only")
+            lines.append(f"{engine:<10} {name}: launches only\n")
         else:
             options = len(catalog.table(len(catalog.releases) - 1).options())
-            print(
+            lines.append(
                 f"{engine:<10} {name}: {len(catalog.releases)} releases, {catalog.releases[0]} to {catalog.releases[-1]}"
-                f" ({options} options in the newest)"
+                f" ({options} options in the newest)\n"
             )
+    write_out("".join(lines))
     return 0
 
 
@@ -59,7 +62,7 @@ def _show(engine: str, release: str | None = None) -> int:
     if index is None:
         print(f"servelint: the catalog of {ENGINE_NAMES[engine]} has no release {release}", file=sys.stderr)
         return 2
-    sys.stdout.write(_release(catalog, index))
+    write_out(_release(catalog, index))
     return 0
 
 

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from typing import Any
 
+from servelint.cli.files import write_out
 from servelint.engines import ENGINE_NAMES
 from servelint.rules.load import every, rule_folder
 from servelint.rules.own import OWN
@@ -24,7 +25,7 @@ variable in the releases of an engine: servelint explain vllm --swap-space
 
 def run(args: list[str]) -> int:
     if args[:1] in (["-h"], ["--help"]):
-        sys.stdout.write(_USAGE)
+        write_out(_USAGE)
         return 0
     folders = SettingsFiles().of_folder("").rules
     if args[:1] == ["--rules"] and len(args) == 3:
@@ -37,7 +38,7 @@ def run(args: list[str]) -> int:
     (name,) = args
     if name in OWN:
         own = OWN[name]
-        sys.stdout.write(f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n")
+        write_out(f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n")
         return 0
     ids = [rule.id for rule in every(folders)]
     if name not in ids:
@@ -50,11 +51,11 @@ def run(args: list[str]) -> int:
 
         for written in folder.load(path).written:
             if written["id"] == name:
-                sys.stdout.write(page(written))
+                write_out(page(written))
                 return 0
     from servelint.rules.compile import find_rule
 
-    sys.stdout.write(page(find_rule(name, rule_folder())))
+    write_out(page(find_rule(name, rule_folder())))
     return 0
 
 
@@ -73,7 +74,7 @@ def _life(engine: str, name: str) -> int:
         hint = f"; did you mean {close}?" if close else ""
         print(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}", file=sys.stderr)
         return 2
-    sys.stdout.write(text)
+    write_out(text)
     return 0
 
 

@@ -39,7 +39,7 @@ def fix(report: Report, asked: SettingsFiles, arguments: argparse.Namespace, gat
         new, gone = mend(source, settings, beside(source.path), unsafe=arguments.unsafe_fixes, only=only)
         if new.text != source.text:
             if arguments.diff:
-                sys.stdout.write(_diff(source, new))
+                files.write_out(_diff(source, new))
                 new = source
             elif (problem := _write(new)) is not None:
                 left.errors.append(problem)

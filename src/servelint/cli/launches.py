@@ -7,6 +7,7 @@ import shlex
 import sys
 
 from servelint.cli import options
+from servelint.cli.files import write_out
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS, PLAIN
@@ -41,16 +42,16 @@ def run(args: list[str]) -> int:
             "launches": [launch_data(launch, _versions(launch, asked)) for launch in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
-        sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        write_out(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     else:
         paint = Painter(False)
-        for launch in shown:
-            print(without(launch_text(launch, _versions(launch, asked)), secrets_of([launch])))
+        texts = [without(launch_text(launch, _versions(launch, asked)), secrets_of([launch])) for launch in shown]
+        write_out("".join([text + "\n" for text in texts]))
         for problem in report.errors:
             print(problem_text(problem, paint), file=sys.stderr)
         if not shown and not report.errors:
             print("servelint: no launch found", file=sys.stderr)
-    return 2 if report.errors else 0
+    return options.status(report)
 
 
 def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:

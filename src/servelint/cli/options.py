@@ -228,6 +228,11 @@ def stop(problems: list[Problem]) -> int:
     return 2
 
 
+def status(report: Report) -> int:
+    """The exit status that the errors of a report make: 3 if one is servelint's own, 2 if there is any."""
+    return 3 if any(problem.own for problem in report.errors) else 2 if report.errors else 0
+
+
 def rule_problems(asked: SettingsFiles) -> list[Problem]:
     """What is wrong with the folders of rules that are asked for."""
     folders = asked.rule_folders()

@@ -6,6 +6,7 @@ import json
 import sys
 
 from servelint.cli import options
+from servelint.cli.files import write_out
 from servelint.engines import ENGINE_NAMES
 from servelint.report.text import Painter, problem_text
 from servelint.rules.load import every
@@ -33,14 +34,17 @@ def run(args: list[str]) -> int:
     shown = [rule for rule in wanted if SEVERITIES.index(rule.severity) >= least]
     if arguments.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
-        sys.stdout.write(
+        write_out(
             json.dumps([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1, ensure_ascii=False) + "\n"
         )
         return 2 if problems else 0
     width = max([len(rule.id) for rule in shown], default=0)
-    for rule in shown:
-        engine = ENGINE_NAMES.get(rule.engine, "any engine,")
-        print(f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title} ({engine} {describe(rule.versions)})")
+    lines = [
+        f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title}"
+        f" ({ENGINE_NAMES.get(rule.engine, 'any engine,')} {describe(rule.versions)})\n"
+        for rule in shown
+    ]
+    write_out("".join(lines))
     return 2 if problems else 0
 
 

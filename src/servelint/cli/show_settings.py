@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 
 from servelint.cli import options
+from servelint.cli.files import write_out
 from servelint.report.clean import clean
 from servelint.settings_files import effective, files
 from servelint.settings_files.effective import Said
@@ -31,9 +31,9 @@ def run(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Arg
         return options.stop(asked.problems)
     if (arguments.format or asked.value("format")) == "json":
         data = [{"path": path, "files": names, "settings": _data(said)} for path, names, said in shown]
-        sys.stdout.write(json.dumps({"paths": data}, indent=1, ensure_ascii=False) + "\n")
+        write_out(json.dumps({"paths": data}, indent=1, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write("\n".join([_text(*one) for one in shown]))
+        write_out("\n".join([_text(*one) for one in shown]))
     return 0
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 
 from servelint.cli import options
+from servelint.cli.files import write_out
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.finding import Finding
@@ -49,9 +50,10 @@ def run(args: list[str]) -> int:
         found.append(upgrade(launch, source, target, Settings()))
     if arguments.format == "json":
         errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
-        print(json.dumps({"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}, indent=2))
+        data = {"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}
+        write_out(json.dumps(data, indent=2) + "\n")
     else:
-        sys.stdout.write("\n".join([_text(one) for one in found]))
+        write_out("\n".join([_text(one) for one in found]))
         for problem in report.errors:
             print(problem_text(problem, Painter(False)), file=sys.stderr)
         name = ENGINE_NAMES[engine]
