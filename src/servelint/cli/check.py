@@ -42,7 +42,7 @@ def run(args: list[str]) -> int:
         from servelint.cli import gate as gates
 
         gate = gates.of(arguments, asked, usage)
-    report = options.run(arguments, asked, usage, words=False)
+    report = options.run(arguments, asked, usage, words="html" in (kind, *[other for other, _ in others]))
     if asked.problems:
         for other, path in others if kind == "text" else [(kind, output), *others]:
             outputs.write(report, other, path, Manner(), asked)

@@ -87,6 +87,10 @@ def _render(report: Report, kind: str, path: str | None, manner: Manner, asked: 
         from servelint.report import sarif
 
         return sarif.render(report, asked.rule_folders())
+    if kind == "html":
+        from servelint.report import html
+
+        return html.render(report, asked.rule_folders(), lambda path: asked.of(path).engine_versions)
     from importlib import import_module
 
     rendered: str = import_module(f"servelint.report.{_MODULES.get(kind, kind)}").render(report)

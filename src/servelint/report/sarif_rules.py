@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from servelint.finding import Finding
-from servelint.rules.compile import RuleError, find_rule
-from servelint.rules.load import rule_folder
+from servelint.report.rule_texts import written
 from servelint.rules.own import OWN
 from servelint.rules.pages import markdown
 
@@ -22,7 +21,7 @@ _AT_MOST = 1024
 
 def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
     """The reportingDescriptor of a finding's rule. folders: those of users' rules"""
-    data = _written(finding.rule, folders)
+    data = written(finding.rule, folders)
     if data is None:
         own = OWN.get(finding.rule)
         title, why = (own.title, own.why) if own is not None else (finding.rule, finding.rule)
@@ -47,19 +46,6 @@ def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
         "defaultConfiguration": {"level": LEVELS[severity]},
         "properties": properties,
     }
-
-
-def _written(name: str, folders: tuple[str, ...]) -> dict[str, Any] | None:
-    for path in folders:
-        from servelint.rules import folder
-
-        for data in folder.load(path).written:
-            if data["id"] == name:
-                return data
-    try:
-        return find_rule(name, rule_folder())
-    except (OSError, RuleError):
-        return None
 
 
 def _help(data: dict[str, Any], why: str) -> str:

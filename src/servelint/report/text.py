@@ -66,22 +66,28 @@ def _notes(finding: Finding) -> list[str]:
     if finding.advice:
         notes += _fix(finding)
     if finding.launch is not None:
-        engine = ENGINE_NAMES[finding.launch.engine]
         claim = finding.launch.release
-        range_ = describe(finding.affected) if finding.affected else ""
-        affected = f"; affected: {range_}" if range_ else ""
-        if finding.release is None:
-            every = f"the same in every {engine} known here"
-            if range_:
-                every = f"true of every {engine} that can start this ({range_})"
-            notes.append(f"release: none is named here; {every}")
-        elif claim.release is None and finding.release_from != "settings":
-            notes.append(f"release: judged as {engine} {finding.release}, the newest known here{affected}")
-        elif claim.release is None or claim.span is None:
-            notes.append(f"release: {engine} {finding.release}{affected}")
+        shown = claim.release is not None and claim.span is not None  # then it is in the frame
+        if finding.release is None or not shown:
+            notes.append(f"release: {judged_by(finding)}")
     if finding.evidence:
         notes.append(f"see: {clean(finding.evidence[0])}")
     return notes
+
+
+def judged_by(finding: Finding) -> str:
+    """The release that a launch's finding was judged by, and those that it holds for."""
+    if finding.launch is None:
+        return ""
+    engine = ENGINE_NAMES[finding.launch.engine]
+    range_ = describe(finding.affected) if finding.affected else ""
+    affected = f"; affected: {range_}" if range_ else ""
+    if finding.release is None:
+        every = f"true of every {engine} that can start this ({range_})" if range_ else f"the same in every {engine} known here"
+        return f"none is named here; {every}"
+    if finding.launch.release.release is None and finding.release_from != "settings":
+        return f"judged as {engine} {finding.release}, the newest known here{affected}"
+    return f"{engine} {finding.release}{affected}"
 
 
 def _fix(finding: Finding) -> list[str]:

@@ -1,0 +1,88 @@
+"""The summary: how much was found, what breaks, on which engines, and what could not be read."""
+
+from __future__ import annotations
+
+from servelint.engines import ENGINE_NAMES
+from servelint.finding import Finding
+from servelint.linter import Report
+from servelint.problem import Problem
+from servelint.report.html.markup import counted, escaped
+from servelint.report.html.words import IMPACTS, SEVERITIES, impact_name, listed
+from servelint.report.places import relative
+
+
+def verdict(report: Report) -> str:
+    """ "3 errors and 1 note in 12 launches (9 files)"."""
+    counts = [(sum(one.severity == severity for one in report.findings), names) for severity, names in SEVERITIES.items()]
+    said = listed([counted(number, *names) for number, names in counts if number]) or "Nothing found"
+    launches = counted(len(report.launches), "launch", "launches")
+    return f"{said} in {launches} ({counted(report.files, 'file', 'files')})"
+
+
+def unread(errors: list[Problem]) -> str:
+    """What could not be read: nothing is known of it, so it comes first."""
+    if not errors:
+        return ""
+    rows = [
+        f"<li><code>{escaped(relative(one.path))}:{one.line}:{one.column}</code> {escaped(one.message)}</li>" for one in errors
+    ]
+    what = "This could not be read" if len(rows) == 1 else f"{len(rows):,} things could not be read"
+    return (
+        f'<section class="unread" aria-labelledby="unread"><h2 id="unread">{what}</h2>'
+        f"<p>Nothing is known of what stands there, so the report is not whole.</p><ul>{''.join(rows)}</ul></section>\n"
+    )
+
+
+def summary(report: Report) -> str:
+    found = [part for part in (_impacts(report.findings), _engines(report)) if part]
+    tables = f'<div class="tables">{"".join(found)}</div>'
+    return f'<section aria-labelledby="summary"><h2 id="summary">Summary</h2>{tables}</section>\n' if found else ""
+
+
+def impacts_of(findings: list[Finding]) -> list[str]:
+    """Those that occur, the worst first."""
+    there = {finding.impact for finding in findings}
+    return [impact for impact in IMPACTS if impact in there] + sorted(there - IMPACTS.keys())
+
+
+def engines_of(report: Report) -> list[str]:
+    """Those that are launched, the most launched first."""
+    counts: dict[str, int] = {}
+    for launch in report.launches:
+        counts[launch.engine] = counts.get(launch.engine, 0) + 1
+    return sorted(counts, key=lambda engine: (-counts[engine], engine))
+
+
+def _impacts(findings: list[Finding]) -> str:
+    rows: list[str] = []
+    for impact in impacts_of(findings):
+        here = [finding for finding in findings if finding.impact == impact]
+        launches = len({id(finding.launch) for finding in here if finding.launch is not None})
+        rows.append(_row(f'<a data-filter="impact={escaped(impact)}">{escaped(impact_name(impact))}</a>', here, launches))
+    return _table("What a launch does", ("The launch", *_MANY, "Launches"), rows) if rows else ""
+
+
+def _engines(report: Report) -> str:
+    rows: list[str] = []
+    for engine in engines_of(report):
+        here = [one for one in report.findings if one.launch is not None and one.launch.engine == engine]
+        launches = sum(launch.engine == engine for launch in report.launches)
+        rows.append(_row(f'<a data-filter="engine={escaped(engine)}">{escaped(ENGINE_NAMES[engine])}</a>', here, launches))
+    return _table("Engines", ("Engine", *_MANY, "Launches"), rows) if rows else ""
+
+
+_MANY = tuple([names[1].capitalize() for names in SEVERITIES.values()])
+
+
+def _row(head: str, findings: list[Finding], launches: int) -> str:
+    counts = [sum(finding.severity == severity for finding in findings) for severity in SEVERITIES]
+    cells = "".join([f"<td{'' if number else _NONE}>{number:,}</td>" for number in (*counts, launches)])
+    return f'<tr><th scope="row">{head}</th>{cells}</tr>'
+
+
+_NONE = ' class="none"'
+
+
+def _table(caption: str, heads: tuple[str, ...], rows: list[str]) -> str:
+    head = "".join([f'<th scope="col">{text}</th>' for text in heads])
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,31 @@
+"""What the page calls things, for readers who know no rule."""
+
+from __future__ import annotations
+
+IMPACTS = {
+    "crash-at-start": "does not start",
+    "wrong-output": "answers wrongly",
+    "crash-at-runtime": "stops while it serves",
+    "out-of-memory": "runs out of memory",
+    "security": "is open to others, or shows a secret",
+    "silently-ignored": "ignores a setting",
+    "performance-loss": "is slower than it could be",
+    "deprecated": "breaks with a later release",
+    "best-practice": "is hard to repeat or to run",
+}
+"""impact -> what the launch does, the worst first."""
+
+SEVERITIES = {"error": ("error", "errors"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
+"""severity -> one of them, several of them; the worst first."""
+
+NAMED_BY = {"image": "named by the image", "pip": "named by pip install", "settings": "named by the settings"}
+"""What says which release a launch runs on."""
+
+
+def impact_name(impact: str) -> str:
+    return IMPACTS.get(impact, impact)
+
+
+def listed(parts: list[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
