@@ -66,7 +66,7 @@ def _split(text: str) -> list[str]:
 def _lines(name: str, sign: str, lines: list[str], hidden: list[str]) -> list[str]:
     shown = [f'<{name} class="line" data-line="{sign}">{escaped(_masked(line, hidden))}</{name}>' for line in lines[:_LINES]]
     if len(lines) > _LINES:
-        shown.append(f'<span class="label">and {len(lines) - _LINES} more lines</span>')
+        shown.append(f'<span class="more">and {len(lines) - _LINES} more lines</span>')
     return shown
 
 

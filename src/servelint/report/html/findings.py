@@ -18,7 +18,7 @@ def article(finding: Finding, fingerprint: str, opened: bool) -> str:
     engine = finding.launch.engine if finding.launch is not None else ""
     name = f"finding-{escaped(fingerprint)}"
     severity = finding.severity
-    advice = f'<p class="advice"><b>Write instead:</b> {escaped(finding.advice)}</p>' if finding.advice else ""
+    advice = f'<p class="advice"><b>What to do:</b> {escaped(finding.advice)}</p>' if finding.advice else ""
     impact = f"the launch {impact_name(finding.impact)}" if finding.launch is not None else impact_name(finding.impact)
     head = (
         f'<article class="finding {severity}" id="{name}" data-severity="{severity}" data-impact="{escaped(finding.impact)}"'

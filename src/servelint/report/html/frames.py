@@ -48,7 +48,7 @@ def _frame(source: Source, places: list[tuple[Span, str, bool]]) -> str:
     for number in sorted(lines):
         rows.append(_line(source.shown(number), number, lines[number]))
         if number in more:
-            rows.append(f'<span class="label">and {more[number]} more lines</span>')
+            rows.append(f'<span class="more">and {more[number]} more lines</span>')
     head = f"<figcaption>{escaped(relative(source.path))}:{line}:{column}</figcaption>"
     return f'<figure class="frame">{head}<pre><code>{"".join(rows)}</code></pre></figure>'
 
@@ -66,14 +66,19 @@ def _line(text: str, number: int, marks: list[Mark]) -> str:
     if any(mark[0] >= len(text) for mark in marks):
         parts.append("<mark> </mark>")  # it points behind the last character
     parts.append("\u2026" if end < len(text) else "")
-    labels = [_label(text, mark) for mark in marks if mark[2]]
-    return f'<span class="line" data-line="{number}">{"".join(parts)}</span>{"".join(labels)}'
+    said = [mark for mark in marks if mark[2]]
+    labels = "".join([_label(text, mark, len(said) > 1) for mark in said])
+    return f'<span class="line" data-line="{number}">{"".join(parts)}</span>{labels}'
 
 
-def _label(text: str, mark: Mark) -> str:
-    said = text[mark[0] : mark[1]].strip()
-    quoted = said if len(said) <= _QUOTED else said[: _QUOTED - 1] + "\u2026"
-    return f'<span class="label"><mark{"" if mark[3] else _ALSO}>{escaped(quoted)}</mark> {escaped(mark[2])}</span>'
+def _label(text: str, mark: Mark, several: bool) -> str:
+    """What a mark is; where a line has several, with what is marked."""
+    quoted = ""
+    if several:
+        marked = text[mark[0] : mark[1]].strip()
+        cut = marked if len(marked) <= _QUOTED else marked[: _QUOTED - 1] + "\u2026"
+        quoted = f"<mark{'' if mark[3] else _ALSO}>{escaped(cut)}</mark> "
+    return f'<span class="label">{quoted}{escaped(mark[2])}</span>'
 
 
 def _window(length: int, marks: list[Mark]) -> tuple[int, int]:

@@ -55,9 +55,9 @@
       if (here) still += Number(one.launches);
     }
     if (quiet) quiet.hidden = !still;
-    const of = (some, whole, name) => `${some === whole ? some : `${some} of ${whole}`} ${name}`;
-    count.value =
-      of(number, findings.length, "findings") + (silent ? `; ${of(still, silent, "launches without a finding")}` : "");
+    const of = (some, whole, one, many) => `${some === whole ? some : `${some} of ${whole}`} ${whole === 1 ? one : many}`;
+    const rest = silent ? `; ${of(still, silent, "launch", "launches")} without a finding` : "";
+    count.value = of(number, findings.length, "finding", "findings") + rest;
   };
 
   const keep = () => {
@@ -103,11 +103,14 @@
   const fold = (open) => () => { for (const one of findings) if (!one.node.hidden) one.node.querySelector("details").open = open; };
   document.getElementById("open-all").addEventListener("click", fold(true));
   document.getElementById("close-all").addEventListener("click", fold(false));
-  for (const link of all("a[data-filter]")) link.href = `#${link.dataset.filter}`;
+  for (const link of all("a[data-filter]")) {
+    link.href = `#${link.dataset.filter}`;
+    link.addEventListener("click", () => document.getElementById("results").focus());
+  }
   window.addEventListener("hashchange", follow);
   window.addEventListener("beforeprint", () => { for (const one of all("details")) one.open = true; });
   document.getElementById("filters-fold").open = !matchMedia("(max-width: 61.99rem)").matches;
   form.hidden = false;
   show();
-  follow();
+  if (location.hash) follow();
 })();

@@ -57,9 +57,9 @@ def _impacts(findings: list[Finding]) -> str:
     rows: list[str] = []
     for impact in impacts_of(findings):
         here = [finding for finding in findings if finding.impact == impact]
-        launches = len({id(finding.launch) for finding in here if finding.launch is not None})
-        rows.append(_row(f'<a data-filter="impact={escaped(impact)}">{escaped(impact_name(impact))}</a>', here, launches))
-    return _table("What a launch does", ("The launch", *_MANY, "Launches"), rows) if rows else ""
+        head = f'<a data-filter="impact={escaped(impact)}">{escaped(impact_name(impact))}</a>'
+        rows.append(_row(head, [_launches(here)], here))
+    return _table("What is found", ("The launch", "Launches"), rows)
 
 
 def _engines(report: Report) -> str:
@@ -67,16 +67,19 @@ def _engines(report: Report) -> str:
     for engine in engines_of(report):
         here = [one for one in report.findings if one.launch is not None and one.launch.engine == engine]
         launches = sum(launch.engine == engine for launch in report.launches)
-        rows.append(_row(f'<a data-filter="engine={escaped(engine)}">{escaped(ENGINE_NAMES[engine])}</a>', here, launches))
-    return _table("Engines", ("Engine", *_MANY, "Launches"), rows) if rows else ""
+        head = f'<a data-filter="engine={escaped(engine)}">{escaped(ENGINE_NAMES[engine])}</a>'
+        rows.append(_row(head, [launches, _launches(here)], here))
+    return _table("Engines", ("Engine", "Launches", "With findings"), rows)
 
 
-_MANY = tuple([names[1].capitalize() for names in SEVERITIES.values()])
+def _launches(findings: list[Finding]) -> int:
+    """How many launches some findings are about."""
+    return len({id(finding.launch) for finding in findings if finding.launch is not None})
 
 
-def _row(head: str, findings: list[Finding], launches: int) -> str:
+def _row(head: str, launches: list[int], findings: list[Finding]) -> str:
     counts = [sum(finding.severity == severity for finding in findings) for severity in SEVERITIES]
-    cells = "".join([f"<td{'' if number else _NONE}>{number:,}</td>" for number in (*counts, launches)])
+    cells = "".join([f"<td{'' if number else _NONE}>{number:,}</td>" for number in (*launches, *counts)])
     return f'<tr><th scope="row">{head}</th>{cells}</tr>'
 
 
@@ -84,5 +87,8 @@ _NONE = ' class="none"'
 
 
 def _table(caption: str, heads: tuple[str, ...], rows: list[str]) -> str:
-    head = "".join([f'<th scope="col">{text}</th>' for text in heads])
+    if not rows:
+        return ""
+    names = [*heads, *[names[1].capitalize() for names in SEVERITIES.values()]]
+    head = "".join([f'<th scope="col">{name}</th>' for name in names])
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

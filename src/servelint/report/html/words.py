@@ -7,11 +7,11 @@ IMPACTS = {
     "wrong-output": "answers wrongly",
     "crash-at-runtime": "stops while it serves",
     "out-of-memory": "runs out of memory",
-    "security": "is open to others, or shows a secret",
+    "security": "is a security risk",
     "silently-ignored": "ignores a setting",
     "performance-loss": "is slower than it could be",
     "deprecated": "breaks with a later release",
-    "best-practice": "is hard to repeat or to run",
+    "best-practice": "departs from good practice",
 }
 """impact -> what the launch does, the worst first."""
 
