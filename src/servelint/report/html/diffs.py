@@ -23,10 +23,12 @@ def diff(finding: Finding) -> str:
         edits.setdefault(id(edit.span.source), []).append(edit)
     secrets = {secret for edit in finding.fix.edits for secret in edit.span.source.secrets} | {*finding.span.source.secrets}
     hidden = sorted(secrets, key=lambda secret: (-len(secret), secret))
-    return "".join([_of_source(several[0].span.source, several, hidden) for several in edits.values()])
+    return "".join([_of_source(several, hidden, finding.span.source) for several in edits.values()])
 
 
-def _of_source(source: Source, edits: list[Edit], hidden: list[str]) -> str:
+def _of_source(edits: list[Edit], hidden: list[str], own: Source) -> str:
+    """own: the finding's file, whose path need not be said"""
+    source = edits[0].span.source
     edits = sorted(edits, key=lambda edit: edit.span.start)
     places: list[list[Edit]] = []
     for edit in edits:
@@ -35,7 +37,7 @@ def _of_source(source: Source, edits: list[Edit], hidden: list[str]) -> str:
         else:
             places.append([edit])
     parts = [part for place in places for part in _place(source, place, hidden)]
-    head = f"<figcaption>{escaped(relative(source.path))}</figcaption>"
+    head = f"<figcaption>{escaped(relative(source.path))}</figcaption>" if source is not own else ""
     return f'<figure class="frame diff">{head}<pre><code>{"".join(parts)}</code></pre></figure>' if parts else ""
 
 

@@ -26,10 +26,13 @@ def frames(finding: Finding) -> str:
     """A figure for each file that a finding points into, its own first."""
     places = [(finding.span, finding.label, True), *[(one.span, one.message, False) for one in finding.related]]
     sources = list({id(span.source): span.source for span, _, _ in places}.values())
-    return "".join([_frame(source, [place for place in places if place[0].source is source]) for source in sources])
+    return "".join(
+        [_frame(source, [one for one in places if one[0].source is source], source is not sources[0]) for source in sources]
+    )
 
 
-def _frame(source: Source, places: list[tuple[Span, str, bool]]) -> str:
+def _frame(source: Source, places: list[tuple[Span, str, bool]], named: bool) -> str:
+    """named: whether its path is said, which for the finding's own file stands above it already"""
     lines: dict[int, list[Mark]] = {}
     more: dict[int, int] = {}
     for span, label, primary in places:
@@ -43,13 +46,15 @@ def _frame(source: Source, places: list[tuple[Span, str, bool]]) -> str:
             lines.setdefault(line, []).append(mark)
         if shown < last:
             more[shown] = max(last - shown, more.get(shown, 0))
-    line, column = source.position(places[0][0].start)
     rows: list[str] = []
     for number in sorted(lines):
         rows.append(_line(source.shown(number), number, lines[number]))
         if number in more:
             rows.append(f'<span class="more">and {more[number]} more lines</span>')
-    head = f"<figcaption>{escaped(relative(source.path))}:{line}:{column}</figcaption>"
+    head = ""
+    if named:
+        line, column = source.position(places[0][0].start)
+        head = f"<figcaption>{escaped(relative(source.path))}:{line}:{column}</figcaption>"
     return f'<figure class="frame">{head}<pre><code>{"".join(rows)}</code></pre></figure>'
 
 
@@ -66,8 +71,7 @@ def _line(text: str, number: int, marks: list[Mark]) -> str:
     if any(mark[0] >= len(text) for mark in marks):
         parts.append("<mark> </mark>")  # it points behind the last character
     parts.append("\u2026" if end < len(text) else "")
-    said = [mark for mark in marks if mark[2]]
-    labels = "".join([_label(text, mark, len(said) > 1) for mark in said])
+    labels = "".join([_label(text, mark, len(marks) > 1) for mark in marks if mark[2]])
     return f'<span class="line" data-line="{number}">{"".join(parts)}</span>{labels}'
 
 

@@ -37,7 +37,9 @@ def page(report: Report, folders: tuple[str, ...], versions: Versions) -> str:
     said = escaped(verdict(report))
     body = unread(report.errors) + summary(report)
     results = _files(report, versions) + _quiet(report, versions) + rules.section(report.findings, folders)
+    skip = ""
     if report.findings or report.launches:
+        skip = '<a class="skip" href="#results">Skip to the findings</a>\n'
         body += f'<div class="columns">{filters(report)}<div class="results">{results}</div></div>\n'
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -45,8 +47,7 @@ def page(report: Report, folders: tuple[str, ...], versions: Versions) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f'<title>servelint: {said}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
-        '<a class="skip" href="#results">Skip to the findings</a>\n'
-        f'<header><h1>servelint report</h1><p class="verdict">{said}</p></header>\n'
+        f'{skip}<header><h1>servelint report</h1><p class="verdict">{said}</p></header>\n'
         f"<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )

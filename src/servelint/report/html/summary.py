@@ -12,11 +12,18 @@ from servelint.report.places import relative
 
 
 def verdict(report: Report) -> str:
-    """ "3 errors and 1 note in 12 launches (9 files)"."""
+    """ "3 errors and 1 note in 12 launches (9 files); 1 file could not be read"."""
     counts = [(sum(one.severity == severity for one in report.findings), names) for severity, names in SEVERITIES.items()]
-    said = listed([counted(number, *names) for number, names in counts if number]) or "Nothing found"
-    launches = counted(len(report.launches), "launch", "launches")
-    return f"{said} in {launches} ({counted(report.files, 'file', 'files')})"
+    said = listed([counted(number, *names) for number, names in counts if number])
+    files = counted(report.files, "file", "files")
+    text = f"{said or 'Nothing found'} in {counted(len(report.launches), 'launch', 'launches')} ({files})"
+    if not said and not report.launches:
+        text = f"No launch found in {files}"
+    return f"{text}; {_unread(report.errors)}" if report.errors else text
+
+
+def _unread(errors: list[Problem]) -> str:
+    return f"{counted(len({one.path for one in errors}), 'file', 'files')} could not be read"
 
 
 def unread(errors: list[Problem]) -> str:
@@ -26,10 +33,9 @@ def unread(errors: list[Problem]) -> str:
     rows = [
         f"<li><code>{escaped(relative(one.path))}:{one.line}:{one.column}</code> {escaped(one.message)}</li>" for one in errors
     ]
-    what = "This could not be read" if len(rows) == 1 else f"{len(rows):,} things could not be read"
     return (
-        f'<section class="unread" aria-labelledby="unread"><h2 id="unread">{what}</h2>'
-        f"<p>Nothing is known of what stands there, so the report is not whole.</p><ul>{''.join(rows)}</ul></section>\n"
+        f'<section class="unread" aria-labelledby="unread"><h2 id="unread">{_unread(errors)}</h2>'
+        f"<p>What may be wrong there is not in this report.</p><ul>{''.join(rows)}</ul></section>\n"
     )
 
 
