@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -230,7 +231,7 @@ services:
         assert found.said("h3", found.one(".file")) == ["lib.sh 1 finding"]
         assert "launched by run.sh:1" in found.said("p.meta")
 
-    @pytest.mark.skipif(not hasattr(parallel.os, "fork"), reason="there is no fork here")
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
     def test_the_page_is_the_same_from_several_processes(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(parallel, "processes", lambda files: 2)
         workspace.file("vllm.yaml", "model: from-a-file\n")
