@@ -250,13 +250,16 @@ class TestWithoutAScript:
 
 
 def test_on_paper_all_code_is_shown(browser: Browser, path: Path) -> None:
-    with browsers.opened(browser, path) as page:
+    with browsers.opened(browser, path, scheme="dark") as page:
         page.get_by_role("button", name="Hide all code").click()
         assert page.locator(".finding .frame").first.is_hidden()
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
         assert page.locator(".finding .frame").first.is_visible()
         assert page.locator("form").is_hidden()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".finding .frame").first.is_hidden()
 
 
 def test_what_a_hostile_file_says_does_nothing(browser: Browser, tmp_path: Path) -> None:

@@ -108,7 +108,12 @@
     link.addEventListener("click", () => document.getElementById("results").focus());
   }
   window.addEventListener("hashchange", follow);
-  window.addEventListener("beforeprint", () => { for (const one of all("details")) one.open = true; });
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = all("details:not([open])");
+    for (const one of folded) one.open = true;
+  });
+  window.addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
   document.getElementById("filters-fold").open = !matchMedia("(max-width: 61.99rem)").matches;
   form.hidden = false;
   show();
