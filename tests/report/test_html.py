@@ -207,6 +207,20 @@ services:
             "GPUs": "4 \u00d7 h100",
         }
 
+    @pytest.mark.parametrize(
+        ("command", "model"),
+        [
+            ("llama-server -hf ggml-org/gemma-3 -ngl 99", "ggml-org/gemma-3"),
+            ("text-generation-launcher --model-id org/m", "org/m"),
+            ("python -m sglang.launch_server --model-path $MODEL", "${MODEL}"),
+            ('vllm serve "$@"', "not said"),
+        ],
+    )
+    def test_the_model_as_it_is_written(self, command: str, model: str, workspace: Workspace) -> None:
+        workspace.file("run.sh", command + "\n")
+        found = Page(workspace.run("check", "--format", "html", "--select", RANGE).out)
+        assert facts(found, found.one("li.launch"))["Model"] == model
+
     def test_one_without_a_finding(self, workspace: Workspace) -> None:
         workspace.file("run.sh", "vllm serve m\n")
         found = Page(workspace.run("check", "--format", "html", "--select", RANGE).out)

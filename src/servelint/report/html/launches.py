@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     """path -> the releases of the engines where a file does not say."""
 
 _UNSAID = '<span class="unsaid">not said</span>'
+_MODELS = ("hf-repo", "model-url", "model-id")
+"""Options that say where the model comes from, of engines that take more than one (llama.cpp) or call it so (TGI)."""
 _LONGEST = 200
 
 
@@ -75,8 +77,10 @@ def _read(launch: Launch) -> tuple[str, str]:
     release = launch.release.release
     (config,) = configs(bare, [release] if release is not None else [])
     model = config.reading.model
+    named = [setting.value for name in _MODELS if (setting := config.setting(name)) is not None and setting.value is not None]
+    shown = model.shown if model is not None else named[0].shown if named else ""
     count, container = config.operand("gpu.count").value, launch.container
     product = container.settings.get("gpu_product") if container is not None else None
     name = product.shown if product is not None else launch.gpu or ""
     many = str(count) if count is not None else ""
-    return model.shown if model is not None else "", f"{many} \u00d7 {name}" if many and name else many or name
+    return shown, f"{many} \u00d7 {name}" if many and name else many or name
