@@ -14,13 +14,13 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from servelint import __version__, parallel
-from servelint.finding import Edit, Fix
+from servelint.finding import IMPACTS, Edit, Fix
 from servelint.launch import Launch
 from servelint.linter import check, check_in_parallel
 from servelint.problem import Problem
 from servelint.report import json_report
 from servelint.report.html import render
-from servelint.report.html.words import IMPACTS
+from servelint.report.html.words import DOES
 from servelint.settings import Settings
 from servelint.source import Span
 from tests.findings import documented, finding, report
@@ -292,8 +292,22 @@ class TestTheSummary:
         ]
 
     def test_every_impact_has_its_words(self) -> None:
-        schema = json.loads((Path(__file__).parent.parent.parent / "schemas/rule.schema.json").read_text())
-        assert set(IMPACTS) == set(schema["properties"]["impact"]["enum"])
+        assert set(DOES) == set(IMPACTS)
+
+    @pytest.mark.parametrize(
+        ("known", "unchanged", "said"),
+        [
+            (1, 0, "1 known finding (baseline) is left out"),
+            (0, 2, "2 findings in unchanged code are left out"),
+            (1200, 1, "1,200 known findings (baseline) and 1 finding in unchanged code are left out"),
+        ],
+    )
+    def test_what_is_left_out(self, known: int, unchanged: int, said: str) -> None:
+        narrowed = report(documented())
+        narrowed.known, narrowed.unchanged = known, unchanged
+        found = Page(render(narrowed))
+        (text,) = found.said("p.meta", found.one("header"))
+        assert text == f"{said}; a launch that has no other is listed as one without a finding."
 
     @pytest.mark.parametrize(
         ("files", "errors", "said"),

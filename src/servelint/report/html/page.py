@@ -14,7 +14,7 @@ from servelint.report.html import launches, rules
 from servelint.report.html.filters import filters
 from servelint.report.html.findings import article
 from servelint.report.html.markup import counted, escaped
-from servelint.report.html.summary import summary, unread, verdict
+from servelint.report.html.summary import left_out, summary, unread, verdict
 from servelint.report.places import numbered, own, relative
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def page(report: Report, folders: tuple[str, ...], versions: Versions) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f'<title>servelint: {said}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
-        f'{skip}<header><h1>servelint report</h1><p class="verdict">{said}</p></header>\n'
+        f'{skip}<header><h1>servelint report</h1><p class="verdict">{said}</p>{left_out(report)}</header>\n'
         f"<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from servelint.engines import ENGINE_NAMES
-from servelint.finding import Finding
+from servelint.finding import IMPACTS, Finding
 from servelint.linter import Report
 from servelint.problem import Problem
 from servelint.report.html.markup import counted, escaped
-from servelint.report.html.words import IMPACTS, SEVERITIES, impact_name, listed
+from servelint.report.html.words import SEVERITIES, impact_name, listed
 from servelint.report.places import relative
 
 
@@ -24,6 +24,19 @@ def verdict(report: Report) -> str:
 
 def _unread(errors: list[Problem]) -> str:
     return f"{counted(len({one.path for one in errors}), 'file', 'files')} could not be read"
+
+
+def left_out(report: Report) -> str:
+    """What was found and is not told here."""
+    parts = [
+        counted(report.known, "known finding (baseline)", "known findings (baseline)") if report.known else "",
+        counted(report.unchanged, "finding in unchanged code", "findings in unchanged code") if report.unchanged else "",
+    ]
+    said = listed([part for part in parts if part])
+    if not said:
+        return ""
+    are = "is" if report.known + report.unchanged == 1 else "are"
+    return f'<p class="meta">{said} {are} left out; a launch that has no other is listed as one without a finding.</p>'
 
 
 def unread(errors: list[Problem]) -> str:
@@ -48,7 +61,7 @@ def summary(report: Report) -> str:
 def impacts_of(findings: list[Finding]) -> list[str]:
     """Those that occur, the worst first."""
     there = {finding.impact for finding in findings}
-    return [impact for impact in IMPACTS if impact in there] + sorted(there - IMPACTS.keys())
+    return [impact for impact in IMPACTS if impact in there] + sorted(there.difference(IMPACTS))
 
 
 def engines_of(report: Report) -> list[str]:

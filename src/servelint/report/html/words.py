@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-IMPACTS = {
-    "crash-at-start": "does not start",
+DOES = {
     "wrong-output": "answers wrongly",
+    "crash-at-start": "does not start",
     "crash-at-runtime": "stops while it serves",
     "out-of-memory": "runs out of memory",
     "security": "is a security risk",
@@ -13,7 +13,7 @@ IMPACTS = {
     "deprecated": "breaks with a later release",
     "best-practice": "departs from good practice",
 }
-"""impact -> what the launch does, the worst first."""
+"""impact -> what the launch does."""
 
 SEVERITIES = {"error": ("error", "errors"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
 """severity -> one of them, several of them; the worst first."""
@@ -23,7 +23,7 @@ NAMED_BY = {"image": "named by the image", "pip": "named by pip install", "setti
 
 
 def impact_name(impact: str) -> str:
-    return IMPACTS.get(impact, impact)
+    return DOES.get(impact, impact)
 
 
 def listed(parts: list[str]) -> str:
