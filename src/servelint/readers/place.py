@@ -10,6 +10,7 @@ from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.shell.evaluate import Budget
     from servelint.shell.files import Opened
 
 EnvFile = Callable[[str], "dict[str, Variable] | None"]
@@ -26,13 +27,13 @@ class Place:
     open_env:   more variables may be set than env has
     files:      opens a file by its path below the folder of the script; None where no script file stands
     open:       the file that a word of the command names, if it is known;  stdin: what the command reads, likewise
-    ran:        the written scripts that were run
+    ran:        the written scripts that were run;  budget: the steps that are left for scripts that a script runs
     anchor:     the command that stands for words which all stand elsewhere
     """
 
     __slots__ = (
-        "anchor", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran", "site", "source",
-        "stdin",
+        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran", "site",
+        "source", "stdin",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +55,7 @@ class Place:
         self.stdin = stdin
         self.anchor: Span | None = None
         self.ran: list[Text] = []
+        self.budget: Budget | None = None
         self.source = source
         self.name = name
         self.site = site
@@ -85,7 +87,7 @@ class Place:
             self.open,
             self.stdin,
         )
-        place.anchor, place.ran = self.anchor, self.ran
+        place.anchor, place.ran, place.budget = self.anchor, self.ran, self.budget
         return place
 
 

@@ -89,7 +89,7 @@ def script_launches(
     """
     from servelint.readers import installs
     from servelint.readers.commands import launches
-    from servelint.shell.evaluate import evaluate
+    from servelint.shell.evaluate import Budget, evaluate
     from servelint.shell.invocation import Invocation
 
     found: list[Launch] = []
@@ -119,7 +119,8 @@ def script_launches(
                 found.append(launch)
         return {}
 
-    scripts = evaluate(text, on_command, environment=environment, args=args, files=place.files, here=place.open)
+    budget, place.budget = place.budget, place.budget or Budget()
+    scripts = evaluate(text, on_command, environment=environment, args=args, files=place.files, here=place.open, budget=budget)
     for script in scripts:
         if not any(script is one for one in place.ran) and depth < DEPTH:
             # nothing here runs it: whoever does may set anything

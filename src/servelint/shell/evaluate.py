@@ -31,10 +31,22 @@ from servelint.source import Source, Span
 from servelint.text import Text, unknown
 
 _STEPS_AT_MOST = 20_000
+_STEPS_OF_OTHERS = 20_000
+_CHARACTERS_A_STEP = 300
+"""A script of so many characters takes as long to parse as a step does."""
 _CALLS_AT_MOST = 12
 _STEPS_IN_A_FILE = 6_000
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
+
+
+class Budget:
+    """How many steps are left for the scripts that a script runs, all together: one may call a long one a hundred times."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = _STEPS_OF_OTHERS
 
 
 def evaluate(
@@ -45,19 +57,29 @@ def evaluate(
     args: list[Word] | None = None,
     files: Callable[[str], Source | None] | None = None,
     here: Callable[[Text], Opened | None] | None = None,
+    budget: Budget | None = None,
 ) -> list[Text]:
     """Walk a script and report each command that it may run; gives the scripts that it writes into files.
 
     environment: variables that are set before it starts. args: `$0` and what follows, None if nobody knows them.
     files: opens a file by its path below the folder that the script stands in; None for a script that is no file
     here: opens a file by its path below the folder that the script runs in, where another command starts it
+    budget: of a script that another one runs
     """
+    if budget is not None:
+        budget.left -= len(text.flat) // _CHARACTERS_A_STEP
+        if budget.left <= 0:
+            return []
     shell = Evaluator(text, found, environment or {}, args, files, here)
+    if budget is not None:
+        shell.steps_at_most = min(shell.steps_at_most, budget.left)
     try:
         shell.visit(shell.script.root)
         shell.uncalled()
     except RecursionError:
         pass  # nested beyond what a person writes; what was found before stands
+    if budget is not None:
+        budget.left -= shell.steps
     return shell.scripts
 
 
