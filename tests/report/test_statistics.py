@@ -23,6 +23,7 @@ def test_as_a_table() -> None:
     found = report(*some(2, "a/few"), *some(11, "a/many", safe=True), *some(40, "b/mild", "info", safe=False), files=3)
     found.errors = [Problem("bad.yml", "not valid YAML", 4, 7)]
     fixes = "11 fixable with --fix, 40 with --unsafe-fixes"
+    assert render(found, False, 12.0, quiet=True).endswith("40 with --unsafe-fixes\nerror: bad.yml:4:7: not valid YAML\n")
     assert render(found, False, 12.0).splitlines() == [
         "11  error  a/many  deprecated  11 with --fix",
         " 2  error  a/few   deprecated",

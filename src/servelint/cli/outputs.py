@@ -77,7 +77,7 @@ def _render(report: Report, kind: str, path: str | None, manner: Manner, asked: 
     if manner.statistics:
         from servelint.report import statistics
 
-        return statistics.render(report, kind == "json", manner.milliseconds)
+        return statistics.render(report, kind == "json", manner.milliseconds, quiet=manner.quiet)
     if kind == "text":
         from servelint.cli import colour
         from servelint.report import text

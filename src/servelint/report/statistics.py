@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def render(report: Report, as_json: bool, milliseconds: float | None) -> str:
+def render(report: Report, as_json: bool, milliseconds: float | None, *, quiet: bool = False) -> str:
     """The rules of a report, the worst and then the most frequent first, with how many findings and fixes each has."""
     rows = _rows(report)
     if as_json:
@@ -28,6 +28,8 @@ def render(report: Report, as_json: bool, milliseconds: float | None) -> str:
         padded = [text.ljust(width) for text, width in zip(texts, widths, strict=True)]
         lines.append("  ".join([number.rjust(count), *padded, fixes]).rstrip())
     lines += [problem_text(problem, Painter(False)) for problem in report.errors]
+    if quiet:
+        return "".join([line + "\n" for line in lines])
     return "\n".join([*lines, *([""] if lines else []), impacts(report) + summary(report, milliseconds)]) + "\n"
 
 

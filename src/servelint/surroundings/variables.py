@@ -8,17 +8,20 @@ from servelint.acceptance.complaint import Complaint
 from servelint.engines.config import Config
 
 _TEMPLATE = r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>"
+_PAGES = (".md", ".mdx", ".markdown", ".ipynb")
+"""Files that somebody reads: there it is the reader who fills in."""
 _REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
 def complaints(config: Config) -> list[Complaint]:
     found: list[Complaint] = []
+    page = config.launch.source.path.lower().endswith(_PAGES)
     for name, variable in config.launch.env.items():
         site = variable.value.span() if variable.value is not None else None
         if site is None or variable.value is None:
             continue
         shown = site.text
-        if shown[:1] in ("{", "<") and re.fullmatch(_TEMPLATE, shown):
+        if not page and shown[:1] in ("{", "<") and re.fullmatch(_TEMPLATE, shown):
             message = f"{name} is {shown}: a place to fill in, and nothing here fills it in"
             found.append(Complaint("placeholder", site, message, "write the value, or take it from a secret", "to fill in"))
             continue
