@@ -22,6 +22,7 @@ usage: servelint COMMAND [options]
   explain    print a rule's page, or the life of an option or a variable
   engines    list, show and harvest what the engines accept
   upgrade    tell what an engine upgrade would change for the launches
+  exec       lint a command, then become it
 
 servelint COMMAND --help tells more. servelint --version prints the version.
 """
@@ -45,7 +46,7 @@ def test_a_command_that_is_none(workspace: Workspace) -> None:
     assert workspace.run("lint") == (
         2,
         "",
-        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade\n",
+        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade, exec\n",
     )
 
 

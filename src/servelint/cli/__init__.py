@@ -11,6 +11,7 @@ COMMANDS = {
     "explain": "print a rule's page, or the life of an option or a variable",
     "engines": "list, show and harvest what the engines accept",
     "upgrade": "tell what an engine upgrade would change for the launches",
+    "exec": "lint a command, then become it",
 }
 
 _USAGE = """usage: servelint COMMAND [options]
