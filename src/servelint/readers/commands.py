@@ -13,9 +13,9 @@ WRAPPERS = frozenset((
     "aws-vault", "bash-preexec", "catchsegv", "chroot", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas",
     "doppler", "dumb-init", "enroot", "env", "exec", "flock", "gosu", "incus", "ionice", "kubectl", "ltrace", "lxc",
     "micromamba", "mpiexec", "mpirun", "ncu", "nice", "nohup", "nsys", "numactl", "op", "opentelemetry-instrument", "pdm",
-    "pipx", "pixi", "poetry", "proxychains4", "ray", "runuser", "rye", "s6-setuidgid", "screen", "script", "servelint", "setsid",
-    "srun", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-run", "taskset", "time", "timeout", "tini", "toolbox",
-    "unbuffer", "uv", "uvx", "xargs", "xvfb-run",
+    "pipx", "pixi", "poetry", "proxychains4", "ray", "runuser", "rye", "s6-setuidgid", "screen", "script", "servelint",
+    "setsid", "srun", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-run", "taskset", "time", "timeout", "tini",
+    "toolbox", "unbuffer", "uv", "uvx", "xargs", "xvfb-run",
 ))  # fmt: skip
 _OPENERS = frozenset(("aws-vault", "chroot", "direnv", "distrobox", "doppler", "incus", "kubectl", "lxc", "op", "toolbox"))
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
