@@ -74,8 +74,11 @@ class TestWhatIsStarted:
         assert told["pid"] == process.pid
         assert (told["stdin"], told["folder"], told["X"]) == ("what is read", str(machine.folder), "a\tb=c")
 
-    def test_has_the_environment_that_servelint_was_given(self, machine: Machine) -> None:
+    @pytest.mark.parametrize("locale", [{}, {"LC_CTYPE": "C"}, {"LC_CTYPE": "C.UTF-8"}, {"LC_ALL": "C"}])
+    def test_has_the_environment_that_servelint_was_given(self, locale: dict[str, str], machine: Machine) -> None:
+        """Python sets LC_CTYPE where it starts in the C locale."""
         machine.env = {"PYTHONPATH": os.pathsep.join(sys.path), "PATH": machine.env["PATH"], "EMPTY": "", "not-a-name": "x\ny"}
+        machine.env |= locale
         _, out, _ = machine.run("--quiet", "--", "env", "-0")
         shown = dict(line.split("=", 1) for line in out.split("\0") if line)
         assert shown == machine.env

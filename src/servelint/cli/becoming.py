@@ -80,14 +80,14 @@ def _restore() -> None:
 
 
 def _environment() -> dict[str, str]:
-    """The environment as this process was given it: in the C locale, Python adds one variable of its own (PEP 538)."""
+    """The environment as this process was given it: in the C locale, Python sets one variable anew (PEP 538)."""
     environ = dict(os.environ)
     if _COERCED in environ:
         try:
             with open(_ENVIRONMENT, "rb") as file:
-                given = file.read().split(b"\0")
+                given = [one.partition(b"=") for one in file.read().split(b"\0")]
         except OSError:  # no Linux
             return environ
-        if not any(one.startswith(_COERCED.encode() + b"=") for one in given):
-            del environ[_COERCED]
+        del environ[_COERCED]
+        environ |= {_COERCED: os.fsdecode(value) for name, _, value in given if name == _COERCED.encode()}
     return environ
