@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from servelint.launch import Launch
 from servelint.readers.process import read
+from servelint.text import HOLE
 
 JSON = '{"method": "ngram", "it\'s": 1}'
 
@@ -42,6 +46,15 @@ def test_a_long_command_has_an_option_a_line() -> None:
     last = found.argv[-1].text.span()
     assert last is not None
     assert (last.line, last.text) == (4, "1")
+
+
+@given(st.lists(st.text(st.characters(exclude_characters=HOLE)), max_size=8))
+def test_any_words_are_kept_and_quoted(words: list[str]) -> None:
+    found = launch("vllm", "serve", "m", *words)
+    assert [word.value for word in found.argv[1:]] == words
+    for word, argument in zip(found.argv[1:], words, strict=True):
+        assert word.site is not None
+        assert shlex.split(word.site.text) == [argument]
 
 
 def test_variables_have_places_in_a_text_of_their_own() -> None:

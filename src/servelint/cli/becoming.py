@@ -89,5 +89,5 @@ def _environment() -> dict[str, str]:
         except OSError:  # no Linux
             return environ
         del environ[_COERCED]
-        environ |= {_COERCED: os.fsdecode(value) for name, _, value in given if name == _COERCED.encode()}
+        environ |= {os.fsdecode(name): os.fsdecode(value) for name, _, value in given if name == _COERCED.encode()}
     return environ
