@@ -90,6 +90,7 @@ def test_programs_that_name_none(head: str, prefix: Prefix) -> None:
     [
         (["vllm-0.9.1+cu128.dist-info"], "0.9.1"),
         (["vllm-0.10.0rc1.dist-info"], "0.10.0rc1"),
+        (["vllm-0.11.0+582e4e37.nv25.11.dist-info"], None),
         (["vllm-0.9.2.dev12+gabc123.dist-info"], None),
         (["vllm-unknown.dist-info"], None),
         (["vllm-0.9.1.dist-info", "vllm-0.10.0.dist-info"], None),

@@ -15,6 +15,8 @@ from servelint.engines.releases import release_key
 _PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "trtllm": "tensorrt_llm"}
 """Engines that are Python packages, and the names of these."""
 _PYTHON = r"python(?:(\d)(?:\.(\d+))?)?"
+_BUILDS = r"(?:cu\d+|cpu|rocm[\d.]*|xpu)?"
+"""What a published release is built for, behind the `+` of its version."""
 _WRAPPED = r"'''exec'\s+(?:\"([^\"$]+)\"|([^\s\"$]+))\s"
 """The second line of a script whose interpreter has too long a path for a first line: pip writes it so."""
 _BESIDE = r"'''exec'\s+\"\$\(dirname[^\n]*?\$0[^\n]*?/'?(python[\d.]*)"
@@ -108,5 +110,12 @@ def _releases(folder: str, package: str) -> set[str]:
         return set()
     start, end = package + "-", ".dist-info"
     versions = [name[len(start) : -len(end)] for name in names if name.startswith(start) and name.endswith(end)]
-    # what is built from a checkout may be changed in any way; `+cu128` only says what it was built for
-    return {version.partition("+")[0] if release_key(version) and "dev" not in version else "" for version in versions}
+    return {_published(version) for version in versions}
+
+
+def _published(version: str) -> str:
+    """The release that a version is one of; "" for what may have been changed: built from a checkout, or by somebody else."""
+    release, _, build = version.partition("+")
+    if release_key(release) is None or "dev" in release or not re.fullmatch(_BUILDS, build):
+        return ""
+    return release
