@@ -266,7 +266,7 @@ class TestWrongUse:
     def test_a_command_stands_after_two_dashes(self, args: list[str], workspace: Workspace) -> None:
         ran = workspace.run("exec", *args)
         assert (ran.status, ran.out) == (2, "")
-        assert "usage: servelint exec [options] -- COMMAND [ARGUMENT]..." in ran.err
+        assert "write the command after --, as in servelint exec -- vllm serve MODEL" in ran.err
 
     def test_a_rule_that_there_is_not(self, machine: Machine) -> None:
         status, out, err = machine.run("--select", "vllm/no-such-rule", "--", *SOUND)
@@ -286,13 +286,13 @@ class TestABug:
         return machine
 
     def test_has_a_status_of_its_own(self, broken: Machine) -> None:
-        what = (
-            "servelint: failed, which is a bug: KeyError: 'x'; the command is not started; --fail-open starts it all the same\n"
-        )
-        assert broken.run("--", *SOUND) == (125, "", what)
+        said = "an error in servelint itself: KeyError: 'x'; the command is not started; --fail-open starts it all the same"
+        assert broken.run("--", *SOUND) == (125, "", f"servelint: {said}\n")
         assert broken.run("--dry-run", "--", *SOUND)[0] == 125
+        broken.env["SERVELINT_TRACEBACK"] = "1"
+        assert "in _lint\n" in broken.run("--", *SOUND)[2]
 
     def test_does_not_count_where_that_is_wanted(self, broken: Machine) -> None:
         status, out, err = broken.run("--fail-open", "--", *SOUND)
         assert (status, bool(out)) == (7, True)
-        assert err == "servelint: failed, which is a bug: KeyError: 'x'; the command is started all the same\n"
+        assert err == "servelint: an error in servelint itself: KeyError: 'x'; the command is started all the same\n"

@@ -47,8 +47,6 @@ def main(argv: list[str] | None = None) -> int:
         return 130
     except Exception as error:
         # not 1, which says that launches were looked at: who takes that for "findings" would let a broken linter pass
-        import os
-
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
         print(

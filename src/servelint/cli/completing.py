@@ -63,14 +63,14 @@ def _made_by(name: str, words: list[str]) -> argparse.ArgumentParser:
     def stop(self: argparse.ArgumentParser, *_: object) -> None:
         raise _Built(self)
 
-    usual = argparse.ArgumentParser.parse_args
-    argparse.ArgumentParser.parse_args = stop  # type: ignore[method-assign, assignment]
+    usual = argparse.ArgumentParser.parse_known_args
+    argparse.ArgumentParser.parse_known_args = stop  # type: ignore[method-assign, assignment]
     try:
         import_module(f"servelint.cli.{name}").run(words[:1])
     except _Built as built:
         return built.parser
     finally:
-        argparse.ArgumentParser.parse_args = usual  # type: ignore[method-assign]
+        argparse.ArgumentParser.parse_known_args = usual  # type: ignore[method-assign]
     raise LookupError(f"{name} makes no parser")
 
 
@@ -155,6 +155,7 @@ _COMPLETERS: dict[str, Completer] = {
     "to": _releases,
     "gpu": _gpus,
     "gpu_count": SuppressCompleter(),
+    "changed_since": SuppressCompleter(),
     "command": SuppressCompleter(),
     "rules": DirectoriesCompleter(),
     "folders": DirectoriesCompleter(),

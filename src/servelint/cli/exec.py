@@ -45,15 +45,21 @@ def run(args: list[str]) -> int:
     usage.add_argument("--quiet", action="store_true", help="say only what keeps the command from starting")
     usage.add_argument("--fail-open", action="store_true", help="start the command also where servelint itself fails")
     at = args.index("--") if "--" in args else len(args)
-    arguments = usage.parse_args(args[:at])
+    arguments, strange = usage.parse_known_args(args[:at])
     argv = args[at + 1 :]
-    if not argv:
+    if strange and strange[0].startswith("-"):
+        usage.error(f"unrecognized arguments: {' '.join(strange)}")
+    if strange or not argv:
         usage.error("write the command after --, as in servelint exec -- vllm serve MODEL")
     try:
         stop = _lint(argv, arguments, usage)
     except Exception as error:  # a bug of ours: nobody has judged the command
         started = "started all the same" if arguments.fail_open else "not started; --fail-open starts it all the same"
-        _say(f"failed, which is a bug: {type(error).__name__}: {error}; the command is {started}")
+        if os.environ.get("SERVELINT_TRACEBACK"):
+            import traceback
+
+            _write(traceback.format_exc())
+        _say(f"an error in servelint itself: {type(error).__name__}: {error}; the command is {started}")
         stop = None if arguments.fail_open else BROKEN
     if stop is not None or arguments.dry_run:
         return stop or 0
