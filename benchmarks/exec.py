@@ -25,6 +25,9 @@ LAUNCH = [
 ]  # fmt: skip
 
 
+FLOOR = [sys.executable, "-c", "raise SystemExit(7)"]
+
+
 def environment(folder: str, release: str | None) -> dict[str, str]:
     """An environment in whose PATH the stub stands; release None: nothing tells which one it is."""
     binaries, packages = os.path.join(folder, "bin"), os.path.join(folder, "lib", "python3.12", "site-packages")
@@ -38,13 +41,13 @@ def environment(folder: str, release: str | None) -> dict[str, str]:
     with open(stub, "w") as file:
         file.write(f"#!{binaries}/python3\nexit 7\n")
     os.chmod(stub, 0o755)
-    return {**os.environ, "PATH": os.pathsep.join([binaries, os.environ["PATH"]])}
+    return {**os.environ, "HOME": folder, "PATH": os.pathsep.join([binaries, os.environ["PATH"]])}
 
 
 def seconds(command: list[str], env: dict[str, str]) -> float:
     """Wall time of one run; it must come to the stub."""
     start = time.perf_counter()
-    status = subprocess.run(command, env=env, stderr=subprocess.DEVNULL, check=False).returncode
+    status = subprocess.run(command, cwd=env["HOME"], env=env, stderr=subprocess.DEVNULL, check=False).returncode
     taken = time.perf_counter() - start
     if status != 7:
         sys.exit(f"exit status {status} of {' '.join(command)}: the stub has not run")
@@ -59,10 +62,11 @@ def main() -> None:
             ours = [tool("servelint"), "exec", "--quiet", "--", *LAUNCH]
             for command in (ours, LAUNCH):
                 seconds(command, env)
-            rows = [(seconds(ours, env) * 1000, seconds(LAUNCH, env) * 1000) for _ in range(runs)]
-        added = sorted(mine - alone for mine, alone in rows)
+            rows = [[seconds(command, env) * 1000 for command in (ours, LAUNCH, FLOOR)] for _ in range(runs)]
+        added = sorted(mine - alone for mine, alone, _ in rows)
         print(f"{name}: servelint exec {statistics.median(row[0] for row in rows):.1f} ms, ", end="")
-        print(f"the stub alone {statistics.median(row[1] for row in rows):.1f} ms; ", end="")
+        print(f"the stub alone {statistics.median(row[1] for row in rows):.1f} ms, ", end="")
+        print(f"python alone {statistics.median(row[2] for row in rows):.1f} ms; ", end="")
         print(f"added {statistics.median(added):.1f} ms (min {added[0]:.1f}, max {added[-1]:.1f}, {runs} pairs)")
 
 

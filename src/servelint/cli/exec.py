@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -27,6 +28,7 @@ exit status: that of the command, which takes the place of servelint. Else it wa
 
 
 def run(args: list[str]) -> int:
+    gc.set_threshold(100_000)  # a run is short, and most of what it makes is kept
     from servelint.cli import options
 
     usage = options.parser("exec", "Lint a command, then become it if nothing at --fail-on was found.")
@@ -70,13 +72,10 @@ def run(args: list[str]) -> int:
 
 def _lint(argv: list[str], arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> int | None:
     """Lint a command and print what is found; gives the exit status that keeps it from starting, None where nothing does."""
-    import gc
-
     from servelint.cli import options
     from servelint.linter import check_launches
     from servelint.readers import process
 
-    gc.set_threshold(100_000)
     asked = options.settings(arguments, usage)
     settings = options.settled(asked, usage)
     problems = asked.problems or options.rule_problems(asked)
