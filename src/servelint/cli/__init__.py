@@ -59,6 +59,9 @@ def main(argv: list[str] | None = None) -> int:
 def _complete() -> int:
     """Answer a shell that completes a command line (servelint.cli.completing); whatever goes wrong, it gets no answer."""
     try:
+        import gc
+
+        gc.disable()  # the process ends with the answer
         from servelint.cli import completing
 
         completing.answer()
