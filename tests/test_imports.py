@@ -12,6 +12,7 @@ import pytest
 from servelint.report import FORMATS
 
 NEVER = (
+    "argcomplete",
     "click",
     "concurrent.futures",
     "dataclasses",
@@ -78,6 +79,7 @@ def test_a_check_of_a_compose_file(format: str, tmp_path: Path) -> None:
         ["rules"],
         ["launches", "compose.yml"],
         ["check", "--select", "vllm/*", "--engine-version", "vllm=0.20.0", "."],
+        ["exec", "--dry-run", "--engine-version", "vllm=0.20.0", "--", "env", "A=b", "vllm", "serve", "m"],
     ],
 )
 def test_other_commands(command: list[str], tmp_path: Path) -> None:

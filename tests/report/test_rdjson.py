@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -42,6 +45,21 @@ def valid(text: str) -> Any:
     data = json.loads(text)
     jsonschema.Draft202012Validator(RESULT).validate(data)
     return data["diagnostics"]
+
+
+def test_what_a_validator_of_others_says(tmp_path: Path) -> None:
+    """The npm package @umbrelladocs/rdformat-validator, where it is installed."""
+    validator = shutil.which("rdformat-validator")
+    if validator is None:
+        pytest.skip("rdformat-validator is not here")
+    for name, text, status in (
+        ("ours.json", render(mixed()), 0),
+        ("nothing.json", render(report()), 0),
+        ("wrong.json", '{"diagnostics": [{"message": "m", "location": {"path": "p", "column": 1}}]}', 1),
+    ):
+        (tmp_path / name).write_text(text)
+        ran = subprocess.run([validator, "--strict", "--no-extra-fields", name], cwd=tmp_path, capture_output=True, text=True)
+        assert ran.returncode == status, ran.stdout + ran.stderr
 
 
 def taken(text: str, suggestion: Any) -> str:

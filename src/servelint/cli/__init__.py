@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 COMMANDS = {
@@ -11,6 +12,8 @@ COMMANDS = {
     "explain": "print a rule's page, or the life of an option or a variable",
     "engines": "list, show and harvest what the engines accept",
     "upgrade": "tell what an engine upgrade would change for the launches",
+    "exec": "lint a command, then become it",
+    "completions": "print what completes all this in bash, zsh or fish",
 }
 
 _USAGE = """usage: servelint COMMAND [options]
@@ -27,6 +30,8 @@ def main(argv: list[str] | None = None) -> int:
     0 nothing to report, 1 findings, 2 wrong usage or a file that could not be read, 3 an error in servelint itself
     """
     args = sys.argv[1:] if argv is None else argv
+    if "_ARGCOMPLETE" in os.environ:
+        return _complete()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -36,16 +41,12 @@ def main(argv: list[str] | None = None) -> int:
         return status
     except BrokenPipeError:
         # the reader of our output went away; point stdout elsewhere so that the interpreter's own flush is quiet
-        import os
-
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except KeyboardInterrupt:
         return 130
     except Exception as error:
         # not 1, which says that launches were looked at: who takes that for "findings" would let a broken linter pass
-        import os
-
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
         print(
@@ -55,9 +56,23 @@ def main(argv: list[str] | None = None) -> int:
         return 3
 
 
+def _complete() -> int:
+    """Answer a shell that completes a command line (servelint.cli.completing); whatever goes wrong, it gets no answer."""
+    try:
+        import gc
+
+        gc.disable()  # the process ends with the answer
+        from servelint.cli import completing
+
+        completing.answer()
+    except Exception:
+        return 1
+    return 1
+
+
 def _run(args: list[str]) -> int:
     if not args or args[0] in ("-h", "--help", "help"):
-        listed = "\n".join([f"  {name:<10} {text}" for name, text in COMMANDS.items()])
+        listed = "\n".join([f"  {name:<11} {text}" for name, text in COMMANDS.items()])
         print(_USAGE.format(commands=listed), end="", file=sys.stdout if args else sys.stderr)
         return 0 if args else 2
     if args[0] in ("-V", "--version"):

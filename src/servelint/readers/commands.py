@@ -9,13 +9,13 @@ from servelint.launch import Launch, Variable, Word
 from servelint.readers import container_run, containers, runners, scripts
 from servelint.readers.place import Place, site_of
 
-_WRAPPERS = frozenset((
+WRAPPERS = frozenset((
     "aws-vault", "bash-preexec", "catchsegv", "chroot", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas",
     "doppler", "dumb-init", "enroot", "env", "exec", "flock", "gosu", "incus", "ionice", "kubectl", "ltrace", "lxc",
     "micromamba", "mpiexec", "mpirun", "ncu", "nice", "nohup", "nsys", "numactl", "op", "opentelemetry-instrument", "pdm",
-    "pipx", "pixi", "poetry", "proxychains4", "ray", "runuser", "rye", "s6-setuidgid", "screen", "script", "setsid", "srun",
-    "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-run", "taskset", "time", "timeout", "tini", "toolbox",
-    "unbuffer", "uv", "uvx", "xargs", "xvfb-run",
+    "pipx", "pixi", "poetry", "proxychains4", "ray", "runuser", "rye", "s6-setuidgid", "screen", "script", "servelint",
+    "setsid", "srun", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-run", "taskset", "time", "timeout", "tini",
+    "toolbox", "unbuffer", "uv", "uvx", "xargs", "xvfb-run",
 ))  # fmt: skip
 _OPENERS = frozenset(("aws-vault", "chroot", "direnv", "distrobox", "doppler", "incus", "kubectl", "lxc", "op", "toolbox"))
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
@@ -50,7 +50,7 @@ def launches(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
         ran = runners.texts(words, place, depth)
         if ran:
             return ran
-    if head is None or head in _WRAPPERS:
+    if head is None or head in WRAPPERS:
         return _wrapped(words, head, place, depth)
     return scripts.script_file(words[0], words[1:], place, depth) or _passed_on(words, place)
 
@@ -93,7 +93,7 @@ def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> l
         name = entry.program(words[at])
         if name in _OTHERS or (name in container_run.TOOLS and _manages(words, at)):
             return []  # `sudo systemctl restart llama-server`: the engine's name is another program's argument
-        if name in _WRAPPERS:
+        if name in WRAPPERS:
             wrapper = name
             open_env = open_env or name in _OPENERS
         if name in runners.SHELLS and (shell := scripts.shell(words[at:], inner, depth)):

@@ -1,0 +1,45 @@
+"""A table for the places that show Markdown: the summary of a job, a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.finding import Finding
+from servelint.linter import Report
+from servelint.problem import Problem
+from servelint.report.clean import clean
+from servelint.report.text import summary
+
+_MARKUP = r"([\\`*_{}\[\]()#+!|~$@:])"
+_HEAD = "| | where | what | instead |\n|---|---|---|---|\n"
+
+
+def render(report: Report) -> str:
+    rows = [_finding(finding) for finding in report.findings] + [_problem(problem) for problem in report.errors]
+    table = f"\n{_HEAD}{''.join(rows)}" if rows else ""
+    return f"### servelint\n\n{_text(summary(report, None))}\n{table}"
+
+
+def _finding(finding: Finding) -> str:
+    span = finding.span
+    line, column = span.source.position(span.start)
+    what = f"{_text(finding.message)} ({_code(finding.rule)})"
+    return f"| {finding.severity} | {_code(f'{span.source.path}:{line}:{column}')} | {what} | {_text(finding.advice)} |\n"
+
+
+def _problem(problem: Problem) -> str:
+    return f"| error | {_code(f'{problem.path}:{problem.line}:{problem.column}')} | {_text(problem.message)} | |\n"
+
+
+def _text(text: str) -> str:
+    """A text in which nothing is markup, neither Markdown nor HTML."""
+    return re.sub(_MARKUP, r"\\\1", _without_tags(text))
+
+
+def _code(text: str) -> str:
+    # in a tag of HTML Markdown is still read, and a bar ends a cell; references to characters are neither
+    return f"<code>{re.sub(_MARKUP, lambda match: f'&#{ord(match.group())};', _without_tags(text))}</code>"
+
+
+def _without_tags(text: str) -> str:
+    return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
