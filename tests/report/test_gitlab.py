@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 
 from servelint.report.gitlab import render
 from tests.findings import documented, report
@@ -41,10 +44,23 @@ DOCUMENTED = {
 """docs.gitlab.com, "Code Quality report format"."""
 
 
+OWN = os.environ.get("SERVELINT_GITLAB_SCHEMA", "")
+
+
 def valid(text: str) -> Any:
     data = json.loads(text)
     jsonschema.Draft202012Validator(DOCUMENTED).validate(data)
     return data
+
+
+@pytest.mark.skipif(
+    not OWN, reason="SERVELINT_GITLAB_SCHEMA names no copy of GitLab's app/validators/json_schemas/codeclimate.json"
+)
+def test_by_the_schema_of_gitlab_itself() -> None:
+    items = json.loads(render(mixed()))
+    assert items
+    for item in items:
+        jsonschema.validate(item, json.loads(Path(OWN).read_text()))
 
 
 def test_nothing() -> None:
