@@ -94,7 +94,7 @@ def plan_memory(
     named = version.removeprefix("v") if version is not None else None
     release = named if named is not None and release_key(named) is not None else newest(engine)
     (config,) = configs(launch, [release] if release is not None else [])
-    found = memory.plan(config)
+    found = memory.plan_of(config)
     if named is None or release != named:
         told = "no release is named" if named is None else f"{named!r} is no release"
         found.notes.append(f"{told}: planned as {release}, the newest that is known")

@@ -17,7 +17,7 @@ PLANNED = ("vllm", "sglang")
 """Engines whose arithmetic is known."""
 
 
-def plan(config: Config) -> MemoryPlan:
+def plan_of(config: Config) -> MemoryPlan:
     """The plan of a launch under one release.
 
     config: its launch names the GPU (`launch.gpu`, or the container's product) and how many there are (`launch.gpu_count`);

@@ -19,7 +19,7 @@ oom-risk: it passes its own check and may die later, in graph capture or under l
 
 NEAR_GIB = 0.7
 NEAR_SHARE = 0.03
-"""A margin below the larger of these (the share is of the GPU's memory) is `tight`: two boots of one launch differ by as much."""
+"""A margin below the larger of these (a share of the GPU's memory) is `tight`: two boots of one launch differ by as much."""
 
 
 class Interval:
