@@ -1,7 +1,8 @@
 """What a plan for memory needs to know of a model: its layers by kind, its caches, and how its checkpoint holds the weights.
 
-Nothing here is read by a plain check. A model is looked up by its name in architectures.json, which keeps of each config.json what
-follows, or read from the config.json in a folder that is here; a name that is in neither is unknown, and never another that is like it.
+Nothing here is read by a plain check. A model is looked up by its name in architectures.json, which keeps of each config.json
+what follows, or read from the config.json in a folder that is here. A name that is in neither is unknown: none is taken for
+another that is like it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ class Mla:
 
 @dataclass(frozen=True, slots=True)
 class Indexer:
-    """What chooses the tokens that sparse attention looks at: it keeps one key of `head_dim` a token and layer, on every rank."""
+    """What chooses the tokens that sparse attention sees: a key of `head_dim` a token and layer, the same on every rank.
+
+    layers: those that have an indexer of their own
+    """
 
     heads: int
     head_dim: int
@@ -43,7 +47,7 @@ class Indexer:
 class Attention:
     """Attention layers that are alike.
 
-    kind:       "full", "sliding", "chunked", "mla", "compressed" (DeepSeek V4)
+    kind:       "full", "sliding", "chunked", "mla", "compressed-4", "compressed-128" (DeepSeek V4)
     layers:     how many there are; of these `cached` keep keys and values of their own, others use those of a layer before them
     kv_heads:   1 for MLA and DeepSeek V4
     head_dim:   of queries and keys; value_dim of values
@@ -73,7 +77,7 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Layers that keep a state of one size a request instead of a cache: GDN, KDA, Mamba, lightning attention, short convolutions.
+    """Layers that keep a state of one size a request: GDN, KDA, Mamba, lightning attention, short convolutions.
 
     kind:    "gdn", "kda", "mamba1", "mamba2", "lightning", "shortconv"
     key_heads, key_dim:     of Mamba-2 its groups and the size of its state; of Mamba-1 0 and the size of its state
@@ -121,6 +125,16 @@ class Experts:
     gated: bool = True
     bias: bool = False
     correction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LowRank:
+    """What DeepSeek V4 has instead of plain projections: the rank of its queries, groups and rank of its output, residual streams."""
+
+    q_lora_rank: int
+    o_groups: int
+    o_lora_rank: int
+    streams: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +194,16 @@ class Quantization:
 class Architecture:
     """A model as memory sees it. Lengths are elements, sizes of files bytes.
 
-    mixers:      a word for each layer: "full", "sliding", "chunked", "mla", "compressed", "gdn", ..., "none" (the layer has only a
-                 feed-forward part), two of them with "+" where they run side by side (Falcon-H1)
+    mixers:      a word for each layer: "full", "sliding", "chunked", "mla", "compressed-4", "gdn", ..., "none" (the layer has
+                 only a feed-forward part), two of them with "+" where they run side by side (Falcon-H1)
     feeds:       a word for each layer: "dense", "moe", "dense+moe", "none"
     widths:      the intermediate size of the dense feed-forward part of each layer, 0 where it has none
     context:     max_position_embeddings, None if the config has none
     checkpoint:  bytes of the files as published, where that was measured for this very checkpoint
     params:      parameters as the model card counts them, where that is known
     per_layer:   what a token's own embedding for each layer is wide (Gemma 3n, the small Gemma 4), 0 if there is none
+    positions:   learned embeddings of positions, 0 if there are none
+    encoder:     it writes nothing: BERT and its like
     norms:       norms of a layer, each as wide as the model
     mtp_layers:  layers of multi-token prediction that the checkpoint brings
     sources:     where the facts are from
@@ -209,9 +225,12 @@ class Architecture:
     mlp_bias: bool = False
     experts: Experts | None = None
     indexer: Indexer | None = None
+    low_rank: LowRank | None = None
     tied: bool = False
     context: int | None = None
     per_layer: int = 0
+    positions: int = 0
+    encoder: bool = False
     norms: int = 2
     vision: Vision | None = None
     mtp_layers: int = 0
@@ -228,7 +247,7 @@ class Architecture:
 
 
 def find(name: str, opened: Callable[[str], str | None] | None = None) -> Architecture | None:
-    """The architecture of a model by its repository's name, or by the config.json in a folder that is here; None if it is unknown.
+    """The architecture of a model by its repository's name, or by the config.json in a folder; None if it is unknown.
 
     opened: gives the text of a file by its path, None if it is not here (servelint.models.local.open_in)
     """

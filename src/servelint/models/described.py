@@ -1,17 +1,17 @@
-"""An architecture from a config.json, whose keys mean what the model's own code in Transformers 5.23.0 (models/*/configuration_*.py) or
-in vllm-0.33.0 (vllm/transformers_utils/configs/*.py) takes them for.
+"""An architecture from a config.json, whose keys mean what the model's own code takes them for: Transformers 5.23.0
+models/*/configuration_*.py, vllm-0.33.0 vllm/transformers_utils/configs/*.py.
 
-A model type that is not in servelint.models.types is not described: nobody said what its keys mean.
+A model type that is not in servelint.models.traits is not described: nobody said what its keys mean.
 """
 
 from __future__ import annotations
 
-from servelint.models.architecture import Architecture, Experts, Indexer
+from servelint.models.architecture import Architecture, Experts, Indexer, LowRank
 from servelint.models.encoders import vision_of
-from servelint.models.mixers import attention_of, heads_of, mixers_of, states_of
+from servelint.models.mixers import V4, attention_of, heads_of, mixers_of, states_of
 from servelint.models.numbers import flag, inner, integer, listed, number, table, word
 from servelint.models.quantized import quantization_of
-from servelint.models.types import Traits
+from servelint.models.traits import Traits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
     traits = Traits(kind)
     if not traits.known:
         kind, traits = outer, Traits(outer)
-    layers = number(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers")
+    layers = number(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers") or len(
+        listed(config, "layers_block_type")
+    )
     hidden, vocab = number(config, "hidden_size", "n_embd", "d_model"), number(config, "vocab_size", "padded_vocab_size")
     quantization = quantization_of(data, config)
     if not traits.known or not 0 < layers <= _LAYERS_AT_MOST or not hidden or not vocab or quantization is None:
@@ -66,10 +68,13 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         or flag(config, "mlp_bias")
         or (traits.has("use-bias-all") and flag(config, "use_bias", True)),
         experts=experts,
-        indexer=_indexer(config, layers),
+        indexer=_indexer(kind, config, layers, mixers),
+        low_rank=_low_rank(config) if kind in V4 else None,
         tied=tied if tied is not None else traits.has("tied"),
         context=integer(config, "max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "model_max_length"),
         per_layer=number(config, "hidden_size_per_layer_input") if kind.startswith(("gemma3n", "gemma4")) else 0,
+        positions=number(config, "max_position_embeddings", "n_positions") if traits.has("positions") else 0,
+        encoder=traits.has("encoder"),
         norms=traits.norms,
         vision=vision_of(data, hidden),
         mtp_layers=_mtp(kind, config, data),
@@ -86,18 +91,28 @@ def _mtp(kind: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     return max(number(config, *keys), number(data, *keys))
 
 
-def _indexer(config: Mapping[str, Any], layers: int) -> Indexer | None:
-    """The indexer of DeepSeek's sparse attention: `indexer_types` or `index_topk_pattern` (F, S) say which layers have their own."""
-    size = integer(config, "index_head_dim")
+def _indexer(kind: str, config: Mapping[str, Any], layers: int, mixers: tuple[str, ...]) -> Indexer | None:
+    """`indexer_types` or `index_topk_pattern` (F, S) say which layers have an indexer of their own."""
+    sparse = table(config, "sparse_attention_config")
+    if flag(sparse, "use_sparse_attention"):
+        own = sum(bool(one) for one in listed(sparse, "sparse_attention_freq")[:layers])
+        heads, size = number(sparse, "sparse_num_index_heads"), number(sparse, "sparse_index_dim")
+        return Indexer(heads, size, number(sparse, "sparse_topk_blocks"), own)
+    size = number(config, "index_head_dim")
     if not size or not number(config, "index_n_heads"):
         return None
-    own = layers
+    own = layers if kind not in V4 else mixers.count("compressed-4")
     kinds, pattern = listed(config, "indexer_types"), word(config, "index_topk_pattern")
-    if len(kinds) == layers:
-        own = sum(one == "full" for one in kinds)
+    if len(kinds) >= layers:
+        own = sum(one == "full" for one in kinds[:layers])
     elif pattern and len(pattern) == layers:
         own = pattern.count("F")
     return Indexer(number(config, "index_n_heads"), size, number(config, "index_topk"), own)
+
+
+def _low_rank(config: Mapping[str, Any]) -> LowRank:
+    rank = number(config, "q_lora_rank")
+    return LowRank(rank, number(config, "o_groups"), number(config, "o_lora_rank"), number(config, "hc_mult") or 1)
 
 
 def _feeds(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.models.types import Traits
+    from servelint.models.traits import Traits
 
 _WORDS = {
     "full_attention": "full",
@@ -25,6 +25,7 @@ _WORDS = {
     "moe": "none",
     "mlp": "none",
     "minimax_m3_sparse": "full",
+    "deepseek_sparse_attention": "full",
 }
 """Of `layer_types` and `layers_block_type`; linear_attention depends on the model."""
 _LINEAR = {
@@ -40,6 +41,7 @@ _LINEAR = {
     "minimax_text_01": "lightning",
     "granitemoehybrid": "mamba2",
 }
+V4 = ("deepseek_v4", "deepseek_ref")
 _NEMOTRON = {"M": "mamba2", "*": "full", "-": "none", "E": "none"}
 _PATTERN = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "cohere2": 4, "exaone4": 4, "olmo3": 4}
 """Every how many layers one looks at everything, where the config does not say it."""
@@ -49,7 +51,7 @@ def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, .
     """A word for each layer; None where the config cannot be read so."""
     full = "mla" if number(config, "kv_lora_rank") else "full"
     given = listed(config, "layer_types", "layers_block_type")
-    if kind == "deepseek_v4":
+    if kind in V4:
         return _compressed(config, layers)
     if kind == "nemotron_h" and word(config, "hybrid_override_pattern"):
         pattern = str(config["hybrid_override_pattern"])
@@ -58,6 +60,7 @@ def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, .
         return ("full+mamba2",) * layers
     if given and all(isinstance(one, str) for one in given):
         names = {**_WORDS, "linear_attention": _LINEAR.get(kind, "?"), "attention": full, "full_attention": full}
+        names["deepseek_sparse_attention"] = full
         found = tuple(names.get(one, "?") for one in given[:layers])
         return found if len(found) == layers and "?" not in found else None
     return _by_rule(kind, config, layers, full)
@@ -190,7 +193,7 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
             integer(config, "q_lora_rank") or None,
         )
         kv_heads, head, value = 1, mla.nope_dim + mla.rope_dim, mla.value_dim
-    elif kind == "deepseek_v4":
+    elif kind in V4:
         kv_heads = 1
     window = (
         integer(config, "attention_chunk_size")

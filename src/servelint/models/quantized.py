@@ -1,7 +1,7 @@
 """How a checkpoint holds its weights, from the quantization_config of its config.json or from its hf_quant_config.json.
 
-Keys as vllm-0.33.0 reads them: vllm/model_executor/layers/quantization/{fp8,awq,gptq,auto_round,modelopt,mxfp4,bitsandbytes}.py and
-compressed_tensors/compressed_tensors.py.
+Keys as vllm-0.33.0 reads them: vllm/model_executor/layers/quantization/ fp8.py, awq.py, gptq.py, auto_round.py, modelopt.py,
+mxfp4.py, bitsandbytes.py, compressed_tensors/compressed_tensors.py.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _MODELOPT = {
     "W4A16_AWQ": Format("int4", 4, 128),
     "W4A8_AWQ": Format("int4", 4, 128),
 }
+_IGNORED = ("ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers", "llm_int8_skip_modules")
 _PLAIN = {
     "fbgemm_fp8": Format("fp8", 8),
     "ptpc_fp8": Format("fp8", 8),
@@ -53,11 +54,9 @@ def quantization_of(data: Mapping[str, Any], inner: Mapping[str, Any]) -> Quanti
     formats = _formats(method, given)
     if formats is None:
         return None
-    ignored = [
-        one
-        for key in ("ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers", "llm_int8_skip_modules")
-        for one in _texts(given, key)
-    ]
+    if inner.get("expert_dtype") == "fp4" and not formats[0].targets:  # DeepSeek V4: FP8, and MXFP4 in the experts
+        formats = (Format("mxfp4", 4, 32, False, ("*.experts.*",)), *formats)
+    ignored = [one for key in _IGNORED for one in listed(given, key) if isinstance(one, str)]
     dynamic = given.get("dynamic")
     if isinstance(dynamic, dict):
         ignored += ["re:" + one[2:] for one in dynamic if isinstance(one, str) and one.startswith("-:")]
@@ -68,14 +67,10 @@ def quantization_of(data: Mapping[str, Any], inner: Mapping[str, Any]) -> Quanti
     return Quantization(method, formats, tuple(dict.fromkeys(ignored)), "fp8" if cache == "FP8" else cache and cache.lower())
 
 
-def _texts(data: Mapping[str, Any], key: str) -> list[str]:
-    return [one for one in listed(data, key) if isinstance(one, str)]
-
-
 def _formats(method: str, given: Mapping[str, Any]) -> tuple[Format, ...] | None:
     if method in _PLAIN:
         return (_PLAIN[method],)
-    if method in ("fp8", "deepseek_v4_fp8"):
+    if method in ("fp8", "deepseek_v4_fp8") and not isinstance(given.get("quantized_layers"), dict):
         block = listed(given, "weight_block_size")
         main = Format("fp8-block", 8, int(block[-1])) if len(block) == 2 and isinstance(block[-1], int) else Format("fp8", 8)
         return (main,)
@@ -89,7 +84,7 @@ def _formats(method: str, given: Mapping[str, Any]) -> tuple[Format, ...] | None
         return (Format("int4" if bits == 4 else "int8" if bits == 8 else "int", bits, group, asymmetric or not awq),)
     if method == "bitsandbytes":
         return (Format("bnb4", 4, 64) if flag(given, "load_in_4bit") or flag(given, "_load_in_4bit") else Format("bnb8", 8),)
-    if method.startswith("modelopt") or "quant_algo" in given:
+    if method.startswith("modelopt") or "quant_algo" in given or "quantized_layers" in given:
         return _modelopt(given)
     if method in ("compressed-tensors", "compressed_tensors"):
         return _compressed_tensors(given)

@@ -1,9 +1,9 @@
-"""What a model type's code does that its config.json does not say: Transformers 5.23.0 models/*/modeling_*.py, and for model types
-that are not there vllm-0.33.0 vllm/model_executor/models/*.py.
+"""What a model type's code does that its config.json does not say: Transformers 5.23.0 models/*/modeling_*.py, and for model
+types that are not there vllm-0.33.0 vllm/model_executor/models/*.py.
 
-Words: qkv-bias (its projections of queries, keys and values always have one), out-bias, mlp-bias; qkv-if and both-if: they have one
-if attention_bias says so, in the projections alone or in that of the output, too; qk-norm, plain (no gate in the feed-forward part),
-norms=N a layer, tied (unless the config says otherwise), encoder (no cache), positions (learned ones).
+Words: qkv-bias (its projections of queries, keys and values always have one), out-bias, mlp-bias; qkv-if and both-if: they have
+one if attention_bias says so, in the projections alone or in that of the output, too; qk-norm, plain (no gate in the
+feed-forward part), norms=N a layer, tied (unless the config says otherwise), encoder (no cache), positions (learned ones).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TYPES: dict[str, str] = {
     "deepseek_v2": "both-if",
     "deepseek_v3": "both-if",
     "deepseek_v32": "both-if",
-    "deepseek_v4": "qk-norm",
+    "deepseek_v4": "sinks",
     "dots1": "both-if qk-norm",
     "ernie4_5": "use-bias",
     "ernie4_5_moe": "use-bias",
@@ -78,7 +78,9 @@ TYPES: dict[str, str] = {
     "minimax": "",
     "minimax_m1": "",
     "minimax_m2": "qk-norm-wide",
+    "deepseek_ref": "sinks",
     "minimax_m3": "qk-norm",
+    "minimax_m3_vl": "qk-norm",
     "minimax_text_01": "",
     "ministral": "",
     "ministral3": "",

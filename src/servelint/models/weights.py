@@ -1,0 +1,312 @@
+"""What the weights of a model weigh on one GPU.
+
+Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_executor/layers/linear.py, vocab_parallel_embedding.py and
+fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the checkpoint, and rounded as the allocator of
+PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an encoder, tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from servelint.models.architecture import Format, Quantization
+from servelint.models.modules import HEAD, MTP, VISION, modules
+from servelint.models.storage import PLAIN, format_of, tensors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.models.architecture import Architecture
+    from servelint.models.modules import Module
+
+GIB = 1 << 30
+_MIB = 1 << 20
+_PAD_VOCAB = 64
+"""vllm-0.33.0 vocab_parallel_embedding.py DEFAULT_VOCAB_PADDING_SIZE, the same in sglang-0.5.14."""
+_FUSED = {
+    "q_proj": "qkv",
+    "k_proj": "qkv",
+    "v_proj": "qkv",
+    "gate_proj": "gate_up",
+    "up_proj": "gate_up",
+    "in_proj_qkv": "qkvz",
+    "in_proj_z": "qkvz",
+    "in_proj_b": "ba",
+    "in_proj_a": "ba",
+    "q_a_proj": "qkv_a",
+    "kv_a_proj_with_mqa": "qkv_a",
+    "in_proj": "in_proj",
+}
+"""Modules that the engines keep in one matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that takes memory on a GPU: its name, bytes, and where the number is from."""
+
+    name: str
+    bytes: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights on the GPU that has most of them.
+
+    parts:     what they consist of, the largest first
+    low, high: GiB between which they are, as sure as the format of the checkpoint is known
+    mtp:       bytes of multi-token prediction, which are in `parts` only if it was asked for
+    embedding, head: bytes of the embedding and of the head, which a draft of its own may load again; head 0 if it is tied
+    """
+
+    parts: tuple[Part, ...]
+    low: float
+    high: float
+    mtp: int
+    embedding: int
+    head: int
+
+    @property
+    def bytes(self) -> int:
+        """All of it."""
+        return sum(part.bytes for part in self.parts)
+
+    @property
+    def gib(self) -> float:
+        """All of it, in GiB."""
+        return self.bytes / GIB
+
+
+class _Sharding:
+    __slots__ = ("element", "engine", "expert", "model", "quantization", "tensor")
+
+    def __init__(
+        self, model: Architecture, engine: str, tensor: int, expert: int, quantization: Quantization, element: int
+    ) -> None:
+        self.model = model
+        self.engine = engine
+        self.tensor = tensor
+        self.expert = expert
+        self.quantization = quantization
+        self.element = element
+
+    def of(self, module: Module) -> tuple[Format, list[int]]:
+        """The format of a module, and the bytes of its tensors on one GPU."""
+        rows, columns, count = module.rows, module.columns, module.count
+        if module.split == "vocab":
+            rows = _up(rows, _PAD_VOCAB) // self.tensor if _up(rows, _PAD_VOCAB) % self.tensor == 0 else -(-rows // self.tensor)
+        elif module.count > 1 and self.expert > 1:
+            count = -(-count // self.expert)
+        elif module.split == "rows":
+            rows = -(-rows // self.tensor)
+        elif module.split == "columns":
+            columns = -(-columns // self.tensor)
+        elif module.split == "kv":
+            rows = rows // module.units * max(1, module.units // self.tensor)
+        kind = format_of(module, self.quantization)
+        if kind.scheme == "mxfp4" and module.count > 1:
+            rows, columns = _padded(module, rows, columns)
+        sizes = tensors(kind, rows, columns, self.element)
+        return kind, [size * count for size in sizes]
+
+
+def _padded(module: Module, rows: int, columns: int) -> tuple[int, int]:
+    """Experts in MXFP4: vllm-0.33.0 fused_moe/oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size, as Marlin and
+    TRT-LLM have it: the hidden size to a multiple of 256, an expert's to one of 128."""
+    if "gate_up" in module.name:
+        return 2 * _up(rows // 2, 128), _up(columns, 256)
+    return _up(rows, 256), _up(columns, 128)
+
+
+def _up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def rounded(size: int) -> int:
+    """Bytes that PyTorch's caching allocator counts for a tensor: c10/cuda/CUDACachingAllocator.cpp takes segments of whole 2 MiB
+    for what is 10 MiB or more, and does not split off what remains if that is 1 MiB or less.
+
+    >>> rounded(33_030_144) - 33_030_144 == 512 * 1024, rounded(25_690_112) - 25_690_112
+    (True, 0)
+    """
+    size = _up(size, 512)
+    if size < 10 * _MIB:
+        return size
+    segment = _up(size, 2 * _MIB)
+    return segment if segment - size <= _MIB else size
+
+
+def quantized(model: Architecture, quantization: str | None) -> Quantization | None:
+    """How weights are held once they are loaded: a checkpoint's own way, or what --quantization makes of one that has none.
+
+    None if it makes of them what is not known here. vllm-0.33.0 docs/features/quantization: fp8 quantizes while it loads, and so
+    does bitsandbytes (to 4 bits); names as awq_marlin only tell how a checkpoint is read.
+    """
+    if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
+        return model.quantization
+    if quantization in ("fp8", "w8a8_fp8", "fp8_per_tensor"):
+        return Quantization("fp8", (Format("fp8", 8),))
+    if quantization in ("fp8_per_block", "blockwise_fp8"):
+        return Quantization("fp8", (Format("fp8-block", 8, 128),))
+    if quantization == "bitsandbytes":
+        return Quantization("bitsandbytes", (Format("bnb4", 4, 64),))
+    if quantization in ("mxfp8", "modelopt_mxfp8"):
+        return Quantization("mxfp8", (Format("mxfp8", 8, 32),))
+    if quantization in ("w8a8_int8", "experts_int8"):
+        return Quantization("int8", (Format("int8", 8),))
+    return None
+
+
+def stages(layers: int, pipeline: int) -> list[range]:
+    """Layers of each stage: vllm-0.33.0 vllm/distributed/utils.py get_pp_indices.
+
+    >>> [len(stage) for stage in stages(61, 4)]
+    [15, 15, 16, 15]
+    """
+    sizes = [layers // pipeline] * pipeline
+    for index in range(2, layers % pipeline + 2):
+        sizes[-index] += 1
+    found, start = [], 0
+    for size in sizes:
+        found.append(range(start, start + size))
+        start += size
+    return found
+
+
+def weigh(
+    model: Architecture,
+    *,
+    engine: str = "vllm",
+    tensor: int = 1,
+    pipeline: int = 1,
+    expert: int = 1,
+    quantization: str | None = None,
+    dtype: str | None = None,
+    mtp: bool = False,
+    vision: bool = True,
+) -> Weights | None:
+    """What the weights of a model take on the GPU that has most; None if the quantization asked for is not known.
+
+    engine:       "vllm" or "sglang"
+    tensor:       GPUs that a matrix is divided among; pipeline: stages of layers
+    expert:       GPUs that experts are dealt out to, 1 if each has a part of all
+    quantization: what --quantization says, dtype: what --dtype says
+    mtp, vision:  whether multi-token prediction and the encoder of images are loaded
+    """
+    way = quantized(model, quantization)
+    if way is None or tensor < 1 or pipeline < 1 or pipeline > model.layers:
+        return None
+    sharding = _Sharding(model, engine, tensor, expert, way, 4 if dtype in ("float32", "float") else 2)
+    groups: dict[int, dict[str, int]] = {}
+    tables: dict[tuple[int, str], list[int]] = {}
+    ends = {"embedding": 0, "lm_head": 0}
+    extra = 0
+    for module in modules(model):
+        if module.group == "lm_head" and model.tied and pipeline == 1:
+            continue
+        kind, sizes = sharding.of(module)
+        if module.name == "vision":
+            sizes = [size for size in sizes if vision]
+        groups.setdefault(module.layer, {})
+        groups[module.layer][module.group] = groups[module.layer].get(module.group, 0) + sum(sizes)
+        if module.group in ends:
+            ends[module.group] += sum(sizes)
+        before, _, last = module.name.rpartition(".")
+        fused = tables.setdefault((module.layer, f"{before}.{_FUSED.get(last, last)}.{kind.scheme}"), [])
+        for index, size in enumerate(sizes):
+            if index == len(fused):
+                fused.append(0)
+            fused[index] += size
+        if module.name.endswith("kv_b_proj"):
+            extra = _absorbed(sharding, module, kind)
+            groups[module.layer]["absorbed"] = groups[module.layer].get("absorbed", 0) + extra
+    rounding: dict[int, int] = {}
+    for (layer, _), several in tables.items():
+        rounding[layer] = rounding.get(layer, 0) + sum(rounded(size) - size for size in several)
+    loaded = groups.pop(MTP, {})
+    drafts = sum(loaded.values()) + rounding.get(MTP, 0)
+    parts = _heaviest(model, groups, rounding, pipeline)
+    if mtp and drafts:
+        parts["multi-token prediction"] = drafts
+    table = _rotary(model)
+    if table:
+        parts["rotary table"] = table
+    found = [Part(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
+    found.sort(key=lambda part: -part.bytes)
+    gib = sum(part.bytes for part in found) / GIB
+    low, high = _sure(way)
+    return Weights(tuple(found), gib * low, gib * high, drafts, ends["embedding"], 0 if model.tied else ends["lm_head"])
+
+
+def _source(model: Architecture) -> str:
+    return model.sources[0] if model.sources else "config.json"
+
+
+_SOURCES = {
+    "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
+    "absorbed": "vllm-0.33.0 mla_attention.py process_weights_after_loading: kv_b_proj once more in the model's dtype",
+    "rotary table": "vllm-0.33.0 rotary_embedding/base.py: cosines and sines of every position",
+}
+
+
+def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
+    """MLA's up-projection of keys and values once more, in the model's dtype, for decoding: vLLM makes it of quantized ones, SGLang
+    (deepseek_weight_loader.py, w_kc and w_vc) of all."""
+    if kind.scheme == "none" and sharding.engine == "vllm":
+        return 0
+    size = module.rows // sharding.tensor * module.columns
+    return size * (sharding.element if sharding.engine == "vllm" or kind.bits >= 16 or kind.bits < 8 else 1)
+
+
+def _rotary(model: Architecture) -> int:
+    """One table for all layers that are alike, kept in the model's dtype."""
+    if model.context is None or model.encoder or model.positions or not model.attention:
+        return 0
+    kinds = {(one.mla.rope_dim if one.mla is not None else one.head_dim) for one in model.attention}
+    return sum(model.context * 2 * (size // 4 if _partial(model) else size) for size in kinds)
+
+
+def _partial(model: Architecture) -> bool:
+    """Families that turn a quarter of a head (partial_rotary_factor 0.25)."""
+    return model.model_type.startswith(("qwen3_next", "qwen3_5"))
+
+
+def _heaviest(
+    model: Architecture, groups: dict[int, dict[str, int]], rounding: dict[int, int], pipeline: int
+) -> dict[str, int]:
+    """The parts of the stage that weighs most; the encoder is with the first stage, the head with the last."""
+    best: dict[str, int] = {}
+    for number, stage in enumerate(stages(model.layers, pipeline)):
+        layers = set(stage)
+        if number == 0:
+            layers.add(VISION)
+        if number == pipeline - 1:
+            layers.add(HEAD)
+        found: dict[str, int] = {}
+        for layer, several in groups.items():
+            if layer not in layers:
+                continue
+            for name, size in several.items():
+                if name == "embedding" and number > 0 and not model.tied:
+                    continue
+                found[name] = found.get(name, 0) + size
+        found["allocator"] = sum(size for layer, size in rounding.items() if layer in layers)
+        if sum(found.values()) > sum(best.values()):
+            best = found
+    return best
+
+
+def _sure(way: Quantization) -> tuple[float, float]:
+    """How far the truth may be from what is counted: what 4 bits leave out differs between checkpoints of one name."""
+    if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
+        return 0.99, 1.02
+    if way.scheme == "gguf":
+        return 0.95, 1.05
+    return (0.98, 1.03) if way.ignored or any(one.targets for one in way.formats) else (0.94, 1.1)
+
+
+def unquantized(model: Architecture) -> Architecture:
+    """The same model as it was before anyone quantized it."""
+    return replace(model, quantization=Quantization(), checkpoint=None) if model.quantization.scheme != "none" else model
+
+
+__all__ = ["GIB", "PLAIN", "Part", "Weights", "quantized", "rounded", "stages", "unquantized", "weigh"]
