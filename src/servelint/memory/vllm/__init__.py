@@ -63,6 +63,24 @@ def plan(config: Config) -> MemoryPlan:
     return found
 
 
+def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
+    """What so many GiB on each GPU hold: tokens as the release prints them, and concurrent requests of the launch's length.
+
+    None where the model, its context length or the layout of its cache is not known.
+    """
+    model = _model(config, _named(config))
+    settings = Settings(config, model)
+    if model is None or settings.length is None:
+        return None
+    draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    try:
+        cache = cache_of(settings, model, draft)
+    except (Unsupported, ValueError):
+        return None
+    blocks = cache.number_of_blocks(kv_gib * GIB)
+    return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
+
+
 def _named(config: Config) -> str | None:
     given = config.operand("model").value
     return given if isinstance(given, str) else None

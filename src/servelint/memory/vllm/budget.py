@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from servelint.memory.plan import GIB, Interval, Part
 from servelint.memory.vllm import fitted
-from servelint.memory.vllm.cache import cdiv
 from servelint.memory.vllm.settings import Settings
 
 TYPE_CHECKING = False
@@ -28,7 +27,9 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
     if settings.gpu.unified:
         found.append(Part("shared with the host", fitted.UNIFIED, "fitted: unified memory shows the host's use too"))
     if settings.graphs_counted:
-        found.append(Part("cuda graphs", _graphs(model), "fitted: the estimate that this release takes off the KV cache"))
+        found.append(
+            Part("cuda graphs", graphs(settings, model), "fitted: the estimate that this release takes off the KV cache")
+        )
     return found
 
 
@@ -42,8 +43,11 @@ def outside(settings: Settings) -> list[Part]:
     return found
 
 
-def _graphs(model: Architecture) -> Interval:
-    return fitted.GRAPHS_LATENT if model.indexer is not None else fitted.GRAPHS
+def graphs(settings: Settings, model: Architecture) -> Interval:
+    """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0."""
+    if model.indexer is not None:
+        return fitted.GRAPHS_LATENT
+    return fitted.GRAPHS + fitted.GRAPHS_WIDEST.scaled(settings.captured / 512)
 
 
 def _profiled(settings: Settings, model: Architecture) -> Part:
@@ -103,7 +107,3 @@ def encoder(settings: Settings, model: Architecture) -> Interval:
     patches = tokens * vision.merge * vision.merge
     each = fitted.VISION_UNIFIED if settings.gpu.unified else fitted.VISION_BYTES
     return each.scaled(patches * vision.hidden / GIB)
-
-
-def stages(total: int, size: int) -> int:
-    return cdiv(total, size)

@@ -114,7 +114,7 @@ def _after(plan: MemoryPlan, settings: Settings, total: float) -> str:
             inside = inside + part.gib
     outside = [part.gib for part in plan.parts if not part.inside or part.name == "cuda graphs"]
     held = max(plan.budget_gib or 0.0, inside.mid) if settings.kv_bytes is None else inside.mid
-    counted = 0.0 if not settings.graphs_counted else fitted.GRAPHS.mid
+    counted = next((part.gib.mid for part in plan.parts if part.inside and part.name == "cuda graphs"), 0.0)
     left = total - held + counted
     if sum(gib.low for gib in outside) > left:
         plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) is more than it leaves")

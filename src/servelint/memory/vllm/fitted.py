@@ -32,7 +32,7 @@ MASKED_BYTES = 10.0
 probabilities. Fitted on Qwen3.6-35B in bf16 on GB10 with 1,024 sequences, and on Qwen2-7B."""
 SAMPLER_SPREAD = 0.15
 
-VISION_BYTES = Interval(10.0, 21.0, 45.0)
+VISION_BYTES = Interval(8.0, 15.5, 40.0)
 """Bytes of activations a patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
 VISION_UNIFIED = Interval(45.0, 62.0, 75.0)
 """The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
@@ -40,9 +40,10 @@ VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels); no constant of
 vLLM's."""
 
-GRAPHS = Interval(0.1, 0.5, 1.6)
-"""GiB of CUDA graphs as vLLM estimates them, where attention keeps keys and values. Fitted on the estimates of five logs (0.2
-to 1.6)."""
+GRAPHS = Interval(0.05, 0.1, 0.3)
+GRAPHS_WIDEST = Interval(0.1, 0.8, 1.5)
+"""GiB of CUDA graphs as vLLM estimates them, and as much more for the widest captures, of 512 tokens; narrower ones take their
+share. Fitted on the estimates of seven logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160."""
 GRAPHS_LATENT = Interval(4.0, 5.6, 7.0)
 """With sparse latent attention, whose buffers are first made there: GLM-5.1 on eight GPUs (4.8 to 6.8)."""
 GRAPHS_OUTSIDE = Interval(0.05, 0.7, 2.4)
@@ -61,3 +62,7 @@ WEIGHTS_UNIFIED = 0.01
 
 TAKEN_UNIFIED = Interval(1.5, 3.5, 6.0)
 """GiB of a memory that the host shares which are gone when the engine starts: an idle system's, in the logs of five GB10s."""
+
+HIDDEN, HIDDEN_SHARE = 0.35, 0.0025
+"""GiB, and a share of the memory, that nvidia-smi shows and CUDA does not give to anyone. Fitted on the totals in messages of
+PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.97 of 95.59 (RTX PRO 6000), 31.36 of 31.84 (5090)."""

@@ -1,14 +1,52 @@
-"""The weights that vLLM loads onto the fullest GPU."""
+"""The weights that vLLM loads onto the fullest GPU, and what a draft adds."""
 
 from __future__ import annotations
 
-from servelint.memory.plan import Part
+from servelint.memory.plan import Interval, Part
+from servelint.memory.vllm import fitted
 from servelint.memory.vllm.settings import Settings
+from servelint.models.weights import GIB, Weights, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
+_SHARING = ("eagle", "eagle3", "dflash", "dspark")
+"""Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
+
 
 def weights_of(settings: Settings, model: Architecture, draft: Architecture | None) -> Part | None:
-    return None
+    """The weights of a GPU with those of MTP or of a draft; None if the quantization that is asked for is not known.
+
+    Experts are dealt out whole with --enable-expert-parallel, to the ranks of tensor and of data parallelism together.
+    """
+    found = _weigh(settings, model, mtp=settings.method == "mtp" and settings.drafts > 0)
+    if found is None:
+        return None
+    gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
+    if draft is not None:
+        added = _weigh(settings, draft, mtp=False)
+        if added is None:
+            return None
+        shared = (added.embedding + added.head) / GIB if settings.method in _SHARING else 0.0
+        gib = gib + Interval(added.low - shared, added.gib - shared, added.high - shared)
+        origin += f"; the draft: {draft.name}"
+    if settings.gpu.unified:
+        gib = Interval(min(gib.low, gib.mid * (1 - fitted.WEIGHTS_UNIFIED)), gib.mid, gib.high)
+    return Part("weights", gib, origin)
+
+
+def _weigh(settings: Settings, model: Architecture, mtp: bool) -> Weights | None:
+    quantization = settings.config.operand("quantization").value
+    dtype = settings.config.operand("dtype").value
+    return weigh(
+        model,
+        engine="vllm",
+        tensor=settings.tensor,
+        pipeline=settings.pipeline,
+        expert=settings.tensor * settings.data if settings.expert_parallel else 1,
+        quantization=quantization if isinstance(quantization, str) else None,
+        dtype=dtype if isinstance(dtype, str) else None,
+        mtp=mtp,
+        vision=not settings.text_only,
+    )

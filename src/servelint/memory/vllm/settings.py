@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from servelint.engines.config import Config
 from servelint.engines.vllm import prefix_caching, speculation, speculative_method, speculative_tokens
+from servelint.memory.vllm import fitted
 from servelint.memory.vllm.rules import Rules, rules_of
 
 TYPE_CHECKING = False
@@ -26,12 +27,14 @@ class Gpu:
     def __init__(self, config: Config) -> None:
         self.name = _text(config, "gpu.name")
         usable, whole = config.operand("gpu.usable-gib").value, config.operand("gpu.memory-gib").value
-        gib = usable if isinstance(usable, float) else whole
-        self.gib = float(gib) if isinstance(gib, (int, float)) else None
         self.unified = config.operand("gpu.unified").value is True
+        self.vendor = _text(config, "gpu.vendor")
+        self.gib = float(usable) if isinstance(usable, (int, float)) else None
+        if self.gib is None and isinstance(whole, (int, float)):
+            hidden = self.vendor == "nvidia" and not self.unified
+            self.gib = whole - (fitted.HIDDEN + fitted.HIDDEN_SHARE * whole if hidden else 0.0)
         capability = config.operand("gpu.capability").value
         self.capability = capability if isinstance(capability, float) else None
-        self.vendor = _text(config, "gpu.vendor")
 
     @property
     def large(self) -> bool:
