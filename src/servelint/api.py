@@ -77,7 +77,7 @@ def plan_memory(
 
     argv: the words after the engine's verb; a verb in front ("vllm", "serve") is left out
     version: a release, also one between two that are known ("0.19.1rc1.dev328+g18013df6a"); None, or a text that is no release,
-    such as an image's tag: the newest that is known
+    such as an image's tag or a checkout's 0.1.dev1: the newest that is known
     gpu: a name such as "gb10" or "NVIDIA H100 80GB HBM3"; None, or one that is not known: no verdict
     Raises ValueError for an engine whose arithmetic is not known.
 
@@ -92,13 +92,18 @@ def plan_memory(
     launch = _launch(engine, _after_verb(engine, argv), env)
     launch.gpu, launch.gpu_count = gpu, gpu_count
     named = version.removeprefix("v") if version is not None else None
-    release = named if named is not None and release_key(named) is not None else newest(engine)
+    release = named if named is not None and _orders(named) else newest(engine)
     (config,) = configs(launch, [release] if release is not None else [])
     found = memory.plan_of(config)
     if named is None or release != named:
         told = "no release is named" if named is None else f"{named!r} is no release"
         found.notes.append(f"{told}: planned as {release}, the newest that is known")
     return found
+
+
+def _orders(version: str) -> bool:
+    """Whether a version tells between which releases it stands: setuptools-scm calls a checkout without tags 0.1.dev1."""
+    return release_key(version) is not None and not version.startswith("0.1.dev")
 
 
 _STARTS = {"vllm": ("vllm", "serve"), "sglang": ("sglang", "serve")}

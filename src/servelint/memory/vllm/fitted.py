@@ -53,7 +53,7 @@ CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer
 GPUs."""
 
-UNIFIED = Interval(-1.0, 0.9, 2.6)
+UNIFIED = Interval(-0.9, 0.8, 2.4)
 """GiB that the engine's processes and the page cache take of a memory that the host shares, on top of what a discrete GPU would
 show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two boots of one launch differed by 3.4 GiB."""
 
@@ -65,4 +65,5 @@ TAKEN_UNIFIED = Interval(1.5, 3.5, 6.0)
 
 HIDDEN, HIDDEN_SHARE = 0.35, 0.0025
 """GiB, and a share of the memory, that nvidia-smi shows and CUDA does not give to anyone. Fitted on the totals in messages of
-PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.97 of 95.59 (RTX PRO 6000), 31.36 of 31.84 (5090)."""
+PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.97 of 95.59 (RTX PRO 6000), 31.36 of 31.84 (RTX
+5090)."""
