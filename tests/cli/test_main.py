@@ -21,6 +21,7 @@ usage: servelint COMMAND [options]
   rules      list the rules
   explain    print a rule's page, or the life of an option or a variable
   engines    list, show and harvest what the engines accept
+  memory     plan the GPU memory of launches: will they start, with how much room
   upgrade    tell what an engine upgrade would change for the launches
 
 servelint COMMAND --help tells more. servelint --version prints the version.
@@ -45,7 +46,7 @@ def test_a_command_that_is_none(workspace: Workspace) -> None:
     assert workspace.run("lint") == (
         2,
         "",
-        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade\n",
+        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, memory, upgrade\n",
     )
 
 

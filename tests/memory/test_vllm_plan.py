@@ -160,7 +160,7 @@ class TestUnknown:
         ("command", "release", "gpu", "missing"),
         [
             ("someone/never-heard-of", "0.19.1", "h100", "the architecture of someone/never-heard-of"),
-            ("$MODEL", "0.19.1", "h100", "the model"),
+            ("", "0.19.1", "h100", "the model"),
             ("Qwen/Qwen3-8B", "0.19.1", "my-gpu", "the GPU"),
             ("Qwen/Qwen3-8B", "0.19.1", None, "the GPU"),
             ("Qwen/Qwen3-8B", "0.9.2", "h100", "the arithmetic of releases before 0.10.0"),
