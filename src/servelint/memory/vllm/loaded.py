@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from servelint.memory.plan import Interval, Part
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.settings import Settings
@@ -39,14 +41,38 @@ def weights_of(settings: Settings, model: Architecture, draft: Architecture | No
 def _weigh(settings: Settings, model: Architecture, mtp: bool) -> Weights | None:
     quantization = settings.config.operand("quantization").value
     dtype = settings.config.operand("dtype").value
+    return _weighed(
+        model,
+        settings.tensor,
+        settings.pipeline,
+        settings.tensor * settings.data if settings.expert_parallel else 1,
+        quantization if isinstance(quantization, str) else None,
+        dtype if isinstance(dtype, str) else None,
+        mtp,
+        not settings.text_only,
+    )
+
+
+@lru_cache(maxsize=64)
+def _weighed(
+    model: Architecture,
+    tensor: int,
+    pipeline: int,
+    expert: int,
+    quantization: str | None,
+    dtype: str | None,
+    mtp: bool,
+    vision: bool,
+) -> Weights | None:
+    """Weighing every matrix of a large model takes longer than all the rest of a plan, and what-ifs ask for the same again."""
     return weigh(
         model,
         engine="vllm",
-        tensor=settings.tensor,
-        pipeline=settings.pipeline,
-        expert=settings.tensor * settings.data if settings.expert_parallel else 1,
-        quantization=quantization if isinstance(quantization, str) else None,
-        dtype=dtype if isinstance(dtype, str) else None,
+        tensor=tensor,
+        pipeline=pipeline,
+        expert=expert,
+        quantization=quantization,
+        dtype=dtype,
         mtp=mtp,
-        vision=not settings.text_only,
+        vision=vision,
     )
