@@ -2,8 +2,8 @@
 
     python benchmarks/memory_plan.py [RUNS]
 
-A dense model, a hybrid one and one with latent attention, under an old and the newest release. Told apart are the first plan of a
-process, which loads the tables of models, GPUs and options, and the first of a launch, which weighs its model.
+A dense model, a hybrid one and one with latent attention, under an old and the newest release. Told apart are the first plan of
+a process, which loads the tables of models, GPUs and options, and the first of a launch, which weighs its model.
 """
 
 from __future__ import annotations
@@ -39,9 +39,8 @@ def main() -> None:
             first = milliseconds(engine, argv, release)
             times = sorted(milliseconds(engine, argv, release) for _ in range(runs))
             name = f"{engine} {release} {next(word for word in argv if '/' in word)}"
-            print(
-                f"{name:<48} median {statistics.median(times):6.2f} ms   min {times[0]:6.2f}   max {times[-1]:6.2f}   first {first:6.2f}"
-            )
+            median = statistics.median(times)
+            print(f"{name:<48} median {median:6.2f} ms   min {times[0]:6.2f}   max {times[-1]:6.2f}   first {first:6.2f}")
 
 
 if __name__ == "__main__":

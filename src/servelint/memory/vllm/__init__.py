@@ -55,7 +55,7 @@ def plan(config: Config) -> MemoryPlan:
     elif settings.gpu.gib is not None:
         divide(found, settings, model, weights)
         fill(found, settings, cache)
-        judge(found, settings, cache)
+        judge(found, settings, model, cache)
     else:
         found.weights_gib = weights.gib.mid
         found.parts = [weights]

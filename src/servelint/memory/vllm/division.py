@@ -64,7 +64,7 @@ def fill(plan: MemoryPlan, settings: Settings, cache: Cache) -> None:
         plan.max_concurrency = cache.concurrency(blocks, length)
 
 
-def judge(plan: MemoryPlan, settings: Settings, cache: Cache) -> None:
+def judge(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache) -> None:
     """The verdict, and the engine's own words where it refuses."""
     total, kv, length = settings.gpu.gib, plan.kv_gib, settings.length
     if total is None or kv is None or length is None or plan.missing:
@@ -88,7 +88,7 @@ def judge(plan: MemoryPlan, settings: Settings, cache: Cache) -> None:
     elif kv.low < least or kv.mid - least < band or (settings.kv_bytes is None and asked > free.low):
         plan.verdict = TIGHT
     else:
-        plan.verdict = _after(plan, settings, total)
+        plan.verdict = _after(plan, settings, model, total)
 
 
 def _free(settings: Settings, total: float) -> Interval:
@@ -104,7 +104,15 @@ def _refusal(settings: Settings, cache: Cache, kv: Interval) -> str:
     return refusals.too_long(settings.rules, settings.length, cache.need(settings.length), available, longest)
 
 
-def _after(plan: MemoryPlan, settings: Settings, total: float) -> str:
+def _captures_fp4(settings: Settings, model: Architecture, total: float) -> bool:
+    """Whether a start may die in graph capture whatever its fraction leaves."""
+    given = settings.config.operand("quantization").value
+    fp4 = model.quantization.scheme == "nvfp4" or given in ("modelopt_fp4", "nvfp4")
+    wide = settings.graphs and settings.captured > fitted.FP4_CAPTURED
+    return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
+
+
+def _after(plan: MemoryPlan, settings: Settings, model: Architecture, total: float) -> str:
     """What becomes of a start that passes vLLM's own check: CUDA graphs and warm-up take of what lies outside its fraction."""
     if settings.gpu.unified:
         return FITS
@@ -121,5 +129,8 @@ def _after(plan: MemoryPlan, settings: Settings, total: float) -> str:
         return OOM_RISK
     if sum(gib.mid for gib in outside) > left:
         plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) may be more than it leaves")
+        return TIGHT
+    if _captures_fp4(settings, model, total):
+        plan.notes.append("NVFP4 on such a GPU has died in graph capture at any fraction; --enforce-eager started it")
         return TIGHT
     return FITS

@@ -67,3 +67,10 @@ HIDDEN, HIDDEN_SHARE = 0.35, 0.0025
 """GiB, and a share of the memory, that nvidia-smi shows and CUDA does not give to anyone. Fitted on the totals in messages of
 PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.97 of 95.59 (RTX PRO 6000), 31.36 of 31.84 (RTX
 5090)."""
+
+ASSISTANT = Interval(0.1, 0.4, 1.0)
+"""GiB of an assistant of Gemma 4, whose config.json is not known here: 0.1 to 0.5 billion parameters, by their model cards."""
+
+FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
+"""NVFP4 on a consumer Blackwell with less memory than this and graphs of more tokens: one published launch died in capture with 47
+MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager, another started that captured batches of 2."""

@@ -211,11 +211,18 @@ def _indexer_bytes(model: Architecture) -> int:
     return size + size // 128 * 4
 
 
+def reads_the_models_cache(settings: Settings, model: Architecture) -> bool:
+    """Whether the draft keeps nothing of its own: Gemma 4's assistants (vllm/model_executor/models/gemma4_mtp.py)."""
+    return model.model_type.startswith("gemma4") and settings.draft is not None and settings.draft.endswith("-assistant")
+
+
 def _drafting(settings: Settings, model: Architecture, draft: Architecture | None, dtype: str) -> list[Layers]:
     """Layers that a draft brings: MTP has attention like the model's full layers; an EAGLE head one layer like a Llama's."""
     if not settings.drafts or settings.method in ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator"):
         return []
     block = default_block(settings, model)
+    if reads_the_models_cache(settings, model):
+        return []
     if settings.method == "mtp":
         count = max(model.mtp_layers, 1)
         full = next((layer for layer in model.attention if layer.kind in ("full", "mla")), None)

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from servelint.memory.plan import Interval, Part
 from servelint.memory.vllm import fitted
+from servelint.memory.vllm.layers import reads_the_models_cache
 from servelint.memory.vllm.settings import Settings
 from servelint.models.weights import GIB, Weights, weigh
 
@@ -26,6 +27,8 @@ def weights_of(settings: Settings, model: Architecture, draft: Architecture | No
     if found is None:
         return None
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
+    if reads_the_models_cache(settings, model) and draft is None:
+        gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
     if draft is not None:
         added = _weigh(settings, draft, mtp=False)
         if added is None:

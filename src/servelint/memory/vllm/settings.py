@@ -191,7 +191,10 @@ class Settings:
         inner = config.operand("compilation-config.max_cudagraph_capture_size").value
         given = inner if given is None and isinstance(inner, int) else given
         width = 1 + self.drafts
-        self.captured = given if given is not None else min(self.sequences * width * 2, 512)
+        listed = config.setting("cudagraph-capture-sizes")
+        sizes = [int(word.text.flat) for word in listed.values if word.text.flat.isdigit()] if listed is not None else []
+        self.captured = max(sizes) if sizes else given if given is not None else min(self.sequences * width * 2, 512)
+        self.captured = min(self.captured, self.batched)
 
     def _images(self, model: Architecture | None) -> None:
         """Whether an encoder is profiled: not with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it
