@@ -76,7 +76,7 @@ def forward(settings: Settings, model: Architecture) -> Interval:
 
 
 def sampler(settings: Settings, model: Architecture) -> Interval:
-    """GiB of sampling a token for every sequence, and as many again that a draft proposes.
+    """GiB of sampling a token for every sequence.
 
     Whether the vocabulary is sorted: with VLLM_USE_FLASHINFER_SAMPLER not; without it up to 0.11.0 not where FlashInfer is
     installed, from 0.11.1 to 0.16.0 always, from 0.17.0 for fewer than 8 sequences (vllm/v1/sample/ops/topk_topp_sampler.py).
@@ -86,7 +86,7 @@ def sampler(settings: Settings, model: Architecture) -> Interval:
     rows = min(settings.sequences, settings.batched)
     gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0
     sorts = rows * model.vocab * (fitted.SORTED_BYTES + gathered) / GIB
-    masks = rows * model.vocab * fitted.MASKED_BYTES * (2 if settings.drafts else 1) / GIB
+    masks = rows * model.vocab * fitted.MASKED_BYTES / GIB
     given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
     if rules.since("0.17.0") or given == "1":
         return Interval.around(masks, fitted.SAMPLER_SPREAD)

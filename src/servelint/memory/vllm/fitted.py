@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from servelint.memory.plan import Interval
 
-BASE = Interval(0.15, 0.35, 0.6)
-"""GiB that torch does not account for, and small buffers. Fitted on Qwen2-7B on one A100 (0.55 GiB in all) and gpt-oss-20b."""
+BASE = Interval(0.1, 0.22, 0.6)
+"""GiB that torch does not account for, and small buffers. Fitted on Qwen2-7B on one A100: 0.55 GiB in all."""
 
-TENSOR = Interval(0.05, 0.25, 1.2)
+TENSOR = Interval(0.03, 0.15, 1.2)
 """GiB more with tensor parallelism: NCCL and its buffers, most of all across nodes. Fitted on Qwen2-7B on two A100s: 0.67 GiB
 in all on one node, 1.5 GiB across two."""
 
@@ -32,7 +32,7 @@ MASKED_BYTES = 10.0
 probabilities. Fitted on Qwen3.6-35B in bf16 on GB10 with 1,024 sequences, and on Qwen2-7B."""
 SAMPLER_SPREAD = 0.15
 
-VISION_BYTES = Interval(8.0, 15.5, 40.0)
+VISION_BYTES = Interval(8.0, 17.3, 40.0)
 """Bytes of activations a patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
 VISION_UNIFIED = Interval(45.0, 62.0, 75.0)
 """The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
@@ -41,10 +41,10 @@ VISION_TOKENS = 16384
 vLLM's."""
 
 GRAPHS = Interval(0.05, 0.1, 0.3)
-GRAPHS_WIDEST = Interval(0.1, 0.8, 1.5)
+GRAPHS_WIDEST = Interval(0.1, 0.6, 1.5)
 """GiB of CUDA graphs as vLLM estimates them, and as much more for the widest captures, of 512 tokens; narrower ones take their
 share. Fitted on the estimates of seven logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160."""
-GRAPHS_LATENT = Interval(4.0, 5.6, 7.0)
+GRAPHS_LATENT = Interval(4.0, 6.0, 7.2)
 """With sparse latent attention, whose buffers are first made there: GLM-5.1 on eight GPUs (4.8 to 6.8)."""
 GRAPHS_OUTSIDE = Interval(0.05, 0.7, 2.4)
 """GiB of CUDA graphs as they were captured, where nothing is kept for them: 0.1 to 2.4 in nine logs."""
@@ -53,7 +53,7 @@ CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer
 GPUs."""
 
-UNIFIED = Interval(-0.9, 0.8, 2.4)
+UNIFIED = Interval(-0.7, 1.0, 2.5)
 """GiB that the engine's processes and the page cache take of a memory that the host shares, on top of what a discrete GPU would
 show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two boots of one launch differed by 3.4 GiB."""
 
@@ -72,5 +72,6 @@ ASSISTANT = Interval(0.1, 0.4, 1.0)
 """GiB of an assistant of Gemma 4, whose config.json is not known here: 0.1 to 0.5 billion parameters, by their model cards."""
 
 FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
-"""NVFP4 on a consumer Blackwell with less memory than this and graphs of more tokens: one published launch died in capture with 47
-MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager, another started that captured batches of 2."""
+"""NVFP4 on a consumer Blackwell with less memory than this, and graphs of more tokens: one published launch died in capture
+with 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager; another one that captured batches of 2
+started."""
