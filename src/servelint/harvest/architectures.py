@@ -2,8 +2,9 @@
 
 usage: python -m servelint.harvest.architectures ENTRIES.jsonl OUTPUT.json
 
-An entry has name, config (a config.json), sources (where it was read), and, where they are known, quant (a hf_quant_config.json),
-checkpoint (bytes of the published files) and also (names of checkpoints with the same config.json).
+An entry has name, config (a config.json), sources (where it was read), and, where they are known, quant (a
+hf_quant_config.json), checkpoint (bytes of the published files), vision (parameters of the encoder) and also (names of
+checkpoints with the same config.json).
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def packed(value: list[Any]) -> Any:
 
 
 def names(value: Iterable[str], layers: int) -> list[str]:
-    """Names of modules with those that differ in the number of the layer alone in one: `layers.*.x`, or a pattern of numbers."""
+    """Names of modules, those that differ in the number of the layer alone in one: `layers.*.x`, or a pattern of numbers."""
     found: dict[tuple[str, str], set[int]] = {}
     for one in value:
         match = None if one.startswith("re:") else _LAYER.fullmatch(one)
@@ -115,17 +116,17 @@ def _shorter(config: dict[str, Any], layers: int) -> dict[str, Any]:
 def entry(given: dict[str, Any]) -> dict[str, Any] | None:
     """What is kept of an entry; None if its config is not described."""
     config = dict(given["config"])
-    if given.get("quant") and not (
-        isinstance(config.get("quantization_config"), dict) and config["quantization_config"].get("quant_algo")
-    ):
-        config["quantization_config"] = given["quant"]
+    own = config.get("quantization_config")
+    quant = given.get("quant", {}).get("quantization")
+    if quant and not (isinstance(own, dict) and own.get("quant_algo")):
+        config["quantization_config"] = {"quant_method": "modelopt", **quant}
     read = _Read(config)
     found = described(given["name"], read)
     if found is None:
         return None
     kept = _shorter(read.kept(), found.layers)
     out: dict[str, Any] = {"config": kept}
-    out.update({key: given[key] for key in ("checkpoint", "params", "also") if given.get(key)})
+    out.update({key: given[key] for key in ("checkpoint", "vision", "also") if given.get(key)})
     out["sources"] = given["sources"]
     return out
 

@@ -54,6 +54,7 @@ class Attention:
     window:     tokens that a sliding (or chunked) layer looks back on
     key_is_value: values are the keys (Gemma 4's full layers): no weights for values, yet both are cached
     gate:       an output gate as wide as the queries is in the projection of the queries
+    rotary:     elements of a head that turn with its position
     compress:   tokens that share one entry of the cache (DeepSeek V4: 4, 128), 1 where there is no such thing
     """
 
@@ -72,6 +73,7 @@ class Attention:
     sinks: bool = False
     key_is_value: bool = False
     compress: int = 1
+    rotary: int = 0
     mla: Mla | None = None
 
 
@@ -151,6 +153,20 @@ class Vision:
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """What makes a model a draft of another one.
+
+    kind:  "eagle3", "dflash"
+    taps:  hidden states of the target that its first layer takes
+    vocab: tokens that it can propose; 0 if it has no head of its own
+    """
+
+    kind: str
+    taps: int
+    vocab: int
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """How modules of a checkpoint are stored.
 
@@ -200,7 +216,6 @@ class Architecture:
     widths:      the intermediate size of the dense feed-forward part of each layer, 0 where it has none
     context:     max_position_embeddings, None if the config has none
     checkpoint:  bytes of the files as published, where that was measured for this very checkpoint
-    params:      parameters as the model card counts them, where that is known
     per_layer:   what a token's own embedding for each layer is wide (Gemma 3n, the small Gemma 4), 0 if there is none
     positions:   learned embeddings of positions, 0 if there are none
     encoder:     it writes nothing: BERT and its like
@@ -226,6 +241,7 @@ class Architecture:
     experts: Experts | None = None
     indexer: Indexer | None = None
     low_rank: LowRank | None = None
+    draft: Draft | None = None
     tied: bool = False
     context: int | None = None
     per_layer: int = 0
@@ -237,7 +253,6 @@ class Architecture:
     dtype: str = "bfloat16"
     quantization: Quantization = field(default_factory=Quantization)
     checkpoint: int | None = None
-    params: int | None = None
     sources: tuple[str, ...] = ()
 
     @property
@@ -251,6 +266,7 @@ def find(name: str, opened: Callable[[str], str | None] | None = None) -> Archit
 
     opened: gives the text of a file by its path, None if it is not here (servelint.models.local.open_in)
     """
-    from servelint.models.catalog import lookup
+    from servelint.models import catalog, stored
 
-    return lookup(name, opened)
+    found = stored.read(name, opened) if opened is not None else None
+    return found or catalog.lookup(name)

@@ -7,13 +7,15 @@ import os
 from dataclasses import replace
 from functools import lru_cache
 
-from servelint.models.architecture import Architecture
+from servelint.models.architecture import Architecture, Format
 from servelint.models.described import described
+from servelint.models.names import last_part, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
+
+    from servelint.models.architecture import Quantization
 
 
 @lru_cache(maxsize=1)
@@ -45,6 +47,15 @@ def unpacked(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1)
+def _by_last_part() -> dict[str, str]:
+    """The first name, in lower case, of each that has the same last part: entries stand by their publishers' names."""
+    found: dict[str, str] = {}
+    for one in _by_name():
+        found.setdefault(last_part(one), one)
+    return found
+
+
 @lru_cache(maxsize=64)
 def _known(name: str) -> Architecture | None:
     found = _by_name().get(name)
@@ -54,9 +65,42 @@ def _known(name: str) -> Architecture | None:
     architecture = described(known, unpacked(entry["config"]), tuple(entry["sources"]))
     if architecture is None:
         return None
-    return replace(architecture, checkpoint=entry.get("checkpoint"), params=entry.get("params"))
+    vision = architecture.vision
+    if vision is not None and "vision" in entry:
+        vision = replace(vision, params=entry["vision"])
+    return replace(architecture, checkpoint=entry.get("checkpoint"), vision=vision)
 
 
-def lookup(name: str, opened: Callable[[str], str | None] | None = None) -> Architecture | None:
-    """servelint.models.architecture.find, which see."""
-    return _known(name.lower())
+def _customary(model: Architecture, quantization: Quantization) -> Quantization:
+    """NVFP4 as publishers make it: MLA stays as it was, attention and GDN of hybrids are FP8.
+
+    So have it the lists in hf_quant_config.json of nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4 and
+    nvidia/Qwen3.6-35B-A3B-NVFP4.
+    """
+    if any(one.kind == "mla" for one in model.attention):
+        return replace(quantization, ignored=("*self_attn*",))
+    if any(one.kind == "gdn" for one in model.states):
+        attention = Format("fp8", 8, targets=("*self_attn*", "*linear_attn*"))
+        return replace(quantization, formats=(attention, *quantization.formats), ignored=("*in_proj_a", "*in_proj_b"))
+    return quantization
+
+
+@lru_cache(maxsize=64)
+def lookup(name: str) -> Architecture | None:
+    """The architecture of a model by its name alone."""
+    found = _known(name.lower())
+    if found is not None:
+        return found
+    told = resolve(name, _by_last_part())
+    if told is None:
+        return None
+    base, quantization = told
+    found = _known(_by_last_part()[base])
+    if found is None or quantization is None:
+        return found
+    if quantization.scheme == found.quantization.scheme.removesuffix("-block"):
+        return replace(found, name=name)
+    if quantization.scheme == "nvfp4":
+        quantization = _customary(found, quantization)
+    source = f"{quantization.gguf or quantization.scheme}: by the name"
+    return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))

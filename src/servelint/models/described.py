@@ -6,7 +6,7 @@ A model type that is not in servelint.models.traits is not described: nobody sai
 
 from __future__ import annotations
 
-from servelint.models.architecture import Architecture, Experts, Indexer, LowRank
+from servelint.models.architecture import Architecture, Draft, Experts, Indexer, LowRank
 from servelint.models.encoders import vision_of
 from servelint.models.mixers import V4, attention_of, heads_of, mixers_of, states_of
 from servelint.models.numbers import flag, inner, integer, listed, number, table, word
@@ -70,6 +70,7 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         experts=experts,
         indexer=_indexer(kind, config, layers, mixers),
         low_rank=_low_rank(config) if kind in V4 else None,
+        draft=_draft(config, vocab),
         tied=tied if tied is not None else traits.has("tied"),
         context=integer(config, "max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "model_max_length"),
         per_layer=number(config, "hidden_size_per_layer_input") if kind.startswith(("gemma3n", "gemma4")) else 0,
@@ -82,6 +83,17 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         quantization=quantization,
         sources=sources,
     )
+
+
+def _draft(config: Mapping[str, Any], vocab: int) -> Draft | None:
+    """vllm-0.33.0 vllm/model_executor/models/llama_eagle3.py and qwen3_dflash.py."""
+    name = " ".join(str(one) for one in listed(config, "architectures"))
+    if "Eagle3" in name:
+        taps = listed(table(config, "eagle_config"), "eagle_aux_hidden_state_layer_ids")
+        return Draft("eagle3", len(taps) or 3, number(config, "draft_vocab_size") or vocab)
+    if "DFlash" in name:
+        return Draft("dflash", len(listed(table(config, "dflash_config"), "target_layer_ids")) or 5, 0)
+    return None
 
 
 def _mtp(kind: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:

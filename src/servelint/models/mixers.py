@@ -232,8 +232,22 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
         sinks=traits.has("sinks") or flag(config, "add_swa_attention_sink_bias"),
         key_is_value=same,
         compress=int(mixer.partition("-")[2]) if mixer.startswith("compressed-") else 1,
+        rotary=_rotary(config, head, mixer) if mla is None else mla.rope_dim,
         mla=mla,
     )
+
+
+def _rotary(config: Mapping[str, Any], head: int, mixer: str) -> int:
+    """Elements of a head that turn with the position; what a "proportional" table (Gemma 4) does not turn it holds all the same."""
+    given = integer(config, "rotary_dim", "qk_rope_head_dim")
+    if given:
+        return min(given, head)
+    rope = table(config, "rope_parameters")
+    rope = table(rope, {"full": "full_attention", "sliding": "sliding_attention"}.get(mixer, "")) or rope
+    part = rope.get("partial_rotary_factor", config.get("partial_rotary_factor", 1.0))
+    if not isinstance(part, (int, float)) or not 0 < part < 1 or rope.get("rope_type") == "proportional":
+        return head
+    return int(head * part)
 
 
 def heads_of(config: Mapping[str, Any]) -> int:

@@ -21,7 +21,7 @@ class Module:
 
     name:   as in the checkpoint, from `layers` on: "layers.3.self_attn.q_proj"
     group:  "embedding", "lm_head", "attention", "linear attention", "dense mlp", "experts", "shared experts", "router", "norms",
-            "vision", "mtp"
+            "vision", "mtp", "draft"
     rows, columns: outputs and inputs; 1 column for a vector
     count:  how many there are of it (experts)
     split:  what tensor parallelism divides: "rows", "columns", "vocab", "kv" (rows, in no smaller parts than `units`), "" nothing
@@ -51,7 +51,11 @@ class Module:
 
 def modules(model: Architecture) -> Iterator[Module]:
     """All modules of a model: those of its encoder in one that holds all of it, multi-token prediction with MTP for its layer."""
-    yield Module(0, "embed_tokens", "embedding", model.vocab, model.hidden, "vocab", plain=True)
+    draft = model.draft
+    if draft is None or draft.vocab:
+        yield Module(0, "embed_tokens", "embedding", model.vocab, model.hidden, "vocab", plain=True)
+    if draft is not None:
+        yield Module(0, "fc", "draft", model.hidden, draft.taps * model.hidden)
     if model.positions:
         yield Module(0, "embed_positions", "embedding", model.positions, model.hidden, plain=True)
     if model.per_layer:
@@ -60,8 +64,9 @@ def modules(model: Architecture) -> Iterator[Module]:
     for index in range(model.layers):
         yield from layer_modules(model, index, index, f"layers.{index}.")
     yield Module(HEAD, "norm", "norms", model.hidden, 1, plain=True)
-    if not model.encoder:
-        yield Module(HEAD, "lm_head", "lm_head", model.vocab, model.hidden, "vocab")
+    head = model.vocab if draft is None else draft.vocab
+    if head and not model.encoder:
+        yield Module(HEAD, "lm_head", "lm_head", head, model.hidden, "vocab")
     if model.vision is not None and model.vision.params is not None:
         yield Module(VISION, "vision", "vision", model.vision.params, 1, "rows", plain=True)
     yield from _mtp(model)
@@ -121,11 +126,12 @@ def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) ->
     elif model.low_rank is not None:
         yield from _compressed(model, kind, layer, prefix)
     else:
+        columns = 2 * hidden if model.draft is not None and model.draft.kind == "eagle3" else hidden
         wide, narrow, values = heads * kind.head_dim, kind.kv_heads * kind.head_dim, kind.kv_heads * kind.value_dim
-        yield Module(layer, prefix + "q_proj", group, wide * (2 if kind.gate else 1), hidden, "rows")
-        yield Module(layer, prefix + "k_proj", group, narrow, hidden, "kv", units=kind.kv_heads)
+        yield Module(layer, prefix + "q_proj", group, wide * (2 if kind.gate else 1), columns, "rows")
+        yield Module(layer, prefix + "k_proj", group, narrow, columns, "kv", units=kind.kv_heads)
         if not kind.key_is_value:
-            yield Module(layer, prefix + "v_proj", group, values, hidden, "kv", units=kind.kv_heads)
+            yield Module(layer, prefix + "v_proj", group, values, columns, "kv", units=kind.kv_heads)
         yield Module(layer, prefix + "o_proj", group, hidden, heads * kind.value_dim, "columns")
         if kind.bias:
             yield Module(layer, prefix + "bias", group, wide + narrow + values, 1, "rows", plain=True)
