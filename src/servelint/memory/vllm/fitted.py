@@ -73,5 +73,5 @@ ASSISTANT = Interval(0.1, 0.4, 1.0)
 
 FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
 """NVFP4 on a consumer Blackwell with less memory than this, and graphs of more tokens: one published launch died in capture
-with 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager; another one that captured batches of 2
+with 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager; another that captured batches of 2
 started."""

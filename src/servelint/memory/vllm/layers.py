@@ -22,6 +22,8 @@ _SPARSE_ENTRY = 656
 """Bytes of a token in fp8_ds_mla: 512 of fp8, 16 of scales, 128 of bfloat16
 (vllm/v1/attention/backends/mla/flashmla_sparse.py)."""
 _MAMBA2_CHUNK = 256
+_GDN_CHECKPOINTS = 64
+"""Tokens that FlashInfer's states are apart by multiples of (FLASHINFER_GDN_CHECKPOINT_ALIGNMENT, 0.33.0)."""
 _STATE_DTYPES = ("Qwen3_5", "Qwen3_6", "Qwen3_8", "Qwen4")
 """Architectures whose config tells the dtype of the recurrent state (vllm/model_executor/models/config.py,
 Qwen3_5ForConditionalGenerationConfig)."""
@@ -262,7 +264,7 @@ def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> lis
     mode = _mode(settings, model)
     if not attention:
         return [
-            Layers(STATE, state.layers, settings.length or 1, size, states=_state_blocks(settings, mode))
+            Layers(STATE, state.layers, settings.length or 1, size, states=_state_blocks(settings, state, mode))
             for state, size in zip(model.states, sizes, strict=True)
         ]
     token = max(one.page // one.block for one in attention)
@@ -274,6 +276,8 @@ def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> lis
     )
     if latent and rules.mla_128:
         step = max(step, 128)
+    if mode == "align" and any(state.kind == "gdn" and _checkpoints(settings, state) for state in model.states):
+        step = lcm(step, _GDN_CHECKPOINTS)
     if mode == "all":
         step = lcm(_named_block(settings) or _MAMBA2_CHUNK, step)
         block = step * cdiv(cdiv(state_page, token), step)
@@ -288,7 +292,7 @@ def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> lis
     for state in model.states:
         rank = _on_rank(settings, model, state.kind, state.layers)
         per_block = block if mode in ("all", "align") else settings.length or block
-        found.append(Layers(STATE, state.layers, per_block, page, on_rank=rank, states=_state_blocks(settings, mode)))
+        found.append(Layers(STATE, state.layers, per_block, page, on_rank=rank, states=_state_blocks(settings, state, mode)))
     return found
 
 
@@ -309,10 +313,22 @@ def _mode(settings: Settings, model: Architecture) -> str:
     return "align" if given == "align" or not every else "all"
 
 
-def _state_blocks(settings: Settings, mode: str) -> int:
+def _checkpoints(settings: Settings, state: State) -> int:
+    """Blocks for a state that is taken within a prefill (num_prefill_checkpoint_blocks): Mamba-2's from 0.32.0
+    (vllm/model_executor/layers/mamba/mamba_mixer2.py), from 0.33.0 Gated DeltaNet's where FlashInfer has a kernel for it
+    (layers/mamba/gdn/qwen_gdn_linear_attn.py, with CUDA 13 on Blackwell)."""
+    if state.kind == "mamba2":
+        return int(settings.rules.since("0.32.0"))
+    capability = settings.gpu.capability or 0.0
+    has_kernel = 9.0 <= capability < 13 and (capability < 10 or state.key_dim == 128)
+    return int(state.kind == "gdn" and settings.rules.since("0.33.0") and has_kernel)
+
+
+def _state_blocks(settings: Settings, state: State, mode: str) -> int:
     """MambaSpec.max_memory_usage_bytes: 0 where it goes by the length."""
+    checkpoints = _checkpoints(settings, state)
     if mode == "all":
         return 0
     if settings.rules.state != "mode":
         return 1
-    return (2 if mode == "align" else 1) + settings.drafts
+    return (2 + checkpoints if mode == "align" else 1) + settings.drafts
