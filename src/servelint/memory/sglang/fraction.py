@@ -94,15 +94,15 @@ def _batch(release: Release, asked: Asked) -> int:
     """The largest captured batch. Up to 0.5.2 large GPUs capture what get_batch_sizes_to_capture lists: 160, with drafts 32 to
     64.
 
-    Source: srt/server_args.py (0.4.0 line 180, 0.4.0.post2 line 190, 0.4.9 line 338, 0.5.3rc2 line 567, 0.5.4.post1 line 627),
+    Source: srt/server_args.py (0.4.0 line 180, 0.4.0.post1 line 180, 0.4.7.post1 line 338, 0.5.3rc2 line 567, 0.5.4.post1 line 627),
     srt/arg_groups/memory_hook.py (0.5.20 line 56, 0.5.22 line 136), get_batch_sizes_to_capture in
     srt/model_executor/cuda_graph_runner.py (0.4.9 line 121).
     """
     few = asked.tp < 4
     memory = asked.gpu_mib
     if not release.since("0.5.3rc2"):
-        if memory < (35 * _MIB if release.since("0.4.9") else 25_000):
-            return 8 if few or not release.since("0.4.0.post2") else 80
+        if memory < (35 * _MIB if release.since("0.4.7.post1") else 25_000):
+            return 8 if few or not release.since("0.4.0.post1") else 80
         return 160 if memory < 96 * _MIB else 256 if release.since("0.4.5.post3") else 160
     if memory < 20 * _MIB:
         found = 8
