@@ -34,7 +34,7 @@ SAMPLER_SPREAD = 0.15
 
 VISION_BYTES = Interval(8.0, 17.3, 40.0)
 """Bytes of activations a patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
-VISION_UNIFIED = Interval(45.0, 62.0, 75.0)
+VISION_UNIFIED = Interval(58.0, 67.0, 76.0)
 """The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
 VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels); no constant of
@@ -53,7 +53,7 @@ CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer
 GPUs."""
 
-UNIFIED = Interval(-0.7, 1.0, 2.5)
+UNIFIED = Interval(-0.6, 1.1, 2.8)
 """GiB that the engine's processes and the page cache take of a memory that the host shares, on top of what a discrete GPU would
 show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two boots of one launch differed by 3.4 GiB."""
 
