@@ -261,12 +261,17 @@ class Architecture:
         return max(self.widths, default=0)
 
 
-def find(name: str, opened: Callable[[str], str | None] | None = None) -> Architecture | None:
-    """The architecture of a model by its repository's name, or by the config.json in a folder; None if it is unknown.
+def find(
+    name: str,
+    opened: Callable[[str], str | None] | None = None,
+    parts: Callable[[str, int, int], bytes | None] | None = None,
+) -> Architecture | None:
+    """The architecture of a model by its repository's name, or by the files in a folder; None if it is unknown.
 
     opened: gives the text of a file by its path, None if it is not here (servelint.models.local.open_in)
+    parts:  gives bytes of a file by its path, offset and length (servelint.models.local.parts_in): headers of long files
     """
     from servelint.models import catalog, stored
 
-    found = stored.read(name, opened) if opened is not None else None
+    found = stored.read(name, opened, parts) if opened is not None else None
     return found or catalog.lookup(name)

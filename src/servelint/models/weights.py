@@ -184,7 +184,7 @@ def weigh(
     mtp: bool = False,
     vision: bool = True,
 ) -> Weights | None:
-    """What the weights of a model take on the GPU that has most; None if the quantization asked for is not known.
+    """What the weights of a model take on the GPU that has most; None if the quantization is not known.
 
     engine:       "vllm" or "sglang"
     tensor:       GPUs that a matrix is divided among; pipeline: stages of layers
@@ -193,7 +193,7 @@ def weigh(
     mtp, vision:  whether multi-token prediction and the encoder of images are loaded
     """
     way = quantized(model, quantization)
-    if way is None or tensor < 1 or pipeline < 1 or pipeline > model.layers:
+    if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
         return None
     sharding = _Sharding(model, engine, tensor, expert, way, 4 if dtype in ("float32", "float") else 2)
     factor = _measured(model, way)
