@@ -91,12 +91,12 @@ def _chunk(release: Release, asked: Asked) -> int:
 
 
 def _batch(release: Release, asked: Asked) -> int:
-    """The largest captured batch. Up to 0.5.2 large GPUs capture what get_batch_sizes_to_capture lists: 160, with drafts 32 to
-    64.
+    """The largest captured batch.
 
-    Source: srt/server_args.py (0.4.0 line 180, 0.4.0.post1 line 180, 0.4.7.post1 line 338, 0.5.3rc2 line 567, 0.5.4.post1 line 627),
-    srt/arg_groups/memory_hook.py (0.5.20 line 56, 0.5.22 line 136), get_batch_sizes_to_capture in
-    srt/model_executor/cuda_graph_runner.py (0.4.9 line 121).
+    Up to 0.5.2 large GPUs capture what get_batch_sizes_to_capture in srt/model_executor/cuda_graph_runner.py lists (0.4.9 line
+    121).
+    Source: srt/server_args.py (0.4.0 line 180, 0.4.0.post1, 0.4.7.post1 line 338, 0.5.3rc2 line 567, 0.5.4.post1 line 627),
+    srt/arg_groups/memory_hook.py (0.5.20 line 56, 0.5.22 line 136).
     """
     few = asked.tp < 4
     memory = asked.gpu_mib

@@ -299,20 +299,16 @@ def _report(found: MemoryPlan, plan: Launch, pools: Pools) -> None:
     if pools.states is not None:
         held = pools.states
         drafts = f", {held.drafts / GIB:.2f} GiB of it for tokens that are being verified" if held.drafts else ""
-        found.parts.append(
-            Part(
-                "states",
-                Interval.exact(pools.states_gib),
-                f"{held.slots} slots, {held.a_request} for a running request{drafts}",
-            )
-        )
+        origin = f"{held.slots} slots, {held.a_request} for a running request{drafts}"
+        found.parts.append(Part("states", Interval.exact(pools.states_gib), origin))
     if tokens <= 0:
         return
     found.kv_tokens = tokens
     if plan.context is not None:
         concurrency = tokens / plan.context
         found.max_concurrency = min(concurrency, float(pools.requests)) if pools.requests else concurrency
-    found.parts.append(Part("kv cache", Interval.exact(pools.kv_gib), f"{tokens} tokens of {token:.0f} bytes"))
+    cache = found.kv_gib if found.kv_gib is not None else Interval.exact(pools.kv_gib)
+    found.parts.append(Part("kv cache", cache.map(lambda gib: max(gib, 0.0)), f"{tokens} tokens of {token:.0f} bytes"))
     if pools.draft_gib:
         full, sliding = plan.draft_cells or (0, 0)
         where = "counted with the target's" if plan.counted else "taken from the rest of the GPU"
