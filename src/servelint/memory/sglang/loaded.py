@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from servelint.memory.plan import GIB, Interval
 from servelint.memory.sglang.settings import BLOCKS
@@ -85,16 +86,25 @@ def _same(name: str, model: Architecture) -> bool:
 
 
 def _weigh(settings: Settings, model: Architecture, tensor: int, quantization: str | None = "") -> Weights | None:
+    return _weighed(
+        model,
+        tensor,
+        min(settings.pp, model.layers),
+        settings.ep,
+        settings.quantization if quantization == "" else quantization,
+        settings.encoder,
+    )
+
+
+@lru_cache(maxsize=64)
+def _weighed(
+    model: Architecture, tensor: int, pipeline: int, expert: int, quantization: str | None, vision: bool
+) -> Weights | None:
+    """A table of what-ifs weighs a model once."""
     from servelint.models import weights
 
     return weights.weigh(
-        model,
-        engine="sglang",
-        tensor=tensor,
-        pipeline=min(settings.pp, model.layers),
-        expert=settings.ep,
-        quantization=settings.quantization if quantization == "" else quantization,
-        vision=settings.encoder,
+        model, engine="sglang", tensor=tensor, pipeline=pipeline, expert=expert, quantization=quantization, vision=vision
     )
 
 
