@@ -131,7 +131,7 @@ class Experts:
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """What DeepSeek V4 has instead of plain projections: the rank of its queries, groups and rank of its output, residual streams."""
+    """What DeepSeek V4 has for plain projections: the rank of queries, groups and rank of the output, residual streams."""
 
     q_lora_rank: int
     o_groups: int

@@ -74,8 +74,8 @@ def _known(name: str) -> Architecture | None:
 def _customary(model: Architecture, quantization: Quantization) -> Quantization:
     """NVFP4 as publishers make it: MLA stays as it was, attention and GDN of hybrids are FP8.
 
-    So have it the lists in hf_quant_config.json of nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4 and
-    nvidia/Qwen3.6-35B-A3B-NVFP4.
+    So have it the lists in hf_quant_config.json of nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4
+    and nvidia/Qwen3.6-35B-A3B-NVFP4.
     """
     if any(one.kind == "mla" for one in model.attention):
         return replace(quantization, ignored=("*self_attn*",))

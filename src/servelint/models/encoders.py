@@ -38,7 +38,8 @@ def _ratio(given: Mapping[str, Any]) -> float:
 def _params(kind: str, given: Mapping[str, Any], layers: int, size: int, width: int, hidden: int) -> int | None:
     """Parameters with what projects to the language model; None for a kind whose shapes are not known here.
 
-    Transformers 5.23.0: models/qwen3_vl/modeling_qwen3_vl.py, qwen2_5_vl, qwen2_vl, gemma4, siglip and gemma3, pixtral and mistral3.
+    Transformers 5.23.0: models/qwen3_vl/modeling_qwen3_vl.py, and so of qwen2_5_vl, qwen2_vl, gemma4, siglip, gemma3, pixtral
+    and mistral3.
     """
     if not layers or not size:
         return None

@@ -60,7 +60,7 @@ def open_in(folder: str) -> Callable[[str], str | None]:
 
 
 def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
-    """Gives bytes of a regular file by its path in a folder, an offset and a length, fewer at its end; None where there is none."""
+    """Gives bytes of a regular file by its path in a folder, an offset and a length; None if there is none."""
 
     def part(path: str, offset: int, size: int) -> bytes | None:
         full = os.path.join(folder, os.path.expanduser(path))

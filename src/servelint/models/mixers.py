@@ -238,7 +238,7 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
 
 
 def _rotary(config: Mapping[str, Any], head: int, mixer: str) -> int:
-    """Elements of a head that turn with the position; what a "proportional" table (Gemma 4) does not turn it holds all the same."""
+    """Elements of a head that turn with the position; a "proportional" table (Gemma 4) has even those that do not."""
     given = integer(config, "rotary_dim", "qk_rope_head_dim")
     if given:
         return min(given, head)

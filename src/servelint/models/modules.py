@@ -10,21 +10,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from servelint.models.architecture import Architecture, Attention, State
+    from servelint.models.architecture import Architecture, Attention, Indexer, LowRank, State
 
 HEAD, MTP, VISION = -1, -2, -3
-"""Layers of what is in none: embedding and what else is before the first layer is in layer 0's stage, the head in the last one's."""
+"""Layers of what is in none; embedding and what else is before the first layer is told as layer 0's."""
 
 
 class Module:
     """A matrix, or several that are alike.
 
     name:   as in the checkpoint, from `layers` on: "layers.3.self_attn.q_proj"
-    group:  "embedding", "lm_head", "attention", "linear attention", "dense mlp", "experts", "shared experts", "router", "norms",
-            "vision", "mtp", "draft"
+    group:  "embedding", "lm_head", "attention", "linear attention", "dense mlp", "experts", "shared experts", "router",
+            "norms", "vision", "mtp", "draft"
     rows, columns: outputs and inputs; 1 column for a vector
     count:  how many there are of it (experts)
-    split:  what tensor parallelism divides: "rows", "columns", "vocab", "kv" (rows, in no smaller parts than `units`), "" nothing
+    split:  what tensor parallelism divides: "rows", "columns", "vocab", "kv" (rows, no smaller parts than `units`), "" nothing
     units:  of "kv": heads (or groups) that cannot be divided
     plain:  no quantization takes it: vectors, embeddings, routers that are no linear layer
     layer:  its number; MTP and VISION are stages of no pipeline
@@ -50,7 +50,7 @@ class Module:
 
 
 def modules(model: Architecture) -> Iterator[Module]:
-    """All modules of a model: those of its encoder in one that holds all of it, multi-token prediction with MTP for its layer."""
+    """All modules of a model; its encoder is one, and what is of multi-token prediction has MTP for its layer."""
     draft = model.draft
     if draft is None or draft.vocab:
         yield Module(0, "embed_tokens", "embedding", model.vocab, model.hidden, "vocab", plain=True)
@@ -73,7 +73,7 @@ def modules(model: Architecture) -> Iterator[Module]:
 
 
 def _mtp(model: Architecture) -> Iterator[Module]:
-    """Layers for multi-token prediction: a layer as the last one, and what joins the last hidden state and the next embedding."""
+    """Multi-token prediction: a layer as the last one, and what joins the last hidden state and the next embedding."""
     source = next((index for index in range(model.layers - 1, -1, -1) if model.mixers[index].startswith(_ATTENTION)), None)
     if source is None:
         return
@@ -124,7 +124,7 @@ def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) ->
         if kind.gate:
             yield Module(layer, prefix + "g_proj", group, heads * mla.value_dim, hidden, "rows")
     elif model.low_rank is not None:
-        yield from _compressed(model, kind, layer, prefix)
+        yield from _compressed(model, model.low_rank, kind, layer, prefix)
     else:
         columns = 2 * hidden if model.draft is not None and model.draft.kind == "eagle3" else hidden
         wide, narrow, values = heads * kind.head_dim, kind.kv_heads * kind.head_dim, kind.kv_heads * kind.value_dim
@@ -142,8 +142,8 @@ def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) ->
             yield Module(layer, prefix + "qk_norm", "norms", wide + narrow if wide_norm else 2 * kind.head_dim, 1, plain=True)
     if kind.sinks:
         yield Module(layer, prefix + "sinks", group, heads, 1, "rows", plain=True)
-    if model.indexer is not None and model.low_rank is None and _has_indexer(model, layer):
-        one = model.indexer
+    one = model.indexer
+    if one is not None and model.low_rank is None and _has_indexer(one, model.layers, layer):
         queries = kind.mla.q_lora_rank if kind.mla is not None and kind.mla.q_lora_rank else hidden
         yield Module(layer, prefix + "indexer.wq_b", group, one.heads * one.head_dim, queries)
         yield Module(layer, prefix + "indexer.wk", group, one.head_dim, hidden)
@@ -152,17 +152,15 @@ def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) ->
         yield Module(layer, prefix + "indexer.k_norm", "norms", 2 * one.head_dim, 1, plain=True)
 
 
-def _has_indexer(model: Architecture, layer: int) -> bool:
+def _has_indexer(indexer: Indexer, layers: int, layer: int) -> bool:
     """Which layers have one does not matter, but how many: of a model where some share it they are spread evenly."""
-    assert model.indexer is not None
-    own, layers = model.indexer.layers, model.layers
+    own = indexer.layers
     return layer < 0 or own == layers or (layer + 1) * own // layers > layer * own // layers
 
 
-def _compressed(model: Architecture, kind: Attention, layer: int, prefix: str) -> Iterator[Module]:
+def _compressed(model: Architecture, rank: LowRank, kind: Attention, layer: int, prefix: str) -> Iterator[Module]:
     """DeepSeek V4: Transformers 5.23.0 models/deepseek_v4/modeling_deepseek_v4.py."""
-    rank, group, hidden, head = model.low_rank, "attention", model.hidden, kind.head_dim
-    assert rank is not None
+    group, hidden, head = "attention", model.hidden, kind.head_dim
     yield Module(layer, prefix + "q_a_proj", group, rank.q_lora_rank, hidden)
     yield Module(layer, prefix + "q_b_proj", group, kind.heads * head, rank.q_lora_rank, "rows")
     yield Module(layer, prefix + "kv_proj", group, head, hidden)
@@ -197,7 +195,7 @@ def _gdn(model: Architecture, state: State, layer: int, prefix: str) -> Iterator
 
 
 def _kda(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Module]:
-    """Transformers 5.23.0 models/kimi_linear/modeling_kimi_linear.py: gates through the width of a head, or (Kimi K3) in full."""
+    """Transformers 5.23.0 models/kimi_linear/modeling_kimi_linear.py: gates as narrow as a head, or (Kimi K3) in full."""
     group, hidden = "linear attention", model.hidden
     keys, values = state.key_heads * state.key_dim, state.value_heads * state.value_dim
     for name, rows in (("q_proj", keys), ("k_proj", keys), ("v_proj", values)):

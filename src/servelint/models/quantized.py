@@ -108,7 +108,7 @@ def _modelopt(given: Mapping[str, Any]) -> tuple[Format, ...] | None:
 
 
 def _compressed_tensors(given: Mapping[str, Any]) -> tuple[Format, ...] | None:
-    """One format for each group; a group whose target is a class (`Linear`) is the one of what no other names, and comes last."""
+    """One format for each group; one whose target is a class (`Linear`) is that of what no other names, and comes last."""
     found: list[Format] = []
     for entry in table(given, "config_groups").values():
         weights = table(table({"": entry}, ""), "weights")

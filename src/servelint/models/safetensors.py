@@ -87,19 +87,22 @@ def _tensor(name: str, entry: object) -> Tensor | str:
     """Its offsets and its shape tell the same size, or it is told wrongly."""
     if not isinstance(entry, dict):
         return f"what it says of {name[:80]} is no object"
-    dtype, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
-    if not isinstance(dtype, str) or not _counts(shape) or not _counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+    dtype, shape, offsets = entry.get("dtype"), _counts(entry.get("shape")), _counts(entry.get("data_offsets"))
+    if not isinstance(dtype, str) or shape is None or offsets is None or len(offsets) != 2 or offsets[0] > offsets[1]:
         return f"what it says of {name[:80]} has no dtype, shape or offsets"
     size = offsets[1] - offsets[0]
-    if dtype in _BITS and -(-elements(tuple(shape)) * _BITS[dtype] // 8) != size:
-        return f"{name[:80]} has {size} bytes for a shape of {elements(tuple(shape))} {dtype}"
-    return Tensor(name, dtype, tuple(shape), size)
+    if dtype in _BITS and -(-elements(shape) * _BITS[dtype] // 8) != size:
+        return f"{name[:80]} has {size} bytes for a shape of {elements(shape)} {dtype}"
+    return Tensor(name, dtype, shape, size)
 
 
-def _counts(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 1 << 62 for one in value
-    )
+def _counts(value: object) -> tuple[int, ...] | None:
+    """A list of numbers; None if it is none."""
+    if not isinstance(value, list):
+        return None
+    if not all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 1 << 62 for one in value):
+        return None
+    return tuple(value)
 
 
 def elements(shape: tuple[int, ...]) -> int:

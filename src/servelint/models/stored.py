@@ -1,4 +1,4 @@
-"""The architecture of a model in a folder that is here, by its own files: config.json, the index of its weights, their headers."""
+"""The architecture of a model in a folder that is here, by its own files: config.json, the index and headers of its weights."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """What the weights of a model weigh on one GPU.
 
-Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_executor/layers/linear.py, vocab_parallel_embedding.py and
-fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the checkpoint, and rounded as the allocator of
-PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an encoder, tables.
+Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_executor/layers/linear.py,
+vocab_parallel_embedding.py and fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the
+checkpoint, and rounded as the allocator of PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an
+encoder, tables.
 """
 
 from __future__ import annotations
@@ -122,8 +123,10 @@ def _up(value: int, multiple: int) -> int:
 
 
 def rounded(size: int) -> int:
-    """Bytes that PyTorch's caching allocator counts for a tensor: c10/cuda/CUDACachingAllocator.cpp takes segments of whole 2 MiB
-    for what is 10 MiB or more, and does not split off what remains if that is 1 MiB or less.
+    """Bytes that PyTorch's caching allocator counts for a tensor.
+
+    c10/cuda/CUDACachingAllocator.cpp takes segments of whole 2 MiB for what is 10 MiB or more, and does not split off what
+    remains if that is 1 MiB or less.
 
     >>> rounded(33_030_144) - 33_030_144 == 512 * 1024, rounded(25_690_112) - 25_690_112
     (True, 0)
@@ -138,8 +141,8 @@ def rounded(size: int) -> int:
 def quantized(model: Architecture, quantization: str | None) -> Quantization | None:
     """How weights are held once they are loaded: a checkpoint's own way, or what --quantization makes of one that has none.
 
-    None if it makes of them what is not known here. vllm-0.33.0 docs/features/quantization: fp8 quantizes while it loads, and so
-    does bitsandbytes (to 4 bits); names as awq_marlin only tell how a checkpoint is read.
+    None if it makes of them what is not known here. vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 quantizes while it
+    loads, and so does bitsandbytes (to 4 bits); names as awq_marlin only tell how a checkpoint is read.
     """
     if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
         return model.quantization
@@ -273,8 +276,11 @@ _SOURCES = {
 
 
 def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
-    """MLA's up-projection of keys and values once more, in the model's dtype, for decoding: vLLM makes it of quantized ones, SGLang
-    (deepseek_weight_loader.py, w_kc and w_vc) of all."""
+    """MLA's up-projection of keys and values once more, for decoding.
+
+    vLLM makes it of quantized ones, SGLang (sglang-0.5.14 srt/models/deepseek_common/deepseek_weight_loader.py, w_kc and w_vc)
+    of all.
+    """
     if kind.scheme == "none" and sharding.engine == "vllm":
         return 0
     size = module.rows // sharding.tensor * module.columns
