@@ -165,6 +165,9 @@ class TestUnknown:
             ("Qwen/Qwen3-8B", "0.19.1", None, "the GPU"),
             ("Qwen/Qwen3-8B", "0.9.2", "h100", "the arithmetic of releases before 0.10.0"),
             ("Qwen/Qwen3-8B --max-num-seqs $N", "0.19.1", "h100", "--max-num-seqs"),
+            ("Qwen/Qwen3-8B --max-num-seqs 0", "0.19.1", "h100", "--max-num-seqs 0"),
+            ("Qwen/Qwen3-8B --gpu-memory-utilization nan", "0.19.1", "h100", "--gpu-memory-utilization nan"),
+            ("Qwen/Qwen3-8B --block-size -1", "0.19.1", "h100", "--block-size -1"),
             ("Qwen/Qwen3-8B --kv-cache-dtype my_own", "0.19.1", "h100", "the size of a my_own KV cache"),
         ],
     )
@@ -172,6 +175,17 @@ class TestUnknown:
         plan = planned(command, release, gpu)
         assert plan.verdict == "unknown"
         assert missing in plan.missing
+
+    def test_a_release_that_does_not_know_the_model(self) -> None:
+        plan = planned("nvidia/Qwen3.6-35B-A3B-NVFP4", "0.11.0")
+        assert plan.verdict == "unknown"
+        assert any(text.startswith("0.11.0 does not know Qwen3_5MoeForConditionalGeneration") for text in plan.missing)
+
+    def test_a_draft_that_nobody_knows(self) -> None:
+        plan = planned(
+            f"Qwen/Qwen3-8B {speculating(method='eagle3', model='someone/head', num_speculative_tokens=3)}", "0.19.1"
+        )
+        assert plan.missing == ["nothing is known of the draft model's layers"]
 
     def test_an_engine_without_a_plan(self) -> None:
         with pytest.raises(ValueError, match=r"no memory plan for 'llama\.cpp'; use one of vllm, sglang"):

@@ -35,6 +35,10 @@ def plan(config: Config) -> MemoryPlan:
     if config.at_least(_FIRST) is not True:
         found.missing.append(f"the arithmetic of releases before {_FIRST}")
         return found
+    since = config.since
+    if since is not None and config.at_least(since) is False:
+        found.missing.append(f"{config.release} does not know {model.architecture}, which came with {since}")
+        return found
     if not known_dtype(settings.kv_dtype):
         found.missing.append(f"the size of a {settings.kv_dtype} KV cache")
         return found

@@ -260,6 +260,8 @@ def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> lis
     rules = settings.rules
     sizes = [state_bytes(state, model, settings) for state in model.states]
     state_page = max(sizes)
+    if not state_page:
+        raise Unsupported("a state that is divided among more GPUs than it has heads")
     attention = [one for one in kinds if one.kind != STATE]
     mode = _mode(settings, model)
     if not attention:

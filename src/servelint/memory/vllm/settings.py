@@ -11,7 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
-_GIB = 2**30
+_MOST = 1 << 48
+_MOST_DRAFTS = 1 << 16
+_RANKS = 4096
 _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 
 
@@ -73,12 +75,12 @@ class Settings:
         self.decode = self._size("decode-context-parallel-size")
         self.prefill = self._size("prefill-context-parallel-size")
         self.expert_parallel = self._flag("enable-expert-parallel")
-        self.fraction = self._number("gpu-memory-utilization", self.rules.fraction)
-        self.kv_bytes = self._bytes("kv-cache-memory-bytes") or self._bytes("kv-cache-memory")
-        self.blocks = self._whole("num-gpu-blocks-override")
-        self.offload = self._number("cpu-offload-gb", 0.0)
+        self.fraction = self._number("gpu-memory-utilization", self.rules.fraction, 0.0, 1.0)
+        self.kv_bytes = self._positive("kv-cache-memory-bytes") or self._positive("kv-cache-memory")
+        self.blocks = self._positive("num-gpu-blocks-override")
+        self.offload = self._number("cpu-offload-gb", 0.0, 0.0, 1e6)
         self.kv_dtype = self._words("kv-cache-dtype", "auto")
-        self.block = self._whole("block-size")
+        self.block = self._positive("block-size")
         self.context = model.context if model is not None else None
         self._length()
         self._batches()
@@ -89,7 +91,10 @@ class Settings:
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
-        return max(self._whole(name) or 1, 1)
+        found = self._positive(name) or 1
+        if found > _RANKS:
+            self.missing.append(f"--{name} {found}")
+        return min(found, _RANKS)
 
     def _whole(self, name: str) -> int | None:
         operand = self.config.operand(name)
@@ -102,15 +107,22 @@ class Settings:
             self.missing.append(f"--{name}")
         return None
 
-    def _bytes(self, name: str) -> int | None:
+    def _positive(self, name: str) -> int | None:
+        """A whole number that makes sense: another one is refused by the engine, for another reason than memory."""
         found = self._whole(name)
-        return found if found else None
+        if found is not None and not 0 < found < _MOST:
+            self.missing.append(f"--{name} {found}")
+            return None
+        return found
 
-    def _number(self, name: str, default: float) -> float:
+    def _number(self, name: str, default: float, least: float, most: float) -> float:
         operand = self.config.operand(name)
-        if operand.present and isinstance(operand.value, (int, float)) and not isinstance(operand.value, bool):
-            return float(operand.value)
-        if operand.present is not False:
+        value = operand.value
+        if operand.present and isinstance(value, (int, float)) and not isinstance(value, bool):
+            if least <= value <= most:
+                return float(value)
+            self.missing.append(f"--{name} {value}")
+        elif operand.present is not False:
             self.missing.append(f"--{name}")
         return default
 
@@ -132,8 +144,8 @@ class Settings:
         """--max-model-len: -1 and "auto" mean the longest that fits (EngineArgs, from 0.14.0)."""
         operand = self.config.operand("max-model-len")
         self.fitted = operand.present is True and operand.value in (-1, "auto")
-        given = None if self.fitted else self._whole("max-model-len")
-        self.length = given if given is not None and given > 0 else self.context
+        given = None if self.fitted else self._positive("max-model-len")
+        self.length = given if given is not None else self.context
 
     def _batches(self) -> None:
         """EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
@@ -144,8 +156,8 @@ class Settings:
         rules, gpu = self.rules, self.gpu
         large = gpu.large and not (rules.since("0.33.0") and gpu.capability == 12.1)
         most = rules.since("0.28.0") and gpu.gib is not None and gpu.gib >= 160
-        batched = self._whole("max-num-batched-tokens")
-        sequences = self._whole("max-num-seqs")
+        batched = self._positive("max-num-batched-tokens")
+        sequences = self._positive("max-num-seqs")
         twice = 2 if self._words("performance-mode", "") == "throughput" else 1
         asked = sequences if sequences is not None else (1024 if large or most else 256) * twice
         default = (16384 if most else 8192 if large else 2048) * twice
@@ -169,7 +181,7 @@ class Settings:
         method = speculative_method(config).value
         self.method = method if isinstance(method, str) else None
         number = speculative_tokens(config)
-        if isinstance(number.value, int):
+        if isinstance(number.value, int) and 0 <= number.value < _MOST_DRAFTS:
             self.drafts = number.value
         elif number.present is not False:
             self.missing.append("num_speculative_tokens")
@@ -187,7 +199,7 @@ class Settings:
         eager = self._flag("enforce-eager") or config.operand("compilation-config.cudagraph_mode").value == "NONE"
         level = config.operand("optimization-level").value
         self.graphs = not eager and level not in (0, "0")
-        given = self._whole("max-cudagraph-capture-size")
+        given = self._positive("max-cudagraph-capture-size")
         inner = config.operand("compilation-config.max_cudagraph_capture_size").value
         given = inner if given is None and isinstance(inner, int) else given
         width = 1 + self.drafts
