@@ -115,7 +115,7 @@ def _after(found: MemoryPlan, plan: Launch, on: Machine, pools: Pools) -> str:
         found.notes.append(f"the fraction leaves {left.mid:.1f} GiB of a GPU, graphs and activations need about {need.mid:.1f}")
         return OOM_RISK
     block = plan.settings.speculation is not None and plan.settings.speculation.algorithm in BLOCKS
-    if left.mid < need.mid or left.low < need.mid * 0.9 or (block and left.low < 2 * need.high):
+    if left.low < (need.mid + need.high) / 2 or (block and left.low < 2 * need.high):
         found.notes.append(
             f"the fraction leaves {left.mid:.1f} GiB, graphs and activations may need {need.mid:.1f} to {need.high:.1f}"
         )
