@@ -45,7 +45,7 @@ def test_what_refuses_is_a_finding(workspace: Workspace) -> None:
     workspace.file("run.sh", LARGE)
     ran = workspace.run("memory", "run.sh", "--gpu", "l40s", "--engine-version", "vllm=0.19.1")
     assert ran.status == 1
-    assert "  it says: No available memory for the cache blocks." in ran.out
+    assert "  it says: torch.OutOfMemoryError: CUDA out of memory." in ran.out
 
 
 def test_the_release_and_the_gpu_of_the_file(workspace: Workspace) -> None:

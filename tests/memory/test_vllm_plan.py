@@ -120,6 +120,10 @@ class TestVerdicts:
 
     def test_no_room_for_the_weights(self) -> None:
         plan = planned("Qwen/Qwen3-8B", "0.19.1", "rtx-5070")
+        assert (plan.verdict, plan.refusal) == ("refused", "torch.OutOfMemoryError: CUDA out of memory.")
+
+    def test_no_room_beside_the_weights(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --gpu-memory-utilization 0.45", "0.19.1", "rtx-5090")
         assert plan.verdict == "refused"
         assert plan.refusal is not None
         assert plan.refusal.startswith("No available memory for the cache blocks. Try increasing `gpu_memory_utilization`")
@@ -286,6 +290,10 @@ class TestNotes:
         plan = planned(command + " --max-model-len 131072 --enable-prefix-caching", "0.19.1", "gb10")
         assert any("groups grow from 10 to 11 layers" in note and "10 % more" in note for note in plan.notes)
         assert any("4 blocks for each group of layers with state, 2 of them for drafted tokens" in note for note in plan.notes)
+
+    def test_more_gpus_than_there_are(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 4 --pipeline-parallel-size 4", "0.19.1")
+        assert "it takes 16 GPUs, and 8 are there: the rest are on other nodes" in plan.notes
 
     def test_more_ranks_than_heads(self) -> None:
         plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 16", "0.19.1")

@@ -79,7 +79,11 @@ def judge(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cach
         kv = Interval.exact(settings.blocks * cache.bytes_of_block / GIB)
     band = 0.0 if kv.known else near(total)
     least = max(need, 0.0)
-    if settings.kv_bytes is None and asked > free.high:
+    if plan.parts[0].gib.low > free.high:
+        plan.verdict = REFUSED
+        plan.refusal = refusals.OUT_OF_MEMORY
+        plan.notes.append(f"the weights alone are more than the {free.mid:.1f} GiB that are free: loading them ends it")
+    elif settings.kv_bytes is None and asked > free.high:
         plan.verdict = REFUSED
         plan.refusal = refusals.not_free(free.mid, total, settings.fraction)
     elif kv.high < least and least - kv.mid >= band:

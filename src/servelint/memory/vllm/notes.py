@@ -23,6 +23,11 @@ def add_notes(plan: MemoryPlan, settings: Settings, model: Architecture, cache: 
             f'"GPU KV cache size" divides the blocks among {len(cache.groups)} groups before 0.20.1: requests of '
             f"{plan.max_model_len:,} tokens find room for {held:,} tokens"
         )
+    needed, there = settings.tensor * settings.pipeline * settings.prefill, settings.config.operand("gpu.count").value
+    if isinstance(there, int) and there < needed:
+        plan.notes.append(
+            f"it takes {needed} GPUs, and {there} {'is' if there == 1 else 'are'} there: the rest are on other nodes"
+        )
     heads = max((layer.kv_heads for layer in model.attention if layer.mla is None), default=0)
     if heads and settings.tensor > heads:
         copies = settings.tensor // heads

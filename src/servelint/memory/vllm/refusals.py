@@ -12,6 +12,10 @@ from servelint.memory.vllm.rules import Rules
 _DOCS = " See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details."
 
 
+OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory."
+"""PyTorch's, as it begins, where the weights themselves do not fit: vLLM's own checks come after loading."""
+
+
 def no_memory(rules: Rules) -> str:
     """Nothing is left for the KV cache."""
     text = "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine"

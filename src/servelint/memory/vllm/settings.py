@@ -28,7 +28,7 @@ class Gpu:
 
     def __init__(self, config: Config) -> None:
         self.name = _text(config, "gpu.name")
-        usable, whole = config.operand("gpu.usable-gib").value, config.operand("gpu.memory-gib").value
+        usable, whole = config.operand("gpu.cuda-gib").value, config.operand("gpu.memory-gib").value
         self.unified = config.operand("gpu.unified").value is True
         self.vendor = _text(config, "gpu.vendor")
         self.gib = float(usable) if isinstance(usable, (int, float)) else None
