@@ -159,6 +159,29 @@ class TestVerdicts:
         assert plan.max_model_len <= 131_072
 
 
+class TestWithoutACache:
+    def test_an_embedding_model(self) -> None:
+        plan = planned("BAAI/bge-large-en-v1.5", "0.19.1")
+        assert (plan.verdict, plan.kv_gib, plan.kv_tokens, plan.need_gib) == ("fits", None, None, None)
+        assert plan.part("kv cache") is None
+        assert plan.weights_gib == pytest.approx(0.335e9 * 2 / GIB, rel=0.03)
+
+
+class TestLessThanOneRequest:
+    def test_releases_that_look_at_the_first_group_alone(self) -> None:
+        """Qwen3-Next's first layer keeps a state: 0.14.0 to 0.18.1 start where other releases refuse."""
+        command = "Qwen/Qwen3-Next-80B-A3B-Instruct --tensor-parallel-size 2 --gpu-memory-utilization 0.55 --max-num-seqs 16"
+        early, late = planned(command, "0.18.1", "h200"), planned(command, "0.19.1", "h200")
+        assert early.max_concurrency is not None
+        assert early.max_concurrency < 1
+        assert early.verdict in ("fits", "tight")
+        assert late.verdict in ("refused", "tight")
+
+    def test_more_blocks_than_there_is_memory_for(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --num-gpu-blocks-override 10000000", "0.33.0")
+        assert plan.verdict == "oom-risk"
+
+
 class TestUnknown:
     @pytest.mark.parametrize(
         ("command", "release", "gpu", "missing"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
-from servelint.memory.vllm.division import divide, fill, judge
-from servelint.memory.vllm.layers import Unsupported, cache_of, known_dtype
+from servelint.memory.vllm.division import divide, fill, judge, judge_without_cache
+from servelint.memory.vllm.layers import NoCache, Unsupported, cache_of, known_dtype
 from servelint.memory.vllm.loaded import weights_of
 from servelint.memory.vllm.notes import add_notes
 from servelint.memory.vllm.settings import Settings
@@ -13,10 +13,19 @@ from servelint.models import architecture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.memory.vllm.cache import Cache
     from servelint.models.architecture import Architecture
 
 _FIRST = "0.10.0"
 """Earlier releases, and the V0 engine, count in other ways."""
+
+
+def _cache(settings: Settings, model: Architecture, draft: Architecture | None) -> Cache | None:
+    """None for a model that keeps none."""
+    try:
+        return cache_of(settings, model, draft)
+    except NoCache:
+        return None
 
 
 def plan(config: Config) -> MemoryPlan:
@@ -48,22 +57,26 @@ def plan(config: Config) -> MemoryPlan:
         return found
     draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
     try:
-        cache = cache_of(settings, model, draft)
+        cache = _cache(settings, model, draft)
     except (Unsupported, ValueError) as reason:
         found.missing.append(str(reason))
         return found
-    found.need_gib = cache.need(settings.length) / GIB
+    found.need_gib = cache.need(settings.length) / GIB if cache is not None else None
     weights = weights_of(settings, model, draft)
     if weights is None:
         found.missing.append("the size of the weights")
-    elif settings.gpu.gib is not None:
+    elif settings.gpu.gib is not None and cache is None:
+        divide(found, settings, model, weights)
+        judge_without_cache(found, settings)
+    elif settings.gpu.gib is not None and cache is not None:
         divide(found, settings, model, weights)
         fill(found, settings, cache)
         judge(found, settings, model, cache)
     else:
         found.weights_gib = weights.gib.mid
         found.parts = [weights]
-    add_notes(found, settings, model, cache)
+    if cache is not None:
+        add_notes(found, settings, model, cache)
     return found
 
 
@@ -78,8 +91,10 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
         return None
     draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
     try:
-        cache = cache_of(settings, model, draft)
+        cache = _cache(settings, model, draft)
     except (Unsupported, ValueError):
+        return None
+    if cache is None:
         return None
     blocks = cache.number_of_blocks(kv_gib * GIB)
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.memory.plan import FITS, GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
+from servelint.memory.plan import FITS, GIB, NEAR_GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
 from servelint.memory.vllm import budget, fitted, refusals
 from servelint.memory.vllm.cache import Cache
 from servelint.memory.vllm.settings import Settings
@@ -92,7 +92,25 @@ def judge(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cach
     elif kv.low < least or kv.mid - least < band or (settings.kv_bytes is None and asked > free.low):
         plan.verdict = TIGHT
     else:
-        plan.verdict = _after(plan, settings, model, total)
+        plan.verdict = _after(plan, settings, model, cache, total)
+
+
+def judge_without_cache(plan: MemoryPlan, settings: Settings) -> None:
+    """The verdict of a model that keeps no KV cache: nothing is compared before it starts, and nothing profiled; there is room
+    for a batch or not (EngineCore._initialize_kv_caches in vllm/v1/engine/core.py)."""
+    total, plan.kv_gib = settings.gpu.gib, None
+    plan.parts = [part for part in plan.parts if part.name != "kv cache"]
+    if total is None or plan.missing:
+        return
+    free = _free(settings, total)
+    taken = Interval.exact(0.0)
+    for part in plan.parts:
+        taken = taken + part.gib if part.inside else taken
+    plan.notes.append("it keeps no KV cache, so that its share of the GPU does not count")
+    if plan.parts[0].gib.low > free.high:
+        plan.verdict, plan.refusal = REFUSED, refusals.OUT_OF_MEMORY
+    else:
+        plan.verdict = FITS if taken.high + NEAR_GIB < free.low else TIGHT
 
 
 def _free(settings: Settings, total: float) -> Interval:
@@ -116,8 +134,17 @@ def _captures_fp4(settings: Settings, model: Architecture, total: float) -> bool
     return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
 
 
-def _after(plan: MemoryPlan, settings: Settings, model: Architecture, total: float) -> str:
+def _after(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache, total: float) -> str:
     """What becomes of a start that passes vLLM's own check: CUDA graphs and warm-up take of what lies outside its fraction."""
+    if plan.max_concurrency is not None and plan.max_concurrency < 1:
+        plan.notes.append(f"it starts, and yet its KV cache holds less than one request of {plan.max_model_len:,} tokens")
+    if (
+        settings.blocks is not None
+        and plan.kv_gib is not None
+        and cache.bytes_of_block * settings.blocks > plan.kv_gib.high * GIB
+    ):
+        plan.notes.append("--num-gpu-blocks-override takes more memory than there is")
+        return OOM_RISK
     if settings.gpu.unified:
         return FITS
     inside = Interval.exact(0.0)

@@ -53,7 +53,7 @@ CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer
 GPUs."""
 
-UNIFIED = Interval(-0.6, 1.1, 2.8)
+UNIFIED = Interval(-0.55, 1.1, 2.75)
 """GiB that the engine's processes and the page cache take of a memory that the host shares, on top of what a discrete GPU would
 show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two boots of one launch differed by 3.4 GiB."""
 

@@ -35,6 +35,10 @@ class Unsupported(Exception):
     """The model has layers whose KV cache is not known here."""
 
 
+class NoCache(Exception):
+    """The model keeps no KV cache: it embeds or ranks."""
+
+
 def kv_dtype(settings: Settings, model: Architecture) -> str:
     """The dtype of the KV cache: for "auto" the checkpoint's, where the release asks it, else the model's."""
     given = settings.kv_dtype
@@ -128,7 +132,7 @@ def cache_of(settings: Settings, model: Architecture, draft: Architecture | None
     order = {word: index for index, word in reversed(list(enumerate(model.mixers)))}
     kinds = _in_order(kinds + states, order)
     if not kinds:
-        raise Unsupported("the model keeps no KV cache")
+        raise NoCache
     if _hybrid_manager_off(settings, kinds):
         kinds = [Layers(FULL, one.count, one.block, one.page, on_rank=one.on_rank) for one in kinds]
     return Cache(settings.rules, kinds, Request(settings.batched, settings.in_flight, settings.sharded))
