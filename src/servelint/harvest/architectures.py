@@ -89,7 +89,8 @@ def names(value: Iterable[str], layers: int) -> list[str]:
             out.append(f"{before}*{after}")
         else:
             several = "|".join(map(str, sorted(numbers)))
-            out += [f"re:.*{re.escape('layers.')}({several}){re.escape(after).replace(chr(92) + '*', '.*')}"]
+            where = r".*mtp\.layers" if "mtp" in before else r"(?!.*mtp).*layers"
+            out.append(f"re:{where}\\.({several}){re.escape(after).replace(chr(92) + '*', '.*')}")
     return out
 
 

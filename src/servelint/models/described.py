@@ -44,7 +44,7 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
     attention, states = attention_of(kind, config, mixers, traits), states_of(config, mixers)
     feeds = _feeds(kind, config, layers)
     experts = _experts(kind, config, sum("moe" in feed for feed in feeds))
-    if attention is None or states is None or (experts is None) != all("moe" not in feed for feed in feeds):
+    if attention is None or states is None or len(feeds) != layers or (experts is None) != all("moe" not in feed for feed in feeds):
         return None
     architectures = listed(data, "architectures")
     tied = next(
@@ -133,7 +133,7 @@ def _feeds(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...]
     pattern = word(config, "hybrid_override_pattern")
     if kind == "nemotron_h":
         names = {"-": "dense", "E": "moe", "mlp": "dense", "moe": "moe"}
-        return tuple(names.get(one, "none") for one in (pattern or listed(config, "layers_block_type")))
+        return tuple(names.get(str(one), "none") for one in (pattern or listed(config, "layers_block_type")))
     if kind == "nemotron-nas":
         return tuple("none" if flag(table(one, "ffn"), "no_op") else "dense" for one in listed(config, "block_configs"))
     if count <= 1:

@@ -192,6 +192,8 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
             number(config, "v_head_dim"),
             integer(config, "q_lora_rank") or None,
         )
+        if not mla.kv_lora_rank or not mla.value_dim:
+            return None
         kv_heads, head, value = 1, mla.nope_dim + mla.rope_dim, mla.value_dim
     elif kind in V4:
         kv_heads = 1

@@ -49,7 +49,7 @@ def word(data: Mapping[str, Any], *keys: str) -> str | None:
 
 def table(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """A nested object, an empty one if there is none."""
-    value = data.get(key)
+    value = data.get(key) if isinstance(data, dict) else None
     return value if isinstance(value, dict) else {}
 
 

@@ -53,7 +53,7 @@ def tensors(kind: Format, rows: int, columns: int, element: int) -> list[int]:
     element: bytes of what is not quantized. Shapes: vllm-0.33.0 vllm/model_executor/layers/quantization (create_weights of each
     method); bitsandbytes with the constants of each 64 weights in float32 (vllm-0.19.1 quantization/bitsandbytes.py).
     """
-    size, group = rows * columns, kind.group or columns
+    size, group = rows * columns, kind.group or columns or 1
     groups = rows * -(-columns // group)
     if kind.scheme == "none":
         return [size * element]
