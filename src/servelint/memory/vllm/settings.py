@@ -52,7 +52,7 @@ class Settings:
     batched:     --max-num-batched-tokens;  sequences: --max-num-seqs
     kv_dtype:    --kv-cache-dtype as given;  block: --block-size as given
     drafts:      drafted tokens, 0 without speculation;  method: how they are drafted;  draft: the model that drafts them
-    graphs:      whether CUDA graphs are captured;  captured: the largest batch of them
+    graphs:      whether CUDA graphs are captured, also where it is not known (perhaps_eager);  captured: the largest batch
     cached:      whether prefix caching is on
     kv_bytes:    --kv-cache-memory-bytes;  blocks: --num-gpu-blocks-override;  offload: GiB of --cpu-offload-gb
     images:      whether pictures are taken, so that their encoder is profiled (text_only: nor is it loaded)
@@ -61,7 +61,7 @@ class Settings:
     __slots__ = (
         "batched", "block", "blocks", "cached", "captured", "config", "context", "data", "decode", "draft", "drafts",
         "expert_parallel", "fitted", "fraction", "gpu", "graphs", "images", "in_flight", "kv_bytes", "kv_dtype", "length",
-        "method", "missing", "offload", "pipeline", "prefill", "rules", "sequences", "tensor", "text_only",
+        "method", "missing", "offload", "perhaps_eager", "pipeline", "prefill", "rules", "sequences", "tensor", "text_only",
     )  # fmt: skip
 
     def __init__(self, config: Config, model: Architecture | None) -> None:
@@ -196,7 +196,9 @@ class Settings:
 
     def _graphs(self) -> None:
         config = self.config
-        eager = self._flag("enforce-eager") or config.operand("compilation-config.cudagraph_mode").value == "NONE"
+        asked = config.operand("enforce-eager")
+        self.perhaps_eager = asked.present is None or (asked.present and asked.value is None)
+        eager = asked.value is True or config.operand("compilation-config.cudagraph_mode").value == "NONE"
         level = config.operand("optimization-level").value
         self.graphs = not eager and level not in (0, "0")
         given = self._positive("max-cudagraph-capture-size")
