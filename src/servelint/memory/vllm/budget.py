@@ -38,16 +38,27 @@ def outside(settings: Settings) -> list[Part]:
     found = [Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False)]
     if settings.graphs and not settings.graphs_counted:
         found.append(
-            Part("cuda graphs", fitted.GRAPHS_OUTSIDE, "fitted: captured after the KV cache is allocated", inside=False)
+            Part(
+                "cuda graphs",
+                _perhaps(fitted.GRAPHS_OUTSIDE, settings),
+                "fitted: captured after the KV cache is allocated",
+                inside=False,
+            )
         )
     return found
 
 
 def graphs(settings: Settings, model: Architecture) -> Interval:
     """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0."""
+    found = fitted.GRAPHS + fitted.GRAPHS_WIDEST.scaled(settings.captured / 512)
     if model.indexer is not None:
-        return fitted.GRAPHS_LATENT
-    return fitted.GRAPHS + fitted.GRAPHS_WIDEST.scaled(settings.captured / 512)
+        found = fitted.GRAPHS_LATENT
+    return _perhaps(found, settings)
+
+
+def _perhaps(graphs: Interval, settings: Settings) -> Interval:
+    """None at all, where nobody knows whether they are captured."""
+    return Interval(0.0, graphs.mid, graphs.high) if settings.perhaps_eager else graphs
 
 
 def _profiled(settings: Settings, model: Architecture) -> Part:

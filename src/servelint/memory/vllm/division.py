@@ -57,7 +57,7 @@ def fill(plan: MemoryPlan, settings: Settings, cache: Cache) -> None:
     length = settings.length
     if settings.fitted:
         length = min(length, plan.largest_context)
-        plan.max_model_len = length
+        plan.max_model_len = length or settings.length
     blocks = settings.blocks if settings.blocks is not None else cache.number_of_blocks(available)
     if blocks and length:
         plan.kv_tokens = cache.tokens(blocks, length)
