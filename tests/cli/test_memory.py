@@ -82,6 +82,13 @@ def test_what_ifs(workspace: Workspace) -> None:
     assert each["--max-model-len 16384"]["max_concurrency"] == pytest.approx(2 * plan["max_concurrency"], rel=0.001)
 
 
+def test_whether_graphs_are_captured_need_not_be_known(workspace: Workspace) -> None:
+    options = ("--gpu", "h100", "--engine-version", "vllm=0.24.0")
+    (plan,) = plans(workspace, "vllm serve Qwen/Qwen3-8B ${EAGER:+--enforce-eager}\n", *options)
+    (graphs,) = (part for part in plan["parts"] if part["name"] == "cuda graphs")
+    assert (plan["verdict"], plan["missing"], graphs["gib"]["low"]) == ("fits", [], 0.0)
+
+
 def test_without_speculation(workspace: Workspace) -> None:
     text = """vllm serve nvidia/Qwen3.6-35B-A3B-NVFP4 --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}'\n"""
     (plan,) = plans(workspace, text, "--gpu", "h100", "--engine-version", "vllm=0.24.0", "--what-if")
