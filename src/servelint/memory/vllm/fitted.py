@@ -32,7 +32,7 @@ MASKED_BYTES = 10.0
 probabilities. Fitted on Qwen3.6-35B in bf16 on GB10 with 1,024 sequences, and on Qwen2-7B."""
 SAMPLER_SPREAD = 0.15
 
-VISION_BYTES = Interval(8.0, 17.3, 40.0)
+VISION_BYTES = Interval(14.0, 30.0, 46.0)
 """Bytes of activations a patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
 VISION_UNIFIED = Interval(58.0, 67.0, 76.0)
 """The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
