@@ -40,7 +40,7 @@ def outside(settings: Settings) -> list[Part]:
         found.append(
             Part(
                 "cuda graphs",
-                _perhaps(fitted.GRAPHS_OUTSIDE, settings),
+                _perhaps(fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS, settings),
                 "fitted: captured after the KV cache is allocated",
                 inside=False,
             )

@@ -158,7 +158,7 @@ def _after(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cac
     if sum(gib.low for gib in outside) > left:
         plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) is more than it leaves")
         return OOM_RISK
-    if sum(gib.mid for gib in outside) > left:
+    if sum(gib.mid + fitted.DOUBT * (gib.high - gib.mid) for gib in outside) > left:
         plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) may be more than it leaves")
         return TIGHT
     if _captures_fp4(settings, model, total):
