@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LAYER = re.compile(r"(.*?\blayers\.)(\d+)(\..*|\*.*|$)")
+_EXPERT = re.compile(r"\.experts\.\d+\.")
 _LISTS = ("ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers", "llm_int8_skip_modules", "targets")
 
 
@@ -76,6 +77,7 @@ def names(value: Iterable[str], layers: int) -> list[str]:
     """Names of modules, those that differ in the number of the layer alone in one: `layers.*.x`, or a pattern of numbers."""
     found: dict[tuple[str, str], set[int]] = {}
     for one in value:
+        one = _EXPERT.sub(".experts.*.", one)
         match = None if one.startswith("re:") else _LAYER.fullmatch(one)
         if match is None:
             found.setdefault((one, ""), set())

@@ -44,7 +44,12 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
     attention, states = attention_of(kind, config, mixers, traits), states_of(config, mixers)
     feeds = _feeds(kind, config, layers)
     experts = _experts(kind, config, sum("moe" in feed for feed in feeds))
-    if attention is None or states is None or len(feeds) != layers or (experts is None) != all("moe" not in feed for feed in feeds):
+    if (
+        attention is None
+        or states is None
+        or len(feeds) != layers
+        or (experts is None) != all("moe" not in feed for feed in feeds)
+    ):
         return None
     architectures = listed(data, "architectures")
     tied = next(

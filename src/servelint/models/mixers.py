@@ -202,18 +202,8 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
         if mixer == "chunked"
         else integer(config, "sliding_window", "sliding_window_size")
     )
-    given = flag(config, "attention_bias")
-    bias = traits.has("qkv-bias") or (given and (traits.has("qkv-if") or traits.has("both-if")))
-    for trait, key in (("fused-bias", "add_qkv_bias"), ("fused-bias", "use_qkv_bias"), ("use-bias", "use_bias")):
-        bias = bias or (traits.has(trait) and flag(config, key))
-    bias = bias or (traits.has("bias") and flag(config, "bias")) or (traits.has("qkv-key") and flag(config, "qkv_bias"))
-    bias = (
-        bias
-        or (traits.has("use-bias-all") and flag(config, "use_bias", True))
-        or (traits.has("qkv-use") and flag(config, "use_qkv_bias"))
-    )
-    out = traits.has("out-bias") or (given and traits.has("both-if")) or (traits.has("use-bias") and flag(config, "use_bias"))
-    out = out or (traits.has("use-bias-all") and flag(config, "use_bias", True)) or flag(config, "attention_out_bias")
+    bias, out = _biases(config, traits)
+    gated = ("attn_output_gate", "mla_use_output_gate")
     return Attention(
         kind=mixer,
         layers=layers,
@@ -225,9 +215,7 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
         window=window if mixer in ("sliding", "chunked") or mixer.startswith("compressed") else None,
         bias=bias,
         out_bias=out,
-        gate=flag(config, "attn_output_gate", kind == "qwen3_next")
-        or flag(config, "mla_use_output_gate")
-        or traits.has("gate"),
+        gate=any(flag(config, key) for key in gated) or traits.has("gate"),
         qk_norm=traits.has("qk-norm")
         or traits.has("qk-norm-wide")
         or (traits.has("use-qk-norm") and flag(config, "use_qk_norm")),
@@ -237,6 +225,26 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
         rotary=_rotary(config, head, mixer) if mla is None else mla.rope_dim,
         mla=mla,
     )
+
+
+def _biases(config: Mapping[str, Any], traits: Traits) -> tuple[bool, bool]:
+    """Whether the projections of queries, keys and values have a bias, and whether that of the output has one."""
+    keys = (
+        ("qkv-if", "attention_bias", False, False),
+        ("both-if", "attention_bias", True, False),
+        ("fused-bias", "add_qkv_bias", False, False),
+        ("fused-bias", "use_qkv_bias", False, False),
+        ("qkv-key", "qkv_bias", False, False),
+        ("qkv-use", "use_qkv_bias", False, False),
+        ("bias", "bias", False, False),
+        ("use-bias", "use_bias", True, False),
+        ("use-bias-all", "use_bias", True, True),
+    )
+    bias, out = traits.has("qkv-bias"), traits.has("out-bias") or flag(config, "attention_out_bias")
+    for trait, key, both, default in keys:
+        if traits.has(trait) and flag(config, key, default):
+            bias, out = True, out or both
+    return bias, out
 
 
 def _rotary(config: Mapping[str, Any], head: int, mixer: str) -> int:

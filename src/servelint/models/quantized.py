@@ -56,6 +56,8 @@ def quantization_of(data: Mapping[str, Any], inner: Mapping[str, Any]) -> Quanti
         return None
     if inner.get("expert_dtype") == "fp4" and not formats[0].targets:  # DeepSeek V4: FP8, and MXFP4 in the experts
         formats = (Format("mxfp4", 4, 32, False, ("*.experts.*",)), *formats)
+    if method in ("fp8", "deepseek_v4_fp8") and formats[0].targets:  # what the others' list leaves out stays FP8
+        return Quantization(method, (*formats, Format("fp8-block", 8, 128)))
     ignored = [one for key in _IGNORED for one in listed(given, key) if isinstance(one, str)]
     dynamic = given.get("dynamic")
     if isinstance(dynamic, dict):

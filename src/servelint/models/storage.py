@@ -9,6 +9,8 @@ from servelint.models.architecture import Format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.models.architecture import Quantization
     from servelint.models.modules import Module
 
@@ -82,16 +84,11 @@ def format_of(module: Module, quantization: Quantization) -> Format:
     """The format of a module: none for what no quantization takes and for what the checkpoint's list leaves out."""
     if quantization.scheme == "gguf":
         return quantization.formats[-1] if module.columns > 1 else PLAIN
-    if module.plain or quantization.scheme == "none":
+    if module.plain or quantization.scheme == "none" or _any(quantization.ignored, module.name):
         return PLAIN
-    explicit = next(
-        (one for one in quantization.formats if one.targets and any(_names(pattern, module.name) for pattern in one.targets)),
-        None,
-    )
-    if any(_names(pattern, module.name) for pattern in quantization.ignored):
-        return PLAIN
-    if explicit is not None:
-        return explicit
+    for one in quantization.formats:
+        if one.targets and _any(one.targets, module.name):
+            return one
     main = quantization.formats[-1]
     if main.targets or module.group == "lm_head":
         return PLAIN
@@ -100,16 +97,15 @@ def format_of(module: Module, quantization: Quantization) -> Format:
     return main
 
 
-@lru_cache(maxsize=65536)
-def _names(pattern: str, name: str) -> bool:
-    """Whether a pattern of a checkpoint's list names a module, or what it is in."""
-    if pattern.startswith("re:"):
-        try:
-            return any(re.match(pattern[3:], one) is not None for one in ("model." + name, "model." + _routed(name)))
-        except re.error:
-            return False
-    wanted = _compiled(pattern)
-    return any(wanted.search(one) is not None for one in {name, _routed(name)})
+def _any(patterns: tuple[str, ...], name: str) -> bool:
+    """Whether one of the patterns of a checkpoint's list names a module, or what it is in."""
+    if not patterns:
+        return False
+    plain, expressions = _compiled(patterns)
+    for one in {name, _routed(name)}:
+        if plain.search(one) is not None or any(expression.match("model." + one) for expression in expressions):
+            return True
+    return False
 
 
 def _routed(name: str) -> str:
@@ -117,17 +113,34 @@ def _routed(name: str) -> str:
     return name.replace(".experts.gate_up_proj", ".experts.0.gate_proj").replace(".experts.down_proj", ".experts.0.down_proj")
 
 
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Of names whole parts, from `layers` on: what comes before differs between releases of Transformers."""
-    start = pattern.find("layers.")
-    text = pattern[start:] if start >= 0 and not pattern.startswith("mtp") else pattern
-    for before in ("model.language_model.", "language_model.model.", "model."):
-        text = text.removeprefix(before)
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
+    """Names as one expression, and the expressions among them; of names whole parts, from `layers` on.
+
+    What comes before `layers` differs between releases of Transformers.
+    """
+    bodies: list[str] = []
+    expressions: list[re.Pattern[str]] = []
+    for pattern in patterns:
+        if pattern.startswith("re:"):
+            try:
+                expressions.append(re.compile(_translated(pattern[3:], re.escape)))
+            except re.error:
+                continue
+        else:
+            start = pattern.find("layers.")
+            text = pattern[start:] if start >= 0 and not pattern.startswith("mtp") else pattern
+            for before in ("model.language_model.", "language_model.model.", "language_model.", "model."):
+                text = text.removeprefix(before)
+            bodies.append(re.escape(_translated(text, str)).replace(r"\*", ".*").replace(r"\?", "."))
+    return re.compile(r"(?:^|\.)(?:" + "|".join(bodies) + r")(?:\.|$)" if bodies else r"(?!)"), tuple(expressions)
+
+
+def _translated(text: str, written: Callable[[str], str]) -> str:
+    """A name, or an expression that has names as `written`, with the names that modules have here."""
     for old, new in _SAME:
-        text = text.replace(old, new)
-    body = re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
-    return re.compile(r"(?:^|\.)" + body + r"(?:\.|$)")
+        text = text.replace(written(old), written(new))
+    return text
 
 
 _SAME = (
@@ -148,5 +161,10 @@ _SAME = (
     ("mixer.up_proj", "mlp.up_proj"),
     ("mixer.down_proj", "mlp.down_proj"),
     ("router.gate", "gate"),
+    (".w1", ".gate_proj"),
+    (".w2", ".down_proj"),
+    (".w3", ".up_proj"),
+    ("index_q_proj", "indexer.wq_b"),
+    ("index_k_proj", "indexer.wk"),
 )
 """Names of the same modules in checkpoints of other families."""

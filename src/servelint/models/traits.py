@@ -117,7 +117,7 @@ TYPES: dict[str, str] = {
     "qwen3_5_moe_text": "both-if qk-norm",
     "qwen3_5_text": "both-if qk-norm",
     "qwen3_moe": "both-if qk-norm",
-    "qwen3_next": "both-if qk-norm",
+    "qwen3_next": "both-if qk-norm gate",
     "qwen3_vl": "both-if qk-norm",
     "qwen3_vl_moe": "both-if qk-norm",
     "qwen3_vl_moe_text": "both-if qk-norm",

@@ -8,11 +8,11 @@ encoder, tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from servelint.models.architecture import Format, Quantization
 from servelint.models.modules import HEAD, MTP, VISION, modules
-from servelint.models.storage import PLAIN, format_of, tensors
+from servelint.models.storage import format_of, tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -310,8 +310,6 @@ def _heaviest(
             if layer not in layers:
                 continue
             for name, size in several.items():
-                if name == "embedding" and number > 0 and not model.tied:
-                    continue
                 found[name] = found.get(name, 0) + size
         found["allocator"] = sum(size for layer, size in rounding.items() if layer in layers)
         if sum(found.values()) > sum(best.values()):
@@ -328,11 +326,3 @@ def _sure(model: Architecture, way: Quantization) -> tuple[float, float]:
     if any(source.endswith("by the name") for source in model.sources):
         return 0.9, 1.2
     return (0.98, 1.03) if way.ignored or any(one.targets for one in way.formats) else (0.94, 1.1)
-
-
-def unquantized(model: Architecture) -> Architecture:
-    """The same model as it was before anyone quantized it."""
-    return replace(model, quantization=Quantization(), checkpoint=None) if model.quantization.scheme != "none" else model
-
-
-__all__ = ["GIB", "PLAIN", "Part", "Weights", "quantized", "rounded", "stages", "unquantized", "weigh"]
