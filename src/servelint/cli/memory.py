@@ -77,7 +77,8 @@ class Planned:
         self.others = variants.what_ifs(self.config, self.plan) if arguments.what_if else []
         self.solving: str | None = arguments.solve
         no_gpu = self.plan.gpu_gib is None
-        self.elsewhere = variants.gpus(self.config) if no_gpu or self.solving == "gpu" else []
+        tried = variants.gpus(self.config) if no_gpu or self.solving == "gpu" else []
+        self.elsewhere = tried if any(plan.verdict != UNKNOWN for plan in tried) else []
         self.solved = _solved(self.solving, self.config, self.plan, self.elsewhere)
 
     def data(self) -> dict[str, Any]:
@@ -95,7 +96,8 @@ class Planned:
             lines.append(table_text(self.plan, self.others))
         lines += [f"  {plan.gpu:<14}{plan.gpu_gib:7.2f} GiB  {plan.verdict}" for plan in self.elsewhere]
         if self.solving is not None:
-            nothing = "cannot be told" if self.plan.verdict == UNKNOWN and self.solving != "gpu" else "none certainly fits"
+            known = self.elsewhere if self.solving == "gpu" else self.plan.verdict != UNKNOWN
+            nothing = "none certainly fits" if known else "cannot be told"
             answer = f"--{self.solving} {self.solved}" if self.solved is not None else f"--{self.solving}: {nothing}"
             lines.append(f"  solved: {answer}")
         return "\n".join(lines)
