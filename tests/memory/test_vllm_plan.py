@@ -307,6 +307,31 @@ class TestProperties:
                 assert plan.kv_tokens == int(plan.max_concurrency * 32_768)
 
 
+class TestStatesAndPrefixCaching:
+    """Nemotron 3 Nano: Mamba-2 layers, whose models can keep a state for every block."""
+
+    COMMAND = "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 --max-model-len 131072 "
+
+    def test_a_state_for_every_block_costs_most(self) -> None:
+        each = [
+            planned(self.COMMAND + more, "0.24.0", "h200").need_gib or 0.0
+            for more in (
+                "--no-enable-prefix-caching",
+                "--enable-prefix-caching --mamba-cache-mode align",
+                "--enable-prefix-caching",
+            )
+        ]
+        assert each == sorted(each)
+        assert each[2] > 2 * each[1]
+
+    def test_from_0_28_0_one_a_request_is_the_default(self) -> None:
+        default, every = (
+            planned(f"{self.COMMAND} --enable-prefix-caching {more}", "0.28.0", "h200").need_gib or 0.0
+            for more in ("", "--mamba-cache-mode all")
+        )
+        assert every > 2 * default
+
+
 class TestNotes:
     def test_mtp_on_a_hybrid_model(self) -> None:
         command = "nvidia/Qwen3.6-35B-A3B-NVFP4 " + speculating(method="mtp", num_speculative_tokens=2)

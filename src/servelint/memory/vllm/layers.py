@@ -21,7 +21,8 @@ _UNQUANTIZED_ENDS = 4
 _SPARSE_ENTRY = 656
 """Bytes of a token in fp8_ds_mla: 512 of fp8, 16 of scales, 128 of bfloat16
 (vllm/v1/attention/backends/mla/flashmla_sparse.py)."""
-_MAMBA2_CHUNK = 256
+_CHUNK, _CHUNK_NEMOTRON = 256, 128
+"""Tokens of a chunk of Mamba-2's kernel: what Transformers' configs have where a model's own says nothing, and Nemotron's own."""
 _GDN_CHECKPOINTS = 64
 """Tokens that FlashInfer's states are apart by multiples of (FLASHINFER_GDN_CHECKPOINT_ALIGNMENT, 0.33.0)."""
 _STATE_DTYPES = ("Qwen3_5", "Qwen3_6", "Qwen3_8", "Qwen4")
@@ -285,7 +286,7 @@ def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> lis
     if mode == "align" and any(state.kind == "gdn" and _checkpoints(settings, state) for state in model.states):
         step = lcm(step, _GDN_CHECKPOINTS)
     if mode == "all":
-        step = lcm(_named_block(settings) or _MAMBA2_CHUNK, step)
+        step = lcm(_named_block(settings) or (_CHUNK_NEMOTRON if model.architecture.startswith("Nemotron") else _CHUNK), step)
         block = step * cdiv(cdiv(state_page, token), step)
     else:
         block = step * cdiv(state_page, step * token)
@@ -316,7 +317,8 @@ def _mode(settings: Settings, model: Architecture) -> str:
     if settings.rules.state != "mode":
         return "all" if every else "none"
     given = settings.config.operand("mamba-cache-mode").value
-    return "align" if given == "align" or not every else "all"
+    asked = given if given in ("align", "all") else "align" if settings.rules.align else "all"
+    return asked if every else "align"
 
 
 def _checkpoints(settings: Settings, state: State) -> int:

@@ -30,6 +30,7 @@ class Rules:
     state:           blocks that a request needs of a layer with state (MambaSpec.max_memory_usage_bytes): "one" (to 0.11.0);
                      "length", by max_model_len and its block size (0.11.1 to 0.14.1); "mode", by the cache mode (from 0.15.0)
     all_mode:        whether the mode "all" exists, one state a block of tokens: from 0.11.1 to 0.31.0
+    align:           prefix caching keeps one state a request unless "all" is asked for: from 0.28.0
     block_as_given:  the attention block of a hybrid model is a multiple of --block-size: from 0.20.0
                      (vllm/platforms/interface.py)
     mla_128:         and with latent attention a multiple of 128: from 0.27.0
@@ -38,7 +39,7 @@ class Rules:
     """
 
     __slots__ = (
-        "all_mode", "block_as_given", "fp8_of_model", "fraction", "graphs_counted", "graphs_known", "in_flight", "key",
+        "align", "all_mode", "block_as_given", "fp8_of_model", "fraction", "graphs_counted", "graphs_known", "in_flight", "key",
         "mamba2_drafts", "mla_128", "need", "null_block", "one_pool", "pad", "printed", "state", "unify", "widen",
     )  # fmt: skip
 
@@ -57,6 +58,7 @@ class Rules:
         self.in_flight = self.since("0.26.0")
         self.state = "mode" if self.since("0.15.0") else "length" if self.since("0.11.1") else "one"
         self.all_mode = self.since("0.11.1") and not self.since("0.32.0")
+        self.align = self.since("0.28.0")
         self.block_as_given = self.since("0.20.0")
         self.mla_128 = self.since("0.27.0")
         self.mamba2_drafts = self.since("0.17.0")
