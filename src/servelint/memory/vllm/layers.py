@@ -22,7 +22,7 @@ _SPARSE_ENTRY = 656
 """Bytes of a token in fp8_ds_mla: 512 of fp8, 16 of scales, 128 of bfloat16
 (vllm/v1/attention/backends/mla/flashmla_sparse.py)."""
 _CHUNK, _CHUNK_NEMOTRON = 256, 128
-"""Tokens of a chunk of Mamba-2's kernel: what Transformers' configs have where a model's own says nothing, and Nemotron's own."""
+"""Tokens of a chunk of Mamba-2's kernel: what configs of Transformers have where a model's says nothing, and Nemotron's own."""
 _GDN_CHECKPOINTS = 64
 """Tokens that FlashInfer's states are apart by multiples of (FLASHINFER_GDN_CHECKPOINT_ALIGNMENT, 0.33.0)."""
 _STATE_DTYPES = ("Qwen3_5", "Qwen3_6", "Qwen3_8", "Qwen4")
