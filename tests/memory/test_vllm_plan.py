@@ -307,6 +307,27 @@ class TestProperties:
                 assert plan.kv_tokens == int(plan.max_concurrency * 32_768)
 
 
+class TestParallelism:
+    def test_experts_are_divided_among_all_ranks(self) -> None:
+        """Attention is kept whole by every rank of data parallelism, experts are not."""
+        model = "Qwen/Qwen3-30B-A3B"
+        whole, dealt, parts = (
+            planned(f"{model} {more}", "0.19.1", "b200").weights_gib or 0.0
+            for more in ("", "--data-parallel-size 8 --enable-expert-parallel", "--data-parallel-size 8")
+        )
+        assert whole > 50
+        assert dealt == pytest.approx(parts, rel=0.01)
+        assert whole / 8 < dealt < whole / 5
+
+    def test_stages_of_a_pipeline_divide_weights_and_cache(self) -> None:
+        one, four = (planned(f"Qwen/Qwen3-8B --pipeline-parallel-size {size}", "0.19.1") for size in (1, 4))
+        assert one.weights_gib is not None
+        assert four.weights_gib is not None
+        assert four.weights_gib < one.weights_gib / 3
+        assert one.need_gib is not None
+        assert four.need_gib == pytest.approx(one.need_gib / 4)
+
+
 class TestStatesAndPrefixCaching:
     """Nemotron 3 Nano: Mamba-2 layers, whose models can keep a state for every block."""
 

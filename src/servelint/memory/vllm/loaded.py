@@ -21,7 +21,8 @@ _SHARING = ("eagle", "eagle3", "dflash", "dspark")
 def weights_of(settings: Settings, model: Architecture, draft: Architecture | None) -> Part | None:
     """The weights of a GPU with those of MTP or of a draft; None if the quantization that is asked for is not known.
 
-    Experts are dealt out whole with --enable-expert-parallel, to the ranks of tensor and of data parallelism together.
+    Experts are divided among the ranks of tensor and of data parallelism together: whole ones with --enable-expert-parallel,
+    parts of all without it (FusedMoEParallelConfig.make in vllm/model_executor/layers/fused_moe/config.py).
     """
     found = _weigh(settings, model, mtp=settings.method == "mtp" and settings.drafts > 0)
     if found is None:
@@ -48,7 +49,7 @@ def _weigh(settings: Settings, model: Architecture, mtp: bool) -> Weights | None
         model,
         settings.tensor,
         settings.pipeline,
-        settings.tensor * settings.data if settings.expert_parallel else 1,
+        settings.tensor * settings.data if settings.expert_parallel or settings.data > 1 else 1,
         quantization if isinstance(quantization, str) else None,
         dtype if isinstance(dtype, str) else None,
         mtp,
