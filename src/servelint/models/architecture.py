@@ -218,6 +218,7 @@ class Architecture:
     checkpoint:  bytes of the files as published, where that was measured for this very checkpoint
     per_layer:   what a token's own embedding for each layer is wide (Gemma 3n, the small Gemma 4), 0 if there is none
     positions:   learned embeddings of positions, 0 if there are none
+    mrope:       its positions have three axes, for pictures
     encoder:     it writes nothing: BERT and its like
     norms:       norms of a layer, each as wide as the model
     mtp_layers:  layers of multi-token prediction that the checkpoint brings
@@ -247,6 +248,7 @@ class Architecture:
     per_layer: int = 0
     positions: int = 0
     encoder: bool = False
+    mrope: bool = False
     norms: int = 2
     vision: Vision | None = None
     mtp_layers: int = 0

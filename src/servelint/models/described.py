@@ -81,6 +81,7 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         per_layer=number(config, "hidden_size_per_layer_input") if kind.startswith(("gemma3n", "gemma4")) else 0,
         positions=number(config, "max_position_embeddings", "n_positions") if traits.has("positions") else 0,
         encoder=traits.has("encoder"),
+        mrope=traits.has("mrope"),
         norms=traits.norms,
         vision=vision_of(data, hidden),
         mtp_layers=_mtp(kind, config, data),

@@ -286,6 +286,8 @@ def _feed(model: Architecture, index: int, layer: int, prefix: str) -> Iterator[
     experts = model.experts
     if "moe" not in feed or experts is None:
         return
+    if feed == "dense+moe":
+        prefix = prefix.removesuffix("mlp.")  # Gemma 4's experts stand beside its dense part
     yield Module(layer, prefix + "gate", "router", experts.count, hidden, plain=True)
     if experts.correction or experts.bias:
         yield Module(layer, prefix + "gate.bias", "router", experts.count, 1, plain=True)

@@ -3,7 +3,7 @@ types that are not there vllm-0.33.0 vllm/model_executor/models/*.py.
 
 Words: qkv-bias (its projections of queries, keys and values always have one), out-bias, mlp-bias; qkv-if and both-if: they have
 one if attention_bias says so, in the projections alone or in that of the output, too; qk-norm, plain (no gate in the
-feed-forward part), norms=N a layer, tied (unless the config says otherwise), encoder (no cache), positions (learned ones).
+feed-forward part), mrope, norms=N a layer, tied (unless the config says otherwise), encoder (no cache), positions (learned).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ TYPES: dict[str, str] = {
     "glm4": "qkv-if norms=4",
     "glm4_moe": "qkv-if use-qk-norm",
     "glm4_moe_lite": "both-if",
-    "glm4v_moe_text": "qkv-if",
-    "glm4v_text": "qkv-bias norms=4",
+    "glm4v_moe_text": "qkv-if mrope",
+    "glm4v_text": "qkv-bias norms=4 mrope",
     "glm_moe_dsa": "both-if",
     "gpt2": "qkv-bias out-bias mlp-bias plain tied positions",
     "gpt_bigcode": "qkv-bias out-bias mlp-bias plain tied positions",
@@ -106,23 +106,23 @@ TYPES: dict[str, str] = {
     "phi4mm": "",
     "phimoe": "both-if",
     "qwen2": "qkv-bias",
-    "qwen2_5_vl": "qkv-bias",
-    "qwen2_5_vl_text": "qkv-bias",
+    "qwen2_5_vl": "qkv-bias mrope",
+    "qwen2_5_vl_text": "qkv-bias mrope",
     "qwen2_moe": "qkv-bias",
-    "qwen2_vl": "qkv-bias",
-    "qwen2_vl_text": "qkv-bias",
+    "qwen2_vl": "qkv-bias mrope",
+    "qwen2_vl_text": "qkv-bias mrope",
     "qwen3": "both-if qk-norm",
-    "qwen3_5": "both-if qk-norm",
-    "qwen3_5_moe": "both-if qk-norm",
-    "qwen3_5_moe_text": "both-if qk-norm",
-    "qwen3_5_text": "both-if qk-norm",
+    "qwen3_5": "both-if qk-norm mrope",
+    "qwen3_5_moe": "both-if qk-norm mrope",
+    "qwen3_5_moe_text": "both-if qk-norm mrope",
+    "qwen3_5_text": "both-if qk-norm mrope",
     "qwen3_moe": "both-if qk-norm",
     "qwen3_next": "both-if qk-norm gate",
-    "qwen3_vl": "both-if qk-norm",
-    "qwen3_vl_moe": "both-if qk-norm",
-    "qwen3_vl_moe_text": "both-if qk-norm",
-    "qwen3_vl_text": "both-if qk-norm",
-    "qwen3_omni_moe_text": "both-if qk-norm",
+    "qwen3_vl": "both-if qk-norm mrope",
+    "qwen3_vl_moe": "both-if qk-norm mrope",
+    "qwen3_vl_moe_text": "both-if qk-norm mrope",
+    "qwen3_vl_text": "both-if qk-norm mrope",
+    "qwen3_omni_moe_text": "both-if qk-norm mrope",
     "roberta": "qkv-bias out-bias mlp-bias plain encoder positions",
     "seed_oss": "qkv-if",
     "smollm3": "both-if",

@@ -233,7 +233,7 @@ def weigh(
     parts = _heaviest(model, groups, rounding, pipeline)
     if mtp and drafts:
         parts["multi-token prediction"] = drafts
-    table = _rotary(model)
+    table = _rotary(model, engine)
     if table:
         parts["rotary table"] = table
     found = [Part(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
@@ -287,11 +287,16 @@ def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
     return size * (sharding.element if sharding.engine == "vllm" or kind.bits >= 16 or kind.bits < 8 else 1)
 
 
-def _rotary(model: Architecture) -> int:
-    """One table for all layers that are alike, kept in the model's dtype."""
+def _rotary(model: Architecture, engine: str) -> int:
+    """One table for all layers that are alike, in two bytes an element.
+
+    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no more
+    positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
+    """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
-    return sum(model.context * 2 * size for size in {one.rotary for one in model.attention})
+    positions = 4 * model.context if model.mrope and engine == "vllm" else model.context
+    return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
 
 
 def _heaviest(
