@@ -290,8 +290,8 @@ def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
 def _rotary(model: Architecture, engine: str) -> int:
     """One table for all layers that are alike, in two bytes an element.
 
-    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no more
-    positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
+    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
+    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
     """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
