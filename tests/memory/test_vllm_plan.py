@@ -209,10 +209,19 @@ class TestUnknown:
         assert any(text.startswith("0.11.0 does not know Qwen3_5MoeForConditionalGeneration") for text in plan.missing)
 
     def test_a_draft_that_nobody_knows(self) -> None:
-        plan = planned(
-            f"Qwen/Qwen3-8B {speculating(method='eagle3', model='someone/head', num_speculative_tokens=3)}", "0.19.1"
-        )
-        assert plan.missing == ["nothing is known of the draft model's layers"]
+        draft = speculating(method="dflash", model="someone/draft", num_speculative_tokens=3)
+        assert planned(f"Qwen/Qwen3-8B {draft}", "0.24.0").missing == ["nothing is known of the draft model's layers"]
+
+    def test_an_eagle_head_is_taken_for_a_layer(self) -> None:
+        """36 layers of the model, and one more."""
+        head = speculating(method="eagle3", model="someone/head", num_speculative_tokens=3)
+        plain, drafted = planned("Qwen/Qwen3-8B", "0.19.1"), planned(f"Qwen/Qwen3-8B {head}", "0.19.1")
+        assert plain.need_gib is not None
+        assert drafted.need_gib == pytest.approx(plain.need_gib * 37 / 36)
+        assert plain.weights_gib is not None
+        assert drafted.weights_gib is not None
+        assert 0.3 < drafted.weights_gib - plain.weights_gib < 1.0
+        assert "nothing is known of the EAGLE head: it is taken for one layer like the model's" in drafted.notes
 
     def test_an_engine_without_a_plan(self) -> None:
         with pytest.raises(ValueError, match=r"no memory plan for 'llama\.cpp'; use one of vllm, sglang"):

@@ -76,7 +76,7 @@ def plan(config: Config) -> MemoryPlan:
         found.weights_gib = weights.gib.mid
         found.parts = [weights]
     if cache is not None:
-        add_notes(found, settings, model, cache)
+        add_notes(found, settings, model, cache, draft is not None)
     return found
 
 

@@ -78,3 +78,8 @@ FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
 """NVFP4 on a consumer Blackwell with less memory than this, and graphs of more tokens: one published launch died in capture
 with 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager; another that captured batches of 2
 started."""
+
+HEAD_WIDTH, HEAD_VOCABULARY = 3, 32000
+"""Of an EAGLE head whose config.json is not here: its feed-forward part in hidden sizes, and its own vocabulary, as published
+heads of Llama 3.1 8B and Qwen3 8B have them. Heads with all of the model's vocabulary, or of another width, are within the
+interval."""

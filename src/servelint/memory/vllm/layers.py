@@ -223,6 +223,12 @@ def reads_the_models_cache(settings: Settings, model: Architecture) -> bool:
     return model.model_type.startswith("gemma4") and settings.draft is not None and settings.draft.endswith("-assistant")
 
 
+def is_head(settings: Settings, model: Architecture) -> bool:
+    """Whether the draft is an EAGLE head, which has one layer, nearly always as the model's own are: it is taken for one of
+    them where its config.json is not here (vllm/model_executor/models/llama_eagle3.py)."""
+    return settings.method in ("eagle", "eagle3") and any(layer.kind == "full" for layer in model.attention)
+
+
 def _drafting(settings: Settings, model: Architecture, draft: Architecture | None, dtype: str) -> list[Layers]:
     """Layers that a draft brings: MTP has attention like the model's full layers; an EAGLE head one layer like a Llama's."""
     if not settings.drafts or settings.method in ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator"):
@@ -240,6 +246,9 @@ def _drafting(settings: Settings, model: Architecture, draft: Architecture | Non
         if sparse:
             found.append(Layers(FULL, count, block, block * _indexer_bytes(model)))
         return found
+    if draft is None and is_head(settings, model):
+        layer = next(layer for layer in model.attention if layer.kind == "full")
+        return [Layers(FULL, 1, block, block * token_bytes(layer, dtype, settings.tensor))]
     if draft is None:
         raise Unsupported("nothing is known of the draft model's layers")
     found = []

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from servelint.memory.plan import Interval, Part
 from servelint.memory.vllm import fitted
-from servelint.memory.vllm.layers import reads_the_models_cache
+from servelint.memory.vllm.layers import is_head, reads_the_models_cache
 from servelint.memory.vllm.settings import Settings
 from servelint.models.weights import GIB, Weights, weigh
 
@@ -30,6 +30,8 @@ def weights_of(settings: Settings, model: Architecture, draft: Architecture | No
     gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
     if reads_the_models_cache(settings, model) and draft is None:
         gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
+    elif draft is None and settings.drafts and is_head(settings, model):
+        gib, origin = gib + _head(model, settings.tensor), origin + "; an EAGLE head, taken for one layer like the model's"
     if draft is not None:
         added = _weigh(settings, draft, mtp=False)
         if added is None:
@@ -40,6 +42,14 @@ def weights_of(settings: Settings, model: Architecture, draft: Architecture | No
     if settings.gpu.unified:
         gib = Interval(min(gib.low, gib.mid * (1 - fitted.WEIGHTS_UNIFIED)), gib.mid, gib.high)
     return Part("weights", gib, origin)
+
+
+def _head(model: Architecture, tensor: int) -> Interval:
+    """A head of one layer in bfloat16: attention, a feed-forward part three times as wide as the model, what brings three
+    hidden states together, and logits of a vocabulary of its own."""
+    width = model.hidden
+    parameters = (4 + 3 * fitted.HEAD_WIDTH + 3) * width * width + fitted.HEAD_VOCABULARY * width
+    return Interval(0.4, 1.0, 2.5).scaled(2 * parameters / tensor / GIB)
 
 
 def _weigh(settings: Settings, model: Architecture, mtp: bool) -> Weights | None:

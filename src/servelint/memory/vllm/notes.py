@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
 
-def add_notes(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache) -> None:
+def add_notes(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache, known_draft: bool) -> None:
     """Notes on padding, on drafts, on what the printed size means, and on ranks that hold the same."""
     if settings.method == "mtp" and settings.drafts and any(kind.kind == STATE for kind in cache.kinds):
         _drafted(plan, settings, model, cache)
@@ -23,6 +23,8 @@ def add_notes(plan: MemoryPlan, settings: Settings, model: Architecture, cache: 
             f'"GPU KV cache size" divides the blocks among {len(cache.groups)} groups before 0.20.1: requests of '
             f"{plan.max_model_len:,} tokens find room for {held:,} tokens"
         )
+    if settings.drafts and settings.method in ("eagle", "eagle3") and not known_draft:
+        plan.notes.append("nothing is known of the EAGLE head: it is taken for one layer like the model's")
     needed, there = settings.tensor * settings.pipeline * settings.prefill, settings.config.operand("gpu.count").value
     if isinstance(there, int) and there < needed:
         plan.notes.append(
