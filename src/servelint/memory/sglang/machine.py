@@ -32,7 +32,7 @@ PCIE_GIB = Interval(0.0, 0.15, 0.6)
 AMD_GIB = Interval(2.0, 3.6, 4.8)
 """FITTED. The same with 8 GPUs of AMD: MI300X 188.32 free, MI355X 283.62."""
 
-SHARED_GIB = Interval(5.8, 9.8, 13.6)
+SHARED_GIB = Interval(7.7, 9.8, 12.2)
 """FITTED. What the host's system and other processes hold of memory that GPU and host share, on twelve boots of GB10 machines
 of 121.69 GiB: 115.84, 114.02, 113.93, 112.26, 112.25, 112.24, 111.97, 111.47, 109.98, 109.83, 108.11 GiB free, and one of 16.66
 beside another server, which no plan can know."""
