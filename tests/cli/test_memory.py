@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from tests.memory.test_vllm_plan import SMALL
 from tests.running import Workspace
 
 SERVE = "vllm serve Qwen/Qwen3-8B --max-model-len 32768\n"
@@ -66,6 +68,26 @@ spec:
     )
     (plan,) = workspace.run("memory", "pod.yml", "--format", "json").data["plans"]
     assert (plan["version"], plan["verdict"]) == ("0.19.1", "fits")
+
+
+def test_a_model_in_a_mounted_folder(workspace: Workspace) -> None:
+    workspace.file("models/small/config.json", json.dumps(SMALL))
+    workspace.file(
+        "compose.yml",
+        """\
+services:
+  llm:
+    image: vllm/vllm-openai:v0.19.1
+    command: [--model, /models/small, --max-model-len, "8192"]
+    volumes: ["./models:/models"]
+""",
+    )
+    (plan,) = workspace.run("memory", "compose.yml", "--gpu", "h100", "--format", "json").data["plans"]
+    assert (plan["model"], plan["verdict"], plan["parts"][0]["origin"]) == (
+        "/models/small",
+        "fits",
+        "/models/small/config.json",
+    )
 
 
 def test_without_a_gpu_the_common_ones_are_tried(workspace: Workspace) -> None:

@@ -10,6 +10,7 @@ from servelint.memory.vllm.loaded import weights_of
 from servelint.memory.vllm.notes import add_notes
 from servelint.memory.vllm.settings import Settings
 from servelint.models import architecture
+from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,10 +107,17 @@ def _named(config: Config) -> str | None:
 
 
 def _model(config: Config, name: str | None) -> Architecture | None:
-    """What is known of a model by its name, or by the config.json in a folder that is here."""
+    """What is known of a model by the files of a folder that is here, or is mounted where the launch runs, or by its name."""
     if name is None:
         return None
     from servelint.models import local
 
     launch = config.launch
-    return architecture.find(name, local.open_in(launch.folder) if launch.folder is not None else None)
+    if launch.folder is not None:
+        return architecture.find(name, local.open_in(launch.folder), local.parts_in(launch.folder))
+
+    def mounted(path: str) -> str | None:
+        found = launch.open(Text.of(path)) if launch.open is not None else None
+        return found.text.value if found is not None else None
+
+    return architecture.find(name, mounted if launch.open is not None else None)
