@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.memory.test_vllm_plan import SMALL
+from tests.memory.planning import SMALL
 from tests.running import Workspace
 
 SERVE = "vllm serve Qwen/Qwen3-8B --max-model-len 32768\n"

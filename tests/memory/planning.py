@@ -12,6 +12,22 @@ from servelint.shell.words import split
 from servelint.source import Source, Span
 from servelint.text import Text
 
+SMALL = {
+    "architectures": ["Qwen3ForCausalLM"],
+    "model_type": "qwen3",
+    "hidden_size": 4096,
+    "intermediate_size": 12288,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 151936,
+    "max_position_embeddings": 40960,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+}
+"""Qwen3-8B's config.json, as far as memory follows from it."""
+
 
 def config_of(command: str, release: str, gpu: str | None = None, env: dict[str, str] | None = None) -> Config:
     """`vllm serve` with these words, under a release."""

@@ -9,23 +9,7 @@ import pytest
 
 import servelint
 from servelint.memory.plan import GIB, VERDICTS, Interval, MemoryPlan
-from tests.memory.planning import planned, speculating
-
-SMALL = {
-    "architectures": ["Qwen3ForCausalLM"],
-    "model_type": "qwen3",
-    "hidden_size": 4096,
-    "intermediate_size": 12288,
-    "num_hidden_layers": 36,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "head_dim": 128,
-    "vocab_size": 151936,
-    "max_position_embeddings": 40960,
-    "tie_word_embeddings": False,
-    "torch_dtype": "bfloat16",
-}
-"""Qwen3-8B's config.json, as far as memory follows from it."""
+from tests.memory.planning import SMALL, planned, speculating
 
 
 def kv(plan: MemoryPlan) -> Interval:
