@@ -200,37 +200,16 @@ def weigh(
         return None
     sharding = _Sharding(model, engine, tensor, expert, way, 4 if dtype in ("float32", "float") else 2)
     factor = _measured(model, way)
-    groups: dict[int, dict[str, int]] = {}
-    tables: dict[tuple[int, str], list[int]] = {}
-    ends = {"embedding": 0, "lm_head": 0}
-    extra = 0
+    counted = _Counted()
     for module in modules(model):
-        if module.group == "lm_head" and model.tied and pipeline == 1:
+        if (module.group == "lm_head" and model.tied and pipeline == 1) or (module.name == "vision" and not vision):
             continue
         kind, sizes = sharding.of(module)
-        if kind.scheme != "none" and factor != 1:
-            sizes = [round(size * factor) for size in sizes]
-        if module.name == "vision":
-            sizes = [size for size in sizes if vision]
-        groups.setdefault(module.layer, {})
-        groups[module.layer][module.group] = groups[module.layer].get(module.group, 0) + sum(sizes)
-        if module.group in ends:
-            ends[module.group] += sum(sizes)
-        before, _, last = module.name.rpartition(".")
-        fused = tables.setdefault((module.layer, f"{before}.{_FUSED.get(last, last)}.{kind.scheme}"), [])
-        for index, size in enumerate(sizes):
-            if index == len(fused):
-                fused.append(0)
-            fused[index] += size
+        counted.add(module, kind, sizes if kind.scheme == "none" else [round(size * factor) for size in sizes])
         if module.name.endswith("kv_b_proj"):
-            extra = _absorbed(sharding, module, kind)
-            groups[module.layer]["absorbed"] = groups[module.layer].get("absorbed", 0) + extra
-    rounding: dict[int, int] = {}
-    for (layer, _), several in tables.items():
-        rounding[layer] = rounding.get(layer, 0) + sum(rounded(size) - size for size in several)
-    loaded = groups.pop(MTP, {})
-    drafts = sum(loaded.values()) + rounding.get(MTP, 0)
-    parts = _heaviest(model, groups, rounding, pipeline)
+            counted.beside(module.layer, "absorbed", _absorbed(sharding, module, kind))
+    drafts = sum(counted.groups.pop(MTP, {}).values()) + counted.rounding(MTP)
+    parts = _heaviest(model, counted, pipeline)
     if mtp and drafts:
         parts["multi-token prediction"] = drafts
     table = _rotary(model, engine)
@@ -239,8 +218,47 @@ def weigh(
     found = [Part(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
     found.sort(key=lambda part: -part.bytes)
     gib = sum(part.bytes for part in found) / GIB
-    low, high = (0.985, 1.02) if factor != 1 else _sure(model, way)
-    return Weights(tuple(found), gib * low, gib * high, drafts, ends["embedding"], 0 if model.tied else ends["lm_head"])
+    low, high = _sure(model, way, gib, counted.doubt / pipeline / GIB) if factor == 1 else (0.985 * gib, 1.02 * gib)
+    return Weights(tuple(found), low, high, drafts, counted.ends["embedding"], 0 if model.tied else counted.ends["lm_head"])
+
+
+class _Counted:
+    """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of the two ends of the model.
+
+    doubt: what the modules that publishers treat differently would weigh more if they were not quantized
+    """
+
+    __slots__ = ("doubt", "ends", "groups", "joined")
+
+    def __init__(self) -> None:
+        self.groups: dict[int, dict[str, int]] = {}
+        self.joined: dict[tuple[int, str], list[int]] = {}
+        self.ends = {"embedding": 0, "lm_head": 0}
+        self.doubt = 0.0
+
+    def add(self, module: Module, kind: Format, sizes: list[int]) -> None:
+        self.beside(module.layer, module.group, sum(sizes))
+        if module.group in self.ends:
+            self.ends[module.group] += sum(sizes)
+        if module.group in _DOUBTFUL and 0 < kind.bits < 16:
+            self.doubt += sizes[0] * (16 / kind.bits) - sum(sizes)
+        before, _, last = module.name.rpartition(".")
+        joined = self.joined.setdefault((module.layer, f"{before}.{_FUSED.get(last, last)}.{kind.scheme}"), [])
+        for index, size in enumerate(sizes):
+            if index == len(joined):
+                joined.append(0)
+            joined[index] += size
+
+    def beside(self, layer: int, group: str, size: int) -> None:
+        several = self.groups.setdefault(layer, {})
+        several[group] = several.get(group, 0) + size
+
+    def rounding(self, *layers: int) -> int:
+        """What the allocator adds to matrices of some layers."""
+        return sum(rounded(size) - size for (layer, _), sizes in self.joined.items() if layer in layers for size in sizes)
+
+
+_DOUBTFUL = ("attention", "linear attention", "shared experts")
 
 
 def _measured(model: Architecture, way: Quantization) -> float:
@@ -299,35 +317,34 @@ def _rotary(model: Architecture, engine: str) -> int:
     return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
 
 
-def _heaviest(
-    model: Architecture, groups: dict[int, dict[str, int]], rounding: dict[int, int], pipeline: int
-) -> dict[str, int]:
+def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str, int]:
     """The parts of the stage that weighs most; the encoder is with the first stage, the head with the last."""
     best: dict[str, int] = {}
     for number, stage in enumerate(stages(model.layers, pipeline)):
-        layers = set(stage)
-        if number == 0:
-            layers.add(VISION)
-        if number == pipeline - 1:
-            layers.add(HEAD)
+        layers = {*stage, *((VISION,) if number == 0 else ()), *((HEAD,) if number == pipeline - 1 else ())}
         found: dict[str, int] = {}
-        for layer, several in groups.items():
-            if layer not in layers:
-                continue
-            for name, size in several.items():
+        for layer in layers:
+            for name, size in counted.groups.get(layer, {}).items():
                 found[name] = found.get(name, 0) + size
-        found["allocator"] = sum(size for layer, size in rounding.items() if layer in layers)
+        found["allocator"] = counted.rounding(*layers)
         if sum(found.values()) > sum(best.values()):
             best = found
     return best
 
 
-def _sure(model: Architecture, way: Quantization) -> tuple[float, float]:
-    """How far the truth may be from what is counted: what 4 bits leave out differs between checkpoints of one name."""
+def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> tuple[float, float]:
+    """GiB between which the truth is: what 4 bits leave out differs between checkpoints of one name.
+
+    doubt: GiB that attention and shared experts would weigh more in 16 bits, which some publishers leave them in, of hybrids and
+           of models with experts
+    """
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return 0.99, 1.02
+        return 0.99 * gib, 1.02 * gib
     if way.scheme == "gguf":
-        return 0.95, 1.05
+        return 0.95 * gib, 1.05 * gib
     if any(source.endswith("by the name") for source in model.sources):
-        return 0.9, 1.2
-    return (0.98, 1.03) if way.ignored or any(one.targets for one in way.formats) else (0.94, 1.1)
+        varied = bool(model.states or model.experts)
+        return 0.9 * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
+    if way.ignored or any(one.targets for one in way.formats):
+        return 0.98 * gib, 1.03 * gib
+    return 0.94 * gib, 1.1 * gib
