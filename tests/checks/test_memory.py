@@ -17,7 +17,9 @@ CHECKS = (
     "memory_after_pools",
     "memory_batched_tokens",
     "memory_drafts",
+    "memory_kv_bytes",
     "memory_one_request",
+    "memory_padding",
     "memory_refused",
     "memory_sequences",
     "memory_too_long",
@@ -130,3 +132,16 @@ def test_memory_is_not_imported_where_no_gpu_is_named() -> None:
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+def test_what_multi_token_prediction_costs_a_hybrid_model_is_told() -> None:
+    drafts = """--speculative-config '{"method":"mtp","num_speculative_tokens":2}'"""
+    command = VLLM + "Qwen/Qwen3.6-35B-A3B-FP8 --gpu-memory-utilization 0.5 --max-model-len 131072 " + drafts
+    said = run_check("memory_padding", config(command, "0.19.1", "gb10"))
+    assert said is not None
+    assert (said["more"], said["length"], said["gain"]) == ("10", "131072", "1.2x")
+
+
+def test_a_number_of_bytes_that_fits_is_named() -> None:
+    launch = config(VLLM + "Qwen/Qwen3-8B --kv-cache-memory-bytes 8G", "0.19.1", "rtx-4090")
+    assert remedy("memory_kv_bytes", launch) == f"--kv-cache-memory-bytes {6 * 2**30} (6 GiB) fits"
