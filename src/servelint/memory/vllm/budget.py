@@ -82,7 +82,7 @@ def forward(settings: Settings, model: Architecture) -> Interval:
         experts = model.experts
         inner = max(experts.per_token * experts.intermediate + experts.shared, inner if inner and "dense" in model.feeds else 0)
     mixing = max((2 * one.key_heads * one.key_dim + 2 * one.value_heads * one.value_dim for one in model.states), default=0)
-    each = fitted.FORWARD_HIDDEN * model.hidden + fitted.FORWARD_INNER * (inner + mixing) / settings.tensor
+    each = fitted.FORWARD_HIDDEN * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
     return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)
 
 

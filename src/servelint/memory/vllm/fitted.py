@@ -19,7 +19,7 @@ in all on one node, 1.5 GiB across two."""
 
 FORWARD_HIDDEN, FORWARD_INNER = 12.0, 6.0
 """Bytes of activations a token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
-Fitted on the 65,536-token batches of Qwen3.6-27B on GB10 (16.8 GiB), and on Qwen3-Next."""
+Fitted on Qwen3.6-27B in NVFP4 on an RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
 FORWARD_SPREAD = 0.35
 
 SORTED_BYTES = 36.5
@@ -34,7 +34,7 @@ SAMPLER_SPREAD = 0.15
 
 VISION_BYTES = Interval(14.0, 30.0, 46.0)
 """Bytes of activations a patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
-VISION_UNIFIED = Interval(58.0, 67.0, 76.0)
+VISION_UNIFIED = Interval(53.0, 60.0, 70.0)
 """The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
 VISION_TOKENS = 16384
 """Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels); no constant of
