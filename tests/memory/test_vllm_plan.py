@@ -321,6 +321,38 @@ class TestParallelism:
         assert four.need_gib == pytest.approx(one.need_gib / 4)
 
 
+class TestWithoutTheHybridManager:
+    """Windows that keep all tokens, so that gpt-oss needs its 36 layers' worth for each."""
+
+    COMMAND = "openai/gpt-oss-120b --max-model-len 131072 --max-num-seqs 16 "
+    CONNECTOR = """--kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
+
+    def need(self, more: str, release: str) -> float:
+        return planned(self.COMMAND + more, release, "b200").need_gib or 0.0
+
+    def test_where_it_is_turned_off(self) -> None:
+        assert self.need("--disable-hybrid-kv-cache-manager", "0.19.1") == pytest.approx(9.0)
+        assert 4.5 < self.need("", "0.19.1") < 5.5
+
+    def test_a_connector_turns_it_off_to_0_21_0(self) -> None:
+        assert self.need(self.CONNECTOR, "0.19.1") == pytest.approx(9.0)
+        missing = planned(self.COMMAND + self.CONNECTOR, "0.22.0", "b200").missing
+        assert missing == ["whether the KV connector lets windows and states have blocks of their own"]
+
+    def test_a_connector_changes_nothing_where_all_layers_are_alike(self) -> None:
+        with_it, without = (planned(f"Qwen/Qwen3-8B {more}", "0.22.0").need_gib for more in (self.CONNECTOR, ""))
+        assert with_it == without
+
+    def test_chunked_attention_keeps_all_tokens_unless_a_variable_allows_it(self) -> None:
+        command = "meta-llama/Llama-4-Scout-17B-16E-Instruct --tensor-parallel-size 8 --max-model-len 131072"
+        allowed = {"VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE": "1"}
+        whole = planned(command, "0.19.1", "b200").need_gib
+        chunked = planned(command, "0.19.1", "b200", allowed).need_gib
+        assert whole is not None
+        assert chunked is not None
+        assert chunked < whole / 2
+
+
 class TestStatesAndPrefixCaching:
     """Nemotron 3 Nano: Mamba-2 layers, whose models can keep a state for every block."""
 

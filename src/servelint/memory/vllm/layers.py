@@ -28,6 +28,7 @@ _GDN_CHECKPOINTS = 64
 _STATE_DTYPES = ("Qwen3_5", "Qwen3_6", "Qwen3_8", "Qwen4")
 """Architectures whose config tells the dtype of the recurrent state (vllm/model_executor/models/config.py,
 Qwen3_5ForConditionalGenerationConfig)."""
+_CONNECTORS_ASKED = "0.22.0"
 _ALL_MODE = ("mamba1", "mamba2")
 """Layers whose models have SupportsMambaPrefixCaching, so that prefix caching keeps a state for every block."""
 
@@ -151,9 +152,30 @@ def _in_order(kinds: list[Layers], order: dict[str, int]) -> list[Layers]:
 
 
 def _hybrid_manager_off(settings: Settings, kinds: list[Layers]) -> bool:
-    """Whether windows keep all tokens (unify_hybrid_kv_cache_specs)."""
-    off = settings.config.operand("disable-hybrid-kv-cache-manager").value is True
-    return off and any(one.kind in (SLIDING, CHUNKED) for one in kinds) and all(one.kind != STATE for one in kinds)
+    """Whether windows keep all tokens (unify_hybrid_kv_cache_specs): where that is asked for, with chunked attention unless a
+    variable allows it, with KV events to 0.19.1 and a KV connector to 0.21.0; from then on it depends on the connector
+    (VllmConfig.__post_init__ in vllm/config/vllm.py).
+
+    Raises Unsupported where it cannot be told, or where layers with state keep the release from starting.
+    """
+    local = any(one.kind in (SLIDING, CHUNKED) for one in kinds)
+    states = any(one.kind == STATE for one in kinds)
+    if len(kinds) == 1 or not (local or states):
+        return False
+    config, rules = settings.config, settings.rules
+    asked = config.operand("disable-hybrid-kv-cache-manager")
+    off = asked.value is True
+    if any(one.kind == CHUNKED for one in kinds):
+        off = off or config.operand("env.VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE").value != "1"
+    if config.operand("kv-events-config").present is not False and not rules.since("0.20.0"):
+        off = True
+    if config.operand("kv-transfer-config").present is not False and asked.present is False:
+        if rules.since(_CONNECTORS_ASKED):
+            raise Unsupported("whether the KV connector lets windows and states have blocks of their own")
+        off = True
+    if off and states:
+        raise Unsupported("a model with states does not start without the hybrid KV cache manager")
+    return off
 
 
 def default_block(settings: Settings, model: Architecture) -> int:
