@@ -55,6 +55,15 @@ class TestParts:
         plan = planned("Qwen/Qwen3-8B", "0.19.1")
         assert plan.weights_gib == pytest.approx(8.19e9 * 2 / GIB, rel=0.01)
 
+    def test_room_for_adapters(self) -> None:
+        """Qwen3-8B's 36 layers: 4096 to 4096, twice 1024, back, and three of 12288; four adapters of rank 64."""
+        plan = planned("Qwen/Qwen3-8B --enable-lora --max-loras 4 --max-lora-rank 64", "0.19.1")
+        part = plan.part("lora adapters")
+        assert part is not None
+        linear = 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 12_288)
+        assert part.gib.mid == pytest.approx(36 * linear * 4 * 64 * 2 / GIB)
+        assert planned("Qwen/Qwen3-8B", "0.19.1").part("lora adapters") is None
+
     def test_what_goes_to_the_cpu(self) -> None:
         kept = planned("Qwen/Qwen3-8B", "0.19.1").weights_gib
         left = planned("Qwen/Qwen3-8B --cpu-offload-gb 5", "0.19.1").weights_gib

@@ -24,6 +24,9 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
     found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
+    if settings.adapters:
+        origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
+        found.append(Part("lora adapters", adapters(settings, model), origin))
     if settings.gpu.unified:
         found.append(Part("shared with the host", fitted.UNIFIED, "fitted: unified memory shows the host's use too"))
     if settings.graphs_counted:
@@ -31,6 +34,27 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
             Part("cuda graphs", graphs(settings, model), "fitted: the estimate that this release takes off the KV cache")
         )
     return found
+
+
+def adapters(settings: Settings, model: Architecture) -> Interval:
+    """GiB of the matrices that --enable-lora allocates before any adapter is loaded: for each linear layer one of in x rank on
+    every GPU, and one of rank x out that tensor parallelism divides (create_lora_weights in vllm/lora/layers)."""
+    width, inner, tensor = model.hidden, model.dense, settings.tensor
+    each = 0
+    for layer in model.attention:
+        queries, keys = layer.heads * layer.head_dim, layer.kv_heads * layer.head_dim
+        linear = [(width, queries), (width, keys), (width, keys), (queries, width)]
+        linear += [(width, inner), (width, inner), (inner, width)]
+            (width, queries),
+            (width, keys),
+            (width, keys),
+            (queries, width),
+            (width, inner),
+            (width, inner),
+            (inner, width),
+        ]
+        each += layer.layers * sum(before + after // tensor for before, after in linear)
+    return Interval(0.8, 1.0, 1.3).scaled(each * settings.adapters * settings.rank * 2 / GIB)
 
 
 def outside(settings: Settings) -> list[Part]:

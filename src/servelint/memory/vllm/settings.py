@@ -52,6 +52,7 @@ class Settings:
     batched:     --max-num-batched-tokens;  sequences: --max-num-seqs
     kv_dtype:    --kv-cache-dtype as given;  block: --block-size as given
     drafts:      drafted tokens, 0 without speculation;  method: how they are drafted;  draft: the model that drafts them
+    adapters:    LoRA adapters that room is kept for, 0 without --enable-lora;  rank: --max-lora-rank
     graphs:      whether CUDA graphs are captured, also where it is not known (perhaps_eager);  captured: the largest batch
     cached:      whether prefix caching is on
     kv_bytes:    --kv-cache-memory-bytes;  blocks: --num-gpu-blocks-override;  offload: GiB of --cpu-offload-gb
@@ -59,9 +60,39 @@ class Settings:
     """
 
     __slots__ = (
-        "batched", "block", "blocks", "cached", "captured", "config", "context", "data", "decode", "draft", "drafts",
-        "expert_parallel", "fitted", "fraction", "gpu", "graphs", "images", "in_flight", "kv_bytes", "kv_dtype", "length",
-        "method", "missing", "offload", "perhaps_eager", "pipeline", "prefill", "rules", "sequences", "tensor", "text_only",
+        "adapters",
+        "batched",
+        "block",
+        "blocks",
+        "cached",
+        "captured",
+        "config",
+        "context",
+        "data",
+        "decode",
+        "draft",
+        "drafts",
+        "expert_parallel",
+        "fitted",
+        "fraction",
+        "gpu",
+        "graphs",
+        "images",
+        "in_flight",
+        "kv_bytes",
+        "kv_dtype",
+        "length",
+        "method",
+        "missing",
+        "offload",
+        "perhaps_eager",
+        "pipeline",
+        "prefill",
+        "rank",
+        "rules",
+        "sequences",
+        "tensor",
+        "text_only",
     )  # fmt: skip
 
     def __init__(self, config: Config, model: Architecture | None) -> None:
@@ -88,6 +119,10 @@ class Settings:
         self._graphs()
         self.cached = self._caches(model)
         self._images(model)
+        self.adapters = (self._positive("max-loras") or 1) if self._flag("enable-lora") else 0
+        self.rank = self._positive("max-lora-rank") or 16
+        if self.adapters and model is not None and (model.experts is not None or model.states):
+            self.missing.append("what adapters take in layers with experts or states")
         self.in_flight = 2 if self.rules.in_flight and self.pipeline == 1 and self._asynchronous() else self.pipeline
 
     def _size(self, name: str) -> int:
