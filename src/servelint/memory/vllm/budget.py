@@ -45,14 +45,6 @@ def adapters(settings: Settings, model: Architecture) -> Interval:
         queries, keys = layer.heads * layer.head_dim, layer.kv_heads * layer.head_dim
         linear = [(width, queries), (width, keys), (width, keys), (queries, width)]
         linear += [(width, inner), (width, inner), (inner, width)]
-            (width, queries),
-            (width, keys),
-            (width, keys),
-            (queries, width),
-            (width, inner),
-            (width, inner),
-            (inner, width),
-        ]
         each += layer.layers * sum(before + after // tensor for before, after in linear)
     return Interval(0.8, 1.0, 1.3).scaled(each * settings.adapters * settings.rank * 2 / GIB)
 
