@@ -278,6 +278,14 @@ def test_no_config_is_an_exception(kind: str, data: dict[str, Any]) -> None:
             weigh(found)
 
 
+def test_a_config_that_claims_billions_of_layers_takes_no_time() -> None:
+    assert described("x", {**CONFIG, "num_hidden_layers": 1 << 39}) is None
+    found = described("x", {**CONFIG, "num_nextn_predict_layers": 1 << 39})
+    assert found is not None
+    assert found.mtp_layers == 0
+    assert weigh(found) is not None
+
+
 @given(st.lists(st.sampled_from(["a", "b"]), max_size=40))
 def test_a_packed_list_comes_back(value: list[str]) -> None:
     assert catalog.unpacked({"key": packed(value)}) == {"key": value}

@@ -70,6 +70,14 @@ def test_what_engines_logged(name: str, how: dict[str, Any], logged: float) -> N
     assert found.low <= logged <= found.high
 
 
+@pytest.mark.parametrize(
+    ("name", "gigabytes"),
+    [("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", 1121), ("nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-NVFP4", 352.3)],
+)
+def test_what_publishers_say_that_files_weigh(name: str, gigabytes: float) -> None:
+    assert weighed(name, mtp=True).bytes / 1e9 == pytest.approx(gigabytes, rel=0.002)
+
+
 def test_the_allocator_explains_what_counting_does_not() -> None:
     """28 layers of matrices that leave half a MiB or one of a segment of 2 MiB: 14.185 GiB counted, 14.25 logged."""
     found = weighed("Qwen/Qwen2-7B-Instruct")
@@ -201,6 +209,8 @@ def test_bits_of_a_weight(kind: Format, bits: float) -> None:
         ("re:.*self_attn.*", "layers.7.self_attn.o_proj", True),
         ("re:.*mlp\\.(gate|up|gate_up|down)_proj.*", "layers.0.mlp.experts.down_proj", False),
         ("re:(", "layers.0.mlp.up_proj", False),
+        ("re:(.*)*(.*)*x", "layers.0.mlp.up_proj", False),
+        ("re:" + ".*" * 40 + "x", "layers.0.mlp.up_proj", False),
         ("*.experts.*", "layers.0.mlp.experts.gate_up_proj", True),
         ("mtp*", "mtp.layers.0.self_attn.q_proj", True),
         ("mtp*", "layers.0.self_attn.q_proj", False),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LAYERS_AT_MOST = 2000
+_MTP_AT_MOST = 64
 _OWN_WIDTH = ("mixtral", "gpt_oss", "minimax", "minimax_m1", "minimax_text_01", "minimax_m2", "phimoe", "llama4", "llama4_text")
 """Model types whose intermediate_size is that of an expert."""
 
@@ -106,7 +107,8 @@ def _mtp(kind: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     if kind == "minimax_m2" and not flag(config, "use_mtp"):
         return 0
     keys = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers", "num_mtp_modules")
-    return max(number(config, *keys), number(data, *keys))
+    count = max(number(config, *keys), number(data, *keys))
+    return count if count <= _MTP_AT_MOST else 0
 
 
 def _indexer(kind: str, config: Mapping[str, Any], layers: int, mixers: tuple[str, ...]) -> Indexer | None:

@@ -106,7 +106,7 @@ def _modelopt(given: Mapping[str, Any]) -> tuple[Format, ...] | None:
             return None
         by_scheme.setdefault(found, []).append(name)
     kinds = [Format(one.scheme, one.bits, one.group, False, tuple(names)) for one, names in by_scheme.items()]
-    return tuple(kinds) or None
+    return tuple(sorted(kinds, key=lambda one: -one.bits)) or None  # what has few bits is most of the weights
 
 
 def _compressed_tensors(given: Mapping[str, Any]) -> tuple[Format, ...] | None:

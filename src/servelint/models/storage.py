@@ -122,6 +122,12 @@ def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[re.Patt
     bodies: list[str] = []
     expressions: list[re.Pattern[str]] = []
     for pattern in patterns:
+        if (
+            len(pattern) > _PATTERN_AT_MOST
+            or len(_REPEATS.findall(pattern)) > _REPEATS_AT_MOST
+            or _REPEATED_GROUP.search(pattern)
+        ):
+            continue  # no checkpoint needs it, and matching it could take for ever
         if pattern.startswith("re:"):
             try:
                 expressions.append(re.compile(_translated(pattern[3:], re.escape)))
@@ -134,6 +140,12 @@ def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[re.Patt
                 text = text.removeprefix(before)
             bodies.append(re.escape(_translated(text, str)).replace(r"\*", ".*").replace(r"\?", "."))
     return re.compile(r"(?:^|\.)(?:" + "|".join(bodies) + r")(?:\.|$)" if bodies else r"(?!)"), tuple(expressions)
+
+
+_PATTERN_AT_MOST = 2000
+_REPEATS_AT_MOST = 4
+_REPEATS = re.compile(r"[*+{]")
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
 
 
 def _translated(text: str, written: Callable[[str], str]) -> str:

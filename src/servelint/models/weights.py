@@ -335,8 +335,8 @@ def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str
 def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> tuple[float, float]:
     """GiB between which the truth is: what 4 bits leave out differs between checkpoints of one name.
 
-    doubt: GiB that attention and shared experts would weigh more in 16 bits, which some publishers leave them in, of hybrids and
-           of models with experts
+    doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
+           models with experts leave them
     """
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
         return 0.99 * gib, 1.02 * gib
