@@ -56,7 +56,8 @@ class Weights:
     parts:     what they consist of, the largest first
     low, high: GiB between which they are, as sure as the format of the checkpoint is known
     mtp:       bytes of multi-token prediction, which are in `parts` only if it was asked for
-    embedding, head: bytes of the embedding and of the head, which a draft of its own may load again; head 0 if it is tied
+    embedding, head: bytes of the embedding and of the head, which a draft may load again, or take from its target; head 0 if it
+               is tied, or the draft's own for fewer tokens
     """
 
     parts: tuple[Part, ...]
@@ -219,7 +220,9 @@ def weigh(
     found.sort(key=lambda part: -part.bytes)
     gib = sum(part.bytes for part in found) / GIB
     low, high = _sure(model, way, gib, counted.doubt / pipeline / GIB) if factor == 1 else (0.985 * gib, 1.02 * gib)
-    return Weights(tuple(found), low, high, drafts, counted.ends["embedding"], 0 if model.tied else counted.ends["lm_head"])
+    own = model.draft is not None and model.draft.vocab != model.vocab
+    head = 0 if model.tied or own else counted.ends["lm_head"]
+    return Weights(tuple(found), low, high, drafts, counted.ends["embedding"], head)
 
 
 class _Counted:
