@@ -114,16 +114,8 @@ class TestCheckCommand:
 
 
 def test_the_package_offers_just_these() -> None:
-    assert servelint.__all__ == [
-        "Finding",
-        "Launch",
-        "Report",
-        "Settings",
-        "SettingsFiles",
-        "check",
-        "check_command",
-        "find_launches",
-    ]
+    functions = ["check", "check_command", "find_launches", "plan_memory"]
+    assert servelint.__all__ == ["Finding", "Launch", "Report", "Settings", "SettingsFiles", *functions]
     for name in servelint.__all__:
         assert getattr(servelint, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

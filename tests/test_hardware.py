@@ -96,7 +96,7 @@ def test_a_name_that_says_nothing(name: str) -> None:
         ("a100", {"capability": 8.0, "memory-gib": None}),
         ("l4", {"capability": 8.9, "memory-gib": 22.49, "fp8": True}),
         ("b200", {"capability": 10.0, "nvfp4": True, "flash-attention-3": False}),
-        ("b300", {"capability": 10.3, "memory-gib": None}),
+        ("b300", {"capability": 10.3, "memory-gib": 268.59}),
         ("gb10", {"capability": 12.1, "memory-gib": 121.69, "unified": True}),
         ("t4", {"capability": 7.5, "memory-gib": 15.0, "fp8": False}),
         ("NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", {"capability": 8.0, "memory-gib": None}),
@@ -108,6 +108,41 @@ def test_facts(name: str, facts: dict[str, Fact | None]) -> None:
     found = identify(name)
     assert found is not None
     assert {key: found.facts.get(key) for key in facts} == facts
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("h100-80gb", {"cuda-gib": 79.18, "bandwidth-gbs": 3350, "bf16-tflops": 989, "fp8-tflops": 1979}),
+        ("NVIDIA-H100-80GB-HBM3", {"name": "h100-80gb", "fp4-tflops": None}),
+        ("NVIDIA H100 PCIe", {"memory-gib": 79.65, "bandwidth-gbs": 2000, "bf16-tflops": 756}),
+        ("h100-nvl", {"memory-gib": 93.58, "cuda-gib": None, "bandwidth-gbs": 3938}),
+        ("a100-40gb", {"cuda-gib": 39.49, "bandwidth-gbs": 1555}),
+        ("A100-SXM4-80GB", {"cuda-gib": 79.25, "bandwidth-gbs": 2039}),
+        ("a100", {"cuda-gib": None, "bandwidth-gbs": None}),
+        ("rtx-5090", {"cuda-gib": 31.36, "fp4-tflops": 1676}),
+        ("rtx-4090-48gb", {"memory-gib": 47.99, "cuda-gib": None, "bandwidth-gbs": 1008}),
+        ("NVIDIA-H100-80GB-HBM3-MIG-3g.40gb", {"slice": "3g.40gb", "memory-gib": 39.5, "bandwidth-gbs": None}),
+        ("NVIDIA-H100-80GB-HBM3-MIG-9g.99gb", {"slice": None, "memory-gib": None}),
+        ("t4", {"cuda-gib": 14.56, "bandwidth-gbs": 320, "bf16-tflops": None}),
+        ("gb10", {"cuda-gib": 121.69, "bandwidth-gbs": 273}),
+    ],
+)  # fmt: skip
+def test_what_a_plan_needs(name: str, facts: dict[str, Fact | None]) -> None:
+    found = identify(name)
+    assert found is not None
+    assert {key: found.facts.get(key) for key in facts} == facts
+
+
+def test_no_card_gives_more_than_its_driver_reports() -> None:
+    for name in hardware.names():
+        found = identify(name)
+        assert found is not None
+        driver, cuda = found.facts.get("memory-gib"), found.facts.get("cuda-gib")
+        if cuda is not None:
+            assert isinstance(cuda, float)
+            assert isinstance(driver, float)
+            assert 0.95 * driver < cuda <= driver
 
 
 def test_every_name_that_is_offered_is_known() -> None:

@@ -12,9 +12,9 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.api import Finding, Launch, Report, Settings, SettingsFiles, check, check_command, find_launches
+    from servelint.api import Finding, Launch, Report, Settings, SettingsFiles, check, check_command, find_launches, plan_memory
 
-__all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
+__all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches", "plan_memory"]
 
 
 def __getattr__(name: str) -> object:

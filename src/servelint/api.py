@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from servelint.engines.releases import release_key
+from servelint.engines.releases import newest, release_key
 from servelint.finding import Finding
 from servelint.launch import Launch, Variable
 from servelint.linter import Report, check, check_launches
@@ -15,7 +15,11 @@ from servelint.shell.words import split
 from servelint.source import Source, Span
 from servelint.text import Text
 
-__all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.memory.plan import MemoryPlan
+
+__all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches", "plan_memory"]
 
 _VERBS = {
     "vllm": "vllm serve",
@@ -54,6 +58,70 @@ def check_command(
         raise ValueError(f"{engine!r} is not an engine; use one of {', '.join(_VERBS)}")
     if version is not None and release_key(version) is None:
         raise ValueError(f"{version!r} is not a release; write 0.19.1")
+    launch = _launch(engine, argv, env)
+    asked = settings or DEFAULT
+    if version is not None:
+        asked = asked.with_release(engine, version.removeprefix("v"))
+    return check_launches(launch.source, [launch], asked)
+
+
+def plan_memory(
+    engine: str,
+    argv: list[str],
+    version: str | None = None,
+    env: dict[str, str] | None = None,
+    gpu: str | None = None,
+    gpu_count: int = 1,
+) -> MemoryPlan:
+    """What a launch takes of each GPU's memory, and whether it starts, by the arithmetic of the named release.
+
+    argv: the words after the engine's verb; a verb in front ("vllm", "serve") is left out
+    version: a release, also one between two that are known ("0.19.1rc1.dev328+g18013df6a"); None, or a text that is no release,
+    such as an image's tag or a checkout's 0.1.dev1: the newest that is known
+    gpu: a name such as "gb10" or "NVIDIA H100 80GB HBM3"; None, or one that is not known: no verdict
+    Raises ValueError for an engine whose arithmetic is not known.
+
+    >>> plan_memory("vllm", ["vllm", "serve", "./no-such-model"], version="0.19.1", gpu="h100").verdict
+    'unknown'
+    """
+    from servelint import memory
+    from servelint.engines.config import configs
+
+    if engine not in memory.PLANNED:
+        raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(memory.PLANNED)}")
+    launch = _launch(engine, _after_verb(engine, argv), env)
+    launch.gpu, launch.gpu_count = gpu, gpu_count
+    named = version.removeprefix("v") if version is not None else None
+    release = named if named is not None and _orders(named) else newest(engine)
+    (config,) = configs(launch, [release] if release is not None else [])
+    found = memory.plan_of(config)
+    if named is None or release != named:
+        told = "no release is named" if named is None else f"{named!r} is no release"
+        found.notes.append(f"{told}: planned as {release}, the newest that is known")
+    return found
+
+
+def _orders(version: str) -> bool:
+    """Whether a version tells between which releases it stands: setuptools-scm calls a checkout without tags 0.1.dev1."""
+    return release_key(version) is not None and not version.startswith("0.1.dev")
+
+
+_STARTS = {"vllm": ("vllm", "serve"), "sglang": ("sglang", "serve")}
+_MODULES = ("vllm.entrypoints.openai.api_server", "sglang.launch_server")
+
+
+def _after_verb(engine: str, argv: list[str]) -> list[str]:
+    """argv without the words that start the engine, where it begins with them."""
+    start = _STARTS[engine]
+    if tuple(argv[: len(start)]) == start:
+        return argv[len(start) :]
+    if len(argv) > 2 and argv[0].startswith("python") and argv[1] == "-m" and argv[2] in _MODULES:
+        return argv[3:]
+    return argv
+
+
+def _launch(engine: str, argv: list[str], env: dict[str, str] | None) -> Launch:
+    """One launch by its engine's usual verb, with the current directory for files that it names."""
     verb = _VERBS[engine]
     text = " ".join([verb, *[shlex.quote(word) for word in argv]])
     source = Source("<command>", text)
@@ -68,7 +136,4 @@ def check_command(
         env={name: Variable(name, Text.of(value), None) for name, value in (env or {}).items()},
     )
     launch.folder = "."
-    asked = settings or DEFAULT
-    if version is not None:
-        asked = asked.with_release(engine, version.removeprefix("v"))
-    return check_launches(source, [launch], asked)
+    return launch

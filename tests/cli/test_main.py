@@ -21,6 +21,7 @@ usage: servelint COMMAND [options]
   rules       list the rules
   explain     print a rule's page, or the life of an option or a variable
   engines     list, show and harvest what the engines accept
+  memory      plan the GPU memory of launches: will they start, with how much room
   upgrade     tell what an engine upgrade would change for the launches
   exec        lint a command, then become it
   completions print what completes all this in bash, zsh or fish
@@ -44,11 +45,8 @@ def test_version(option: str, workspace: Workspace) -> None:
 
 
 def test_a_command_that_is_none(workspace: Workspace) -> None:
-    assert workspace.run("lint") == (
-        2,
-        "",
-        "servelint: 'lint' is not a command; use one of check, launches, rules, explain, engines, upgrade, exec, completions\n",
-    )
+    commands = "check, launches, rules, explain, engines, memory, upgrade, exec, completions"
+    assert workspace.run("lint") == (2, "", f"servelint: 'lint' is not a command; use one of {commands}\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -11,6 +11,7 @@ COMMANDS = {
     "rules": "list the rules",
     "explain": "print a rule's page, or the life of an option or a variable",
     "engines": "list, show and harvest what the engines accept",
+    "memory": "plan the GPU memory of launches: will they start, with how much room",
     "upgrade": "tell what an engine upgrade would change for the launches",
     "exec": "lint a command, then become it",
     "completions": "print what completes all this in bash, zsh or fish",

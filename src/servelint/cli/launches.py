@@ -36,7 +36,7 @@ def run(args: list[str]) -> int:
     report = options.run(arguments, asked, usage)
     if asked.problems:
         return options.stop(asked.problems)
-    shown = _one_each([launch for launch in report.launches if not launch.fragment])
+    shown = one_each([launch for launch in report.launches if not launch.fragment])
     if arguments.format == "json":
         data = {
             "launches": [launch_data(launch, _versions(launch, asked)) for launch in shown],
@@ -58,7 +58,7 @@ def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:
     return asked.of(launch.source.path).engine_versions
 
 
-def _one_each(launches: list[Launch]) -> list[Launch]:
+def one_each(launches: list[Launch]) -> list[Launch]:
     """A command in a loop or in a function that is called twice is one launch, shown as it runs first; so is a container,
     whatever branches its script has."""
     first: dict[tuple[int, str, int, int], Launch] = {}

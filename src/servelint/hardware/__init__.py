@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 Fact = str | float | bool
 
 _MEMORY = re.compile(r"(\d+)(?:gb?|gib)")
-_MIG = re.compile(r"(?:^| )mig (?:\d+g )?\d+gb?(?: me)?")
+_MIG = re.compile(r"(?:^| )mig ((?:\d+g )?\d+gb?)(?: me)?")
+_SPEEDS = ("bandwidth-gbs", "bf16-tflops", "fp8-tflops", "fp4-tflops")
 
 
 class Gpu:
@@ -22,7 +23,10 @@ class Gpu:
 
     name:   as servelint writes it: "h100-80gb"
     facts:  name, vendor, architecture, unified; capability (9.0) for NVIDIA's; memory-gib (GiB of one GPU, as its driver
-            reports it), where the name tells which it has; fp8, nvfp4, flash-attention-3: whether it has them
+            reports it), where the name tells which it has; cuda-gib (GiB of these that a program can have: what PyTorch calls
+            its total capacity); slice (a MIG profile, "1g.10gb": memory-gib is then its); bandwidth-gbs (GB/s of its memory)
+            and bf16-tflops, fp8-tflops, fp4-tflops (dense) of the whole card; fp8, nvfp4,
+            flash-attention-3: whether it has them
     """
 
     __slots__ = ("facts", "name")
@@ -59,7 +63,8 @@ def identify(name: str) -> Gpu | None:
     """A GPU by a name such as `h100`, `NVIDIA-H100-80GB-HBM3`, `nvidia-tesla-t4` or `RTX PRO 6000 Blackwell`."""
     table = _table()
     text = table.data["whole"].get(name.strip().lower()) or re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()
-    part = _MIG.search(text) is not None or re.search(r"(?:^| )shared(?: |$)", text) is not None
+    slice_ = _MIG.search(text)
+    part = slice_ is not None or re.search(r"(?:^| )shared(?: |$)", text) is not None
     words = table.without_noise(_MIG.sub("", text)).split()
     for end in range(len(words), 0, -1):
         found = table.by_words.get(" ".join(words[:end]))
@@ -71,8 +76,29 @@ def identify(name: str) -> Gpu | None:
             return None  # more than a size: another card
         if more and gpu["memory"] and more not in gpu["memory"]:
             return None  # a size that this card does not have
-        return _gpu(family, gpu, more, part)
+        found_gpu = _gpu(family, gpu, more, part)
+        _measures(found_gpu.facts, gpu, more, "pcie" in text.split(), slice_.group(1) if slice_ is not None else None)
+        return found_gpu
     return None
+
+
+def _measures(facts: dict[str, Fact], gpu: dict[str, Any], more: str, pcie: bool, profile: str | None) -> None:
+    """What its memory gives and how fast it is: by its size, or whatever its size is."""
+    if profile is not None:
+        if profile in gpu.get("slices", {}):
+            facts["slice"] = profile.replace(" ", ".")
+            facts["memory-gib"] = facts["cuda-gib"] = gpu["slices"][profile]
+        return
+    size = more
+    if not size and "" in gpu["memory"]:
+        size = next((key for key, memory in gpu["memory"].items() if key and memory == gpu["memory"][""]), "")
+    cuda = gpu.get("cuda", {})
+    if "memory-gib" in facts and (size in cuda or "" in cuda):
+        facts["cuda-gib"] = cuda.get(size, cuda.get(""))
+    speeds = gpu.get("speed", {})
+    keys = [f"pcie {size}", "pcie"] if pcie else []
+    speed: list[float] = next((speeds[key] for key in (*keys, size, "") if key in speeds), [])
+    facts.update(zip(_SPEEDS, speed, strict=False))
 
 
 def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> Gpu:

@@ -59,6 +59,23 @@ def open_in(folder: str) -> Callable[[str], str | None]:
     return opened
 
 
+def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
+    """Gives bytes of a regular file by its path in a folder, an offset and a length; None if there is none."""
+
+    def part(path: str, offset: int, size: int) -> bytes | None:
+        full = os.path.join(folder, os.path.expanduser(path))
+        try:
+            if not stat.S_ISREG(os.stat(full).st_mode):
+                return None
+            with open(full, "rb") as file:
+                file.seek(offset)
+                return file.read(size)
+        except (OSError, ValueError, OverflowError):
+            return None
+
+    return part
+
+
 def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
     """What the config.json in the folder that `model` names says; None if it is no folder that is here, or says nothing.
 

@@ -1,0 +1,128 @@
+"""`servelint memory`: whether each launch starts, and with how much room."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from servelint import memory
+from servelint.cli import options
+from servelint.cli.files import write_out
+from servelint.cli.launches import one_each
+from servelint.engines.config import Config, configs
+from servelint.engines.releases import newest, release_key
+from servelint.launch import Launch
+from servelint.memory import variants
+from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
+from servelint.report.clean import clean
+from servelint.report.json_report import problem_data
+from servelint.report.memory_json import plan_data, what_if_data
+from servelint.report.memory_text import plan_text, table_text
+from servelint.report.text import Painter, problem_text
+from servelint.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SOLVED = ("max-model-len", "max-num-seqs", "gpu")
+
+
+def run(args: list[str]) -> int:
+    usage = options.parser(
+        "memory", "Plan the GPU memory of every launch of vLLM and SGLang: will it start, and with how much room."
+    )
+    options.add_inputs(usage)
+    options.add_engine_version(usage)
+    options.add_gpu(usage)
+    options.add_settings(usage)
+    usage.add_argument("--what-if", action="store_true", help="a table of changes: context, sequences, KV dtype, drafts, GPUs")
+    usage.add_argument(
+        "--solve", choices=_SOLVED, help="the largest context or number of sequences that fits, or the smallest GPU"
+    )
+    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    arguments = usage.parse_args(args)
+    asked = options.settings(arguments, usage, judging=False)
+    report = options.run(arguments, asked, usage)
+    if asked.problems:
+        return options.stop(asked.problems)
+    found = one_each([launch for launch in report.launches if not launch.fragment and launch.engine in memory.PLANNED])
+    planned = [Planned(launch, asked.of(launch.source.path), arguments) for launch in found]
+    if arguments.format == "json":
+        data = {"plans": [one.data() for one in planned], "errors": [problem_data(problem) for problem in report.errors]}
+        write_out(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    else:
+        write_out("\n\n".join([one.text() for one in planned]) + "\n")
+        for problem in report.errors:
+            print(problem_text(problem, Painter(False)), file=sys.stderr)
+        if not planned and not report.errors:
+            print("servelint: no launch of vLLM or SGLang found", file=sys.stderr)
+    if report.errors:
+        return 2
+    return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
+
+
+class Planned:
+    """One launch with its plan and what was asked beside it."""
+
+    __slots__ = ("config", "elsewhere", "launch", "others", "plan", "solved", "solving")
+
+    def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
+        self.launch = launch
+        launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
+        release, note = _release(launch, settings)
+        (self.config,) = configs(launch, [release] if release is not None else [])
+        self.plan: MemoryPlan = memory.plan_of(self.config)
+        if note:
+            self.plan.notes.append(note)
+        self.others = variants.what_ifs(self.config, self.plan) if arguments.what_if else []
+        self.solving: str | None = arguments.solve
+        no_gpu = self.plan.gpu_gib is None
+        tried = variants.gpus(self.config) if no_gpu or self.solving == "gpu" else []
+        self.elsewhere = tried if any(plan.verdict != UNKNOWN for plan in tried) else []
+        self.solved = _solved(self.solving, self.config, self.plan, self.elsewhere)
+
+    def data(self) -> dict[str, Any]:
+        found = {"path": self.launch.source.path, "line": self.launch.line, "name": self.launch.name, **plan_data(self.plan)}
+        found["what_if"] = [what_if_data(one) for one in self.others]
+        found["gpus"] = [{"gpu": plan.gpu, "gpu_gib": plan.gpu_gib, "verdict": plan.verdict} for plan in self.elsewhere]
+        if self.solving is not None:
+            found["solved"] = {self.solving: self.solved}
+        return found
+
+    def text(self) -> str:
+        name = f" ({clean(self.launch.name)})" if self.launch.name else ""
+        lines = [f"{clean(self.launch.source.path)}:{self.launch.line}{name}", *map(clean, plan_text(self.plan).split("\n"))]
+        if self.others:
+            lines.append(table_text(self.plan, self.others))
+        lines += [f"  {plan.gpu:<14}{plan.gpu_gib:7.2f} GiB  {plan.verdict}" for plan in self.elsewhere]
+        if self.solving is not None:
+            known = self.elsewhere if self.solving == "gpu" else self.plan.verdict != UNKNOWN
+            nothing = "none certainly fits" if known else "cannot be told"
+            answer = f"--{self.solving} {self.solved}" if self.solved is not None else f"--{self.solving}: {nothing}"
+            lines.append(f"  solved: {answer}")
+        return "\n".join(lines)
+
+
+def _release(launch: Launch, settings: Settings) -> tuple[str | None, str | None]:
+    """The release to plan for, and what to say of it where nobody names one."""
+    claim = launch.release.release
+    given = settings.engine_versions.get(launch.engine)
+    named = claim if claim is not None and release_key(claim) is not None else given
+    if named is not None:
+        return named, None
+    latest = newest(launch.engine)
+    return (
+        latest,
+        f"no release is named: planned as {latest}, the newest that is known; say --engine-version {launch.engine}=...",
+    )
+
+
+def _solved(what: str | None, config: Config, plan: MemoryPlan, elsewhere: list[MemoryPlan]) -> int | str | None:
+    if what == "max-model-len":
+        return variants.largest_context(config, plan)
+    if what == "max-num-seqs":
+        return variants.most_sequences(config)
+    if what == "gpu":
+        return next((one.gpu for one in elsewhere if one.verdict == FITS), None)
+    return None

@@ -1,0 +1,136 @@
+"""The weights that SGLang loads onto the fullest GPU: the model's, and a draft's, which brings its own embedding and head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from servelint.memory.plan import GIB, Interval
+from servelint.memory.sglang.settings import BLOCKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.memory.sglang.release import Release
+    from servelint.memory.sglang.settings import Settings
+    from servelint.models.architecture import Architecture
+    from servelint.models.weights import Weights
+
+_ATTENTION = ("attention", "linear attention", "absorbed")
+BESIDE_GIB = Interval(0.0, 0.1, 0.4)
+"""FITTED. What loading takes beside the weights (workspaces, what the allocator cannot join): 0.03 GiB of Qwen3-32B on H100,
+0.08 of Qwen3-0.6B on MI355X, 0.1 of Gemma-4-26B-A4B on RTX 5090, 0.3 of V4-Flash on RTX PRO 4500 and of a Qwen2.5-1.5B on
+GB10."""
+
+FOUR_BITS = Interval(1.0, 1.12, 1.3)
+"""FITTED. DeepSeek V4's MXFP4 experts once they are loaded, in times of what the checkpoint holds: kernels lay them out anew,
+and releases kept their scales as fp32 (fp4_scale_dtype in srt/layers/quantization/fp8.py). 1.02 of V4-Flash on SM120, 1.24 of
+V4-Pro on H200, 1.29 of V4-Flash on GB10."""
+
+EAGLE_HEAD = Interval(0.3, 1.0, 3.0)
+"""FITTED. What a draft head of EAGLE's kind weighs that is not known by name, in GiB: 0.7 of Llama-3.1-8B's to 2.6 of a
+70B's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """target, draft: GiB on one GPU; draft None where it is not known, nothing where there is none
+    shared: GiB of the draft that are given back once it takes the target's embedding and head
+    origin, draft_origin: where these are from, for a reader"""
+
+    target: Interval
+    draft: Interval | None
+    shared: float
+    origin: str
+    draft_origin: str
+
+
+def load(release: Release, settings: Settings, model: Architecture, draft: Architecture | None) -> Loaded | None:
+    """What loads; None if the checkpoint's format, or that of --quantization, is not known.
+
+    The draft: EAGLEDraftWorker in srt/speculative/eagle_worker_v2.py loads a model of its own and takes the target's embedding
+    and head after the pools are sized (0.5.23 line 258).
+    """
+    weights = _weigh(settings, model, settings.tp)
+    if weights is None:
+        return None
+    target = _interval(release, settings, model, weights)
+    if settings.offload:
+        kept = target - Interval.exact(settings.offload)
+        target = kept.map(lambda gib: max(0.0, gib))
+    origin = weights.parts[0].source if weights.parts else "config.json"
+    speculation = settings.speculation
+    if speculation is None or not speculation.loads_draft:
+        return Loaded(target, Interval.exact(0.0), 0.0, origin, "")
+    ends = (weights.embedding + weights.head) / GIB
+    if speculation.draft is None or (draft is None and _same(speculation.draft, model)):
+        if not weights.mtp:
+            return Loaded(target, None, 0.0, origin, "")
+        own = weights.mtp / GIB + ends
+        text = "multi-token prediction, with an embedding and a head of its own"
+        return Loaded(target, Interval.around(own, 0.05, 0.1), ends, origin, text)
+    if draft is None:
+        if speculation.algorithm in BLOCKS or speculation.algorithm == "STANDALONE":
+            return Loaded(target, None, 0.0, origin, "")
+        return Loaded(
+            target, EAGLE_HEAD + Interval(0.0, ends / 2, ends), 0.0, origin, f"{speculation.draft}, which is not known"
+        )
+    ranks = settings.tp
+    loaded = _weigh(settings, draft, ranks, quantization=None)
+    if loaded is None:
+        return Loaded(target, None, 0.0, origin, "")
+    return Loaded(target, Interval(loaded.low, loaded.gib, loaded.high), 0.0, origin, speculation.draft)
+
+
+def _same(name: str, model: Architecture) -> bool:
+    return name.rstrip("/").lower() == model.name.lower()
+
+
+def _weigh(settings: Settings, model: Architecture, tensor: int, quantization: str | None = "") -> Weights | None:
+    return _weighed(
+        model,
+        tensor,
+        min(settings.pp, model.layers),
+        settings.ep,
+        settings.quantization if quantization == "" else quantization,
+        settings.encoder,
+    )
+
+
+@lru_cache(maxsize=64)
+def _weighed(
+    model: Architecture, tensor: int, pipeline: int, expert: int, quantization: str | None, vision: bool
+) -> Weights | None:
+    """A table of what-ifs weighs a model once."""
+    from servelint.models import weights
+
+    return weights.weigh(
+        model, engine="sglang", tensor=tensor, pipeline=pipeline, expert=expert, quantization=quantization, vision=vision
+    )
+
+
+def _interval(release: Release, settings: Settings, model: Architecture, weights: Weights) -> Interval:
+    """The target's weights. With data-parallel attention each replica has whole heads and a whole embedding
+    (srt/layers/dp_attention.py, VocabParallelEmbedding with enable_tp of srt/models)."""
+    size = weights.bytes + _rotary(release, weights)
+    if settings.replicas > 1:
+        narrow = _weigh(settings, model, max(1, settings.tp // settings.replicas))
+        whole = _weigh(settings, model, 1)
+        if narrow is not None and whole is not None:
+            size += sum(_part(narrow, name) - _part(weights, name) for name in _ATTENTION)
+            size += _part(whole, "embedding") - _part(weights, "embedding")
+    gib = size / GIB
+    found = Interval(gib * weights.low / weights.gib, gib, gib * weights.high / weights.gib) + BESIDE_GIB
+    experts = _part(weights, "experts") / GIB
+    if model.low_rank is not None and any(one.scheme == "mxfp4" for one in model.quantization.formats):
+        found = found + FOUR_BITS.scaled(experts) - Interval.exact(experts)
+    return found
+
+
+def _part(weights: Weights, name: str) -> int:
+    return next((part.bytes for part in weights.parts if part.name == name), 0)
+
+
+def _rotary(release: Release, weights: Weights) -> int:
+    """The tables of rotary embedding are fp32 on NVIDIA's GPUs: as much again as in the model's dtype
+    (srt/layers/rotary_embedding.py)."""
+    return _part(weights, "rotary table") if release.since("0.4.3") else 0

@@ -1,0 +1,270 @@
+"""What a launch asks of SGLang's memory, as its release reads it: settings that are not known are named, never guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from servelint.engines.config import UNWRITTEN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.engines.config import Config, Operand
+    from servelint.memory.sglang.release import Release
+
+EAGLE = ("EAGLE", "EAGLE3", "NEXTN", "FROZEN_KV_MTP")
+BLOCKS = ("DFLASH", "DSPARK")
+"""Algorithms whose draft model proposes a block at once."""
+_RUNNING_WITH_DRAFTS = 48
+
+
+class Unknown(Exception):
+    """A setting has no value that can be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    """algorithm: as it runs (NEXTN is EAGLE);  draft: the draft model's name, None where the target's own layers draft
+    steps, topk, tokens: --speculative-num-steps, --speculative-eagle-topk, --speculative-num-draft-tokens"""
+
+    algorithm: str
+    draft: str | None
+    steps: int
+    topk: int
+    tokens: int
+
+    @property
+    def loads_draft(self) -> bool:
+        return self.algorithm not in ("NGRAM", "UNO")
+
+
+@dataclass(slots=True)
+class Settings:
+    """Sizes as written; None where a default that depends on the GPU or on the model holds.
+
+    replicas: of data-parallel attention, 1 without it;  requests: --max-running-requests
+    prefill_graphs: True or False where the launch says so;  unknown: names of settings whose value is not known
+    special: settings that this arithmetic does not follow
+    """
+
+    tp: int = 1
+    pp: int = 1
+    ep: int = 1
+    replicas: int = 1
+    data_parallel: int = 1
+    decode_context: int = 1
+    fraction: float | None = None
+    kv_dtype: str = "auto"
+    page: int | None = None
+    limit: int | None = None
+    requests: int | None = None
+    chunk: int | None = None
+    prefill: int = 16384
+    batch: int | None = None
+    decode_graphs: bool = True
+    prefill_graphs: bool | None = None
+    speculation: Speculation | None = None
+    radix: bool = True
+    overlap: bool = True
+    slots: int | None = None
+    state_share: float = 0.9
+    strategy: str = "auto"
+    ssm_dtype: str | None = None
+    conv_dtype: str | None = None
+    window_share: float | None = None
+    window_pool: bool = True
+    context: int | None = None
+    node: str = "null"
+    offload: float = 0.0
+    encoder: bool = True
+    deepep: bool = False
+    quantization: str | None = None
+    unknown: list[str] = field(default_factory=list)
+    special: list[str] = field(default_factory=list)
+
+
+_SPECIAL = (
+    "enable-unified-memory", "enable-kv-cache-sharding", "enable-hisparse", "enable-linear-replayssm-spec",
+    "enable-linear-replayssm", "prefill-only-disable-kv-cache", "enable-double-sparsity", "enable-dwdp", "enable-pdmux",
+    "enable-weight-cache", "uno-lora-path", "json-model-override-args",
+)  # fmt: skip
+_SPECIAL_VARIABLES = (
+    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
+    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB",
+)  # fmt: skip
+
+
+def read(config: Config, release: Release) -> Settings:
+    """The settings of a launch under its release."""
+    found = Settings()
+    reader = _Reader(config, found)
+    found.tp = reader.whole("effective.tp-size") or 1
+    found.pp = reader.whole("effective.pp-size") or 1
+    found.ep = reader.whole("effective.ep-size") or 1
+    found.data_parallel = reader.whole("effective.dp-size") or 1
+    found.replicas = _replicas(config, release, reader)
+    found.decode_context = reader.whole("dcp-size") or 1
+    found.fraction = reader.number("mem-fraction-static")
+    found.kv_dtype = reader.word("kv-cache-dtype") or "auto"
+    found.page = reader.whole("page-size")
+    found.limit = reader.whole("max-total-tokens")
+    found.requests = reader.whole("max-running-requests")
+    found.chunk = reader.whole("chunked-prefill-size")
+    found.prefill = reader.whole("max-prefill-tokens") or 16384
+    _graphs(found, release, reader)
+    found.speculation = _speculation(config, release, reader)
+    if found.speculation is not None and found.requests is None:
+        found.requests = _running_with_drafts(release, found.speculation)
+    found.radix = not reader.flag("disable-radix-cache")
+    found.overlap = not reader.flag("disable-overlap-schedule")
+    _states(found, release, reader)
+    found.window_share = reader.number("swa-full-tokens-ratio")
+    found.window_pool = not reader.flag("disable-hybrid-swa-memory")
+    found.context = reader.whole("context-length")
+    found.node = reader.word("disaggregation-mode") or "null"
+    found.offload = reader.number("cpu-offload-gb") or 0.0
+    found.encoder = not (reader.flag("language-only") or reader.flag("language-model-only"))
+    found.deepep = reader.word("moe-a2a-backend") == "deepep" or reader.flag("enable-deepep-moe")
+    found.quantization = reader.word("quantization")
+    found.special += [f"--{name}" for name in _SPECIAL if config.operand(name).value not in (None, False)]
+    found.special += [name for name in _SPECIAL_VARIABLES if config.operand("env." + name).present]
+    if (reader.whole("offload-group-size") or 0) > 0:
+        found.special.append("--offload-group-size")
+    return found
+
+
+class _Reader:
+    """Values of options; of one that has none that can be known, its name is kept."""
+
+    __slots__ = ("config", "found")
+
+    def __init__(self, config: Config, found: Settings) -> None:
+        self.config, self.found = config, found
+
+    def _operand(self, name: str) -> Operand | None:
+        operand = self.config.operand(name)
+        if operand.present is False or operand is UNWRITTEN:
+            return None
+        if operand.present is None or operand.value is None:
+            shown = name.removeprefix("effective.")
+            if shown not in self.found.unknown:
+                self.found.unknown.append(shown)
+            return None
+        return operand
+
+    def whole(self, name: str) -> int | None:
+        operand = self._operand(name)
+        value = operand.value if operand is not None else None
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def number(self, name: str) -> float | None:
+        operand = self._operand(name)
+        value = operand.value if operand is not None else None
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+    def word(self, name: str) -> str | None:
+        operand = self._operand(name)
+        value = operand.value if operand is not None else None
+        return value if isinstance(value, str) else None
+
+    def flag(self, name: str) -> bool:
+        operand = self._operand(name)
+        return operand is not None and operand.value is True
+
+    def default(self, name: str) -> float | None:
+        """The release's own default of an option that is a number."""
+        config = self.config
+        if config.catalog is None:
+            return None
+        index = config.index if config.index is not None else config.catalog.nearest(config.release)
+        option = config.catalog.table(index).get(name)
+        value = option.default if option is not None else None
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _replicas(config: Config, release: Release, reader: _Reader) -> int:
+    """Replicas of data-parallel attention. Up to 0.4.4 as many as GPUs (srt/server_args.py, 0.4.4 line 269)."""
+    from servelint.engines import sglang
+
+    asked = sglang.dp_attention(config)
+    if not release.since("0.4.4.post1"):
+        return reader.found.tp if config.operand("enable-dp-attention").value is True else 1
+    if asked.value is not True:
+        if asked.present is None and asked is not UNWRITTEN:
+            reader.found.unknown.append("enable-dp-attention")
+        return 1
+    width = reader.whole("effective.attn-dp-size") or 1
+    return width if width > 1 else reader.found.data_parallel
+
+
+def _graphs(found: Settings, release: Release, reader: _Reader) -> None:
+    found.batch = reader.whole("cuda-graph-max-bs-decode") or reader.whole("cuda-graph-max-bs")
+    off = reader.flag("disable-cuda-graph")
+    found.decode_graphs = not (off or reader.flag("disable-decode-cuda-graph"))
+    backend = reader.word("cuda-graph-backend-prefill")
+    if backend is not None:
+        found.prefill_graphs = backend != "disabled"
+    elif off or reader.flag("disable-prefill-cuda-graph") or reader.flag("disable-piecewise-cuda-graph"):
+        found.prefill_graphs = False
+    elif reader.flag("enable-piecewise-cuda-graph") or reader.flag("enforce-piecewise-cuda-graph"):
+        found.prefill_graphs = True
+    elif not release.since("0.5.10rc0"):
+        found.prefill_graphs = False
+
+
+def _states(found: Settings, release: Release, reader: _Reader) -> None:
+    found.slots = reader.whole("max-mamba-cache-size")
+    given = reader.number("mamba-full-memory-ratio")
+    if given is None:
+        given = reader.default("mamba-full-memory-ratio")
+    found.state_share = given if given is not None else 0.9
+    strategy = reader.word("mamba-radix-cache-strategy") or reader.word("mamba-scheduler-strategy")
+    found.strategy = strategy or "auto"
+    found.ssm_dtype = reader.word("mamba-ssm-dtype") or reader.word("env.SGLANG_MAMBA_SSM_DTYPE")
+    if found.ssm_dtype is None and not release.since("0.5.9"):
+        found.ssm_dtype = "float32"
+    found.conv_dtype = reader.word("env.SGLANG_MAMBA_CONV_DTYPE")
+
+
+def _running_with_drafts(release: Release, speculation: Speculation) -> int | None:
+    """--max-running-requests where drafts set it: srt/server_args.py (0.4.4 line 282: 32, 0.4.5.post3: 48; NGRAM from 0.5.2),
+    and srt/arg_groups/speculative_hook.py (0.5.23 line 442)."""
+    if speculation.algorithm in ("EAGLE", "EAGLE3") and not release.since("0.4.5"):
+        return 32 if release.since("0.4.3.post3") else None
+    return _RUNNING_WITH_DRAFTS
+
+
+def _speculation(config: Config, release: Release, reader: _Reader) -> Speculation | None:
+    """Speculative decoding as it runs.
+
+    Defaults: auto_choose_speculative_params in srt/server_args.py (0.4.4.post4) and srt/arg_groups/speculative_hook.py; where
+    top-k is 1, a step verifies one token more than it drafts (0.4.5 line 336).
+    """
+    algorithm = reader.word("effective.speculative-algorithm")
+    if algorithm is None:
+        return None
+    draft = reader.word("speculative-draft-model-path")
+    steps, topk = reader.whole("speculative-num-steps"), reader.whole("speculative-eagle-topk")
+    tokens = reader.whole("speculative-num-draft-tokens")
+    if algorithm in BLOCKS:
+        block = reader.whole("speculative-dflash-block-size") or tokens or 16
+        return Speculation(algorithm, draft, 1, 1, block)
+    if algorithm == "NGRAM":
+        return Speculation(algorithm, None, 1, 1, tokens or 12)
+    if steps is None:
+        steps, topk, tokens = (3, 1, 4) if algorithm == "STANDALONE" else _chosen(config, release)
+    topk = topk or 1
+    if topk == 1 and release.since("0.4.5"):
+        tokens = steps + 1
+    return Speculation(algorithm, draft, steps, topk, tokens or steps + 1)
+
+
+def _chosen(config: Config, release: Release) -> tuple[int, int, int]:
+    """auto_choose_speculative_params: (steps, top-k, draft tokens); of Llama and Grok a tree, of all others a chain of
+    three."""
+    if not release.since("0.4.4.post4"):
+        return 5, 4, 8
+    family = config.family
+    architecture = family.architecture if family is not None else None
+    if architecture in ("LlamaForCausalLM", "Grok1ForCausalLM", "Grok1VForCausalLM"):
+        return 5, 4, 8
+    return 3, 1, 4

@@ -1,0 +1,143 @@
+"""A launch with one thing changed, and what its plan would be: what-ifs, and the largest or smallest value that fits."""
+
+from __future__ import annotations
+
+from servelint.engines.config import Config, configs
+from servelint.launch import Launch, Word
+from servelint.memory import plan_of
+from servelint.memory.plan import FITS, MemoryPlan
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LENGTH, SEQUENCES, KV_DTYPE, TENSOR = "length", "sequences", "kv-dtype", "tensor"
+OPTIONS = {
+    "vllm": {
+        LENGTH: "max-model-len",
+        SEQUENCES: "max-num-seqs",
+        KV_DTYPE: "kv-cache-dtype",
+        TENSOR: "tensor-parallel-size",
+    },
+    "sglang": {LENGTH: "context-length", SEQUENCES: "max-running-requests", KV_DTYPE: "kv-cache-dtype", TENSOR: "tp-size"},
+}
+"""engine -> what it calls each setting"""
+_SPECULATIVE = {"vllm": ("speculative-config", "spec-"), "sglang": ("speculative-",)}
+COMMON_GPUS = ("rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100-80gb", "h200", "rtx-pro-6000", "b200", "gb10")
+"""GPUs that a launch which names none is tried on."""
+_LONGEST = 1 << 24
+_MOST = 4096
+
+
+class WhatIf:
+    """One change: its name for a reader, and the plan with it."""
+
+    __slots__ = ("name", "plan")
+
+    def __init__(self, name: str, plan: MemoryPlan) -> None:
+        self.name, self.plan = name, plan
+
+
+def changed(config: Config, option: str, value: str) -> Config:
+    """The launch under the same release with an option set: the last word that sets it counts."""
+    return _again(config, [*config.launch.argv, Word(Text.of(f"--{option}"), None), Word(Text.of(value), None)])
+
+
+def without_speculation(config: Config) -> Config | None:
+    """The launch under the same release without its drafts; None if it has none."""
+    names = _SPECULATIVE[config.launch.engine]
+    words: list[Word] = []
+    for name, setting in config.reading.arguments.settings.items():
+        if name.startswith(names):
+            words += [setting.word, *setting.values]
+    if not words:
+        return None
+    dropped = {id(word) for word in words}
+    return _again(config, [word for word in config.launch.argv if id(word) not in dropped])
+
+
+def on_gpu(config: Config, gpu: str) -> Config:
+    """The launch under the same release on another GPU."""
+    return _again(config, config.launch.argv, gpu)
+
+
+def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
+    old = config.launch
+    launch = Launch(
+        source=old.source,
+        engine=old.engine,
+        argv=argv,
+        site=old.site,
+        verb=old.verb,
+        env=old.env,
+        name=old.name,
+        release=old.release,
+        container=old.container if gpu is None else None,
+        open_env=old.open_env,
+        fragment=old.fragment,
+    )
+    launch.folder, launch.open = old.folder, old.open
+    launch.gpu, launch.gpu_count = gpu or old.gpu, old.gpu_count
+    (found,) = configs(launch, [config.release] if config.release is not None else [])
+    return found
+
+
+def what_ifs(config: Config, plan: MemoryPlan) -> list[WhatIf]:
+    """Other contexts, sequences and KV dtypes, without drafts, on twice as many GPUs: each alone, if it changes something."""
+    options = OPTIONS[config.launch.engine]
+    tries: list[tuple[str, Config]] = []
+    length = plan.max_model_len or 0
+    values = [(LENGTH, str(one)) for one in (length // 2, length * 2) if one]
+    values += [(SEQUENCES, str(count)) for count in (16, 64, 256)]
+    values.append((KV_DTYPE, "fp8" if config.launch.engine == "vllm" else "fp8_e4m3"))
+    tries += [(f"--{options[what]} {value}", changed(config, options[what], value)) for what, value in values]
+    plain = without_speculation(config)
+    if plain is not None:
+        tries.append(("without speculation", plain))
+    size = config.operand(options[TENSOR]).value
+    twice = 2 * size if isinstance(size, int) and not isinstance(size, bool) else 2
+    tries.append((f"--{options[TENSOR]} {twice}", changed(config, options[TENSOR], str(twice))))
+    found = [WhatIf(name, plan_of(one)) for name, one in tries]
+    return [one for one in found if one.plan.kv_gib is not None and not _same(one.plan, plan)]
+
+
+def _same(one: MemoryPlan, other: MemoryPlan) -> bool:
+    return (one.kv_gib, one.kv_tokens, one.max_concurrency, one.verdict) == (
+        other.kv_gib,
+        other.kv_tokens,
+        other.max_concurrency,
+        other.verdict,
+    )
+
+
+def largest_context(config: Config, plan: MemoryPlan) -> int | None:
+    """The longest context that certainly fits; None if none does, or if it cannot be told."""
+    option = OPTIONS[config.launch.engine][LENGTH]
+    top = max(plan.largest_context or 0, plan.max_model_len or 0)
+    return _largest(top, lambda value: plan_of(changed(config, option, str(value))).verdict == FITS)
+
+
+def most_sequences(config: Config) -> int | None:
+    """The most sequences with which the launch certainly starts; None if it does with none, or if it cannot be told."""
+    option = OPTIONS[config.launch.engine][SEQUENCES]
+    return _largest(_MOST, lambda value: plan_of(changed(config, option, str(value))).verdict == FITS)
+
+
+def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
+    """The largest whole number up to a top for which a condition holds that no larger number makes true again."""
+    if top < 1 or not fits(1):
+        return None
+    if fits(min(top, _LONGEST)):
+        return min(top, _LONGEST)
+    low, high = 1, min(top, _LONGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def gpus(config: Config) -> list[MemoryPlan]:
+    """The plan on each of the common GPUs, the smallest first."""
+    found = [plan_of(on_gpu(config, name)) for name in COMMON_GPUS]
+    return sorted((plan for plan in found if plan.gpu_gib is not None), key=lambda plan: plan.gpu_gib or 0.0)

@@ -1,0 +1,123 @@
+"""vLLM's memory plan, from 0.10.0 to 0.33.0, by the arithmetic of the release that is asked for."""
+
+from __future__ import annotations
+
+from servelint.engines.config import Config
+from servelint.memory.plan import GIB, MemoryPlan
+from servelint.memory.vllm.division import divide, fill, judge, judge_without_cache
+from servelint.memory.vllm.layers import NoCache, Unsupported, cache_of, known_dtype
+from servelint.memory.vllm.loaded import weights_of
+from servelint.memory.vllm.notes import add_notes
+from servelint.memory.vllm.settings import Settings
+from servelint.models import architecture
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.memory.vllm.cache import Cache
+    from servelint.models.architecture import Architecture
+
+_FIRST = "0.10.0"
+"""Earlier releases, and the V0 engine, count in other ways."""
+
+
+def _cache(settings: Settings, model: Architecture, draft: Architecture | None) -> Cache | None:
+    """None for a model that keeps none."""
+    try:
+        return cache_of(settings, model, draft)
+    except NoCache:
+        return None
+
+
+def plan(config: Config) -> MemoryPlan:
+    """The plan of one launch under one release. What nobody can know is named in `missing`, and the verdict is "unknown"."""
+    name = _named(config)
+    found = MemoryPlan("vllm", config.release, name, config.launch.gpu, config.launch.gpu_count or 1)
+    model = _model(config, name)
+    settings = Settings(config, model)
+    found.gpu_gib = settings.gpu.gib
+    found.max_model_len = settings.length
+    if settings.gpu.gib is None:
+        found.missing.append("the GPU's memory" if settings.gpu.name else "the GPU")
+    if model is None:
+        found.missing.append(f"the architecture of {name}" if name else "the model")
+        return found
+    if config.at_least(_FIRST) is not True:
+        found.missing.append(f"the arithmetic of releases before {_FIRST}")
+        return found
+    since = config.since
+    if since is not None and config.at_least(since) is False:
+        found.missing.append(f"{config.release} does not know {model.architecture}, which came with {since}")
+        return found
+    if not known_dtype(settings.kv_dtype):
+        found.missing.append(f"the size of a {settings.kv_dtype} KV cache")
+        return found
+    found.missing += settings.missing
+    if settings.length is None:
+        found.missing.append("the model's context length")
+        return found
+    draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    try:
+        cache = _cache(settings, model, draft)
+    except (Unsupported, ValueError) as reason:
+        found.missing.append(str(reason))
+        return found
+    found.need_gib = cache.need(settings.length) / GIB if cache is not None else None
+    weights = weights_of(settings, model, draft)
+    if weights is None:
+        found.missing.append("the size of the weights")
+    elif settings.gpu.gib is not None and cache is None:
+        divide(found, settings, model, weights)
+        judge_without_cache(found, settings)
+    elif settings.gpu.gib is not None and cache is not None:
+        divide(found, settings, model, weights)
+        fill(found, settings, cache)
+        judge(found, settings, model, cache)
+    else:
+        found.weights_gib = weights.gib.mid
+        found.parts = [weights]
+    if cache is not None:
+        add_notes(found, settings, model, cache, draft is not None)
+    return found
+
+
+def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
+    """What so many GiB on each GPU hold: tokens as the release prints them, and concurrent requests of the launch's length.
+
+    None where the model, its context length or the layout of its cache is not known.
+    """
+    model = _model(config, _named(config))
+    settings = Settings(config, model)
+    if model is None or settings.length is None:
+        return None
+    draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    try:
+        cache = _cache(settings, model, draft)
+    except (Unsupported, ValueError):
+        return None
+    if cache is None:
+        return None
+    blocks = cache.number_of_blocks(kv_gib * GIB)
+    return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
+
+
+def _named(config: Config) -> str | None:
+    given = config.operand("model").value
+    return given if isinstance(given, str) else None
+
+
+def _model(config: Config, name: str | None) -> Architecture | None:
+    """What is known of a model by the files of a folder that is here, or is mounted where the launch runs, or by its name."""
+    if name is None:
+        return None
+    from servelint.models import local
+
+    launch = config.launch
+    if launch.folder is not None:
+        return architecture.find(name, local.open_in(launch.folder), local.parts_in(launch.folder))
+
+    def mounted(path: str) -> str | None:
+        found = launch.open(Text.of(path)) if launch.open is not None else None
+        return found.text.value if found is not None else None
+
+    return architecture.find(name, mounted if launch.open is not None else None)

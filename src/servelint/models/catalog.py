@@ -1,0 +1,106 @@
+"""The architectures that are known by name: architectures.json."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from functools import lru_cache
+
+from servelint.models.architecture import Architecture, Format
+from servelint.models.described import described
+from servelint.models.names import last_part, resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from servelint.models.architecture import Quantization
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), "architectures.json"), encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+    return data
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Entries by every name that they have, in lower case."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name, entry in _data()["models"].items():
+        for one in (name, *entry.get("also", ())):
+            found[one.lower()] = (one, entry)
+    return found
+
+
+def unpacked(value: Any) -> Any:
+    """A config as it was before servelint.harvest.architectures packed its lists."""
+    if isinstance(value, dict):
+        if value.keys() == {"repeat", "length"}:
+            short = value["repeat"]
+            return [short[index % len(short)] for index in range(value["length"])]
+        if value.keys() == {"runs"}:
+            return [one for one, count in value["runs"] for _ in range(count)]
+        return {key: unpacked(one) for key, one in value.items()}
+    return value
+
+
+@lru_cache(maxsize=1)
+def _by_last_part() -> dict[str, str]:
+    """The first name, in lower case, of each that has the same last part: entries stand by their publishers' names."""
+    found: dict[str, str] = {}
+    for one in _by_name():
+        found.setdefault(last_part(one), one)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _known(name: str) -> Architecture | None:
+    found = _by_name().get(name)
+    if found is None:
+        return None
+    known, entry = found
+    architecture = described(known, unpacked(entry["config"]), tuple(entry["sources"]))
+    if architecture is None:
+        return None
+    vision = architecture.vision
+    if vision is not None and "vision" in entry:
+        vision = replace(vision, params=entry["vision"])
+    return replace(architecture, checkpoint=entry.get("checkpoint"), vision=vision)
+
+
+def _customary(model: Architecture, quantization: Quantization) -> Quantization:
+    """NVFP4 as publishers make it: MLA stays as it was, attention and GDN of hybrids are FP8.
+
+    So have it the lists in hf_quant_config.json of nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4
+    and nvidia/Qwen3.6-35B-A3B-NVFP4.
+    """
+    if any(one.kind == "mla" for one in model.attention):
+        return replace(quantization, ignored=("*self_attn*",))
+    if any(one.kind == "gdn" for one in model.states):
+        attention = Format("fp8", 8, targets=("*self_attn*", "*linear_attn*"))
+        return replace(quantization, formats=(attention, *quantization.formats), ignored=("*in_proj_a", "*in_proj_b"))
+    return quantization
+
+
+@lru_cache(maxsize=64)
+def lookup(name: str) -> Architecture | None:
+    """The architecture of a model by its name alone."""
+    found = _known(name.lower())
+    if found is not None:
+        return found
+    told = resolve(name, _by_last_part())
+    if told is None:
+        return None
+    base, quantization = told
+    found = _known(_by_last_part()[base])
+    if found is None or quantization is None:
+        return found
+    if quantization.scheme == found.quantization.scheme.removesuffix("-block"):
+        return replace(found, name=name)
+    if quantization.scheme == "nvfp4":
+        quantization = _customary(found, quantization)
+    source = f"{quantization.gguf or quantization.scheme}: by the name"
+    return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))

@@ -1,0 +1,353 @@
+"""What the weights of a model weigh on one GPU.
+
+Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_executor/layers/linear.py,
+vocab_parallel_embedding.py and fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the
+checkpoint, and rounded as the allocator of PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an
+encoder, tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from servelint.models.architecture import Format, Quantization
+from servelint.models.modules import HEAD, MTP, VISION, modules
+from servelint.models.storage import format_of, tensors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.models.architecture import Architecture
+    from servelint.models.modules import Module
+
+GIB = 1 << 30
+_MIB = 1 << 20
+_PAD_VOCAB = 64
+"""vllm-0.33.0 vocab_parallel_embedding.py DEFAULT_VOCAB_PADDING_SIZE, the same in sglang-0.5.14."""
+_FUSED = {
+    "q_proj": "qkv",
+    "k_proj": "qkv",
+    "v_proj": "qkv",
+    "gate_proj": "gate_up",
+    "up_proj": "gate_up",
+    "in_proj_qkv": "qkvz",
+    "in_proj_z": "qkvz",
+    "in_proj_b": "ba",
+    "in_proj_a": "ba",
+    "q_a_proj": "qkv_a",
+    "kv_a_proj_with_mqa": "qkv_a",
+    "in_proj": "in_proj",
+}
+"""Modules that the engines keep in one matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something that takes memory on a GPU: its name, bytes, and where the number is from."""
+
+    name: str
+    bytes: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights on the GPU that has most of them.
+
+    parts:     what they consist of, the largest first
+    low, high: GiB between which they are, as sure as the format of the checkpoint is known
+    mtp:       bytes of multi-token prediction, which are in `parts` only if it was asked for
+    embedding, head: bytes of the embedding and of the head, which a draft may load again, or take from its target; head 0 if it
+               is tied, or the draft's own for fewer tokens
+    """
+
+    parts: tuple[Part, ...]
+    low: float
+    high: float
+    mtp: int
+    embedding: int
+    head: int
+
+    @property
+    def bytes(self) -> int:
+        """All of it."""
+        return sum(part.bytes for part in self.parts)
+
+    @property
+    def gib(self) -> float:
+        """All of it, in GiB."""
+        return self.bytes / GIB
+
+
+class _Sharding:
+    __slots__ = ("element", "engine", "expert", "model", "quantization", "tensor")
+
+    def __init__(
+        self, model: Architecture, engine: str, tensor: int, expert: int, quantization: Quantization, element: int
+    ) -> None:
+        self.model = model
+        self.engine = engine
+        self.tensor = tensor
+        self.expert = expert
+        self.quantization = quantization
+        self.element = element
+
+    def of(self, module: Module) -> tuple[Format, list[int]]:
+        """The format of a module, and the bytes of its tensors on one GPU."""
+        rows, columns, count = module.rows, module.columns, module.count
+        if module.split == "vocab":
+            rows = _up(rows, _PAD_VOCAB) // self.tensor if _up(rows, _PAD_VOCAB) % self.tensor == 0 else -(-rows // self.tensor)
+        elif module.count > 1 and self.expert > 1:
+            count = -(-count // self.expert)
+        elif module.split == "rows":
+            rows = -(-rows // self.tensor)
+        elif module.split == "columns":
+            columns = -(-columns // self.tensor)
+        elif module.split == "kv":
+            rows = rows // module.units * max(1, module.units // self.tensor)
+        kind = format_of(module, self.quantization)
+        if kind.scheme == "mxfp4" and module.count > 1:
+            rows, columns = _padded(module, rows, columns)
+        sizes = tensors(kind, rows, columns, self.element)
+        return kind, [size * count for size in sizes]
+
+
+def _padded(module: Module, rows: int, columns: int) -> tuple[int, int]:
+    """Experts in MXFP4: vllm-0.33.0 fused_moe/oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size, as Marlin and
+    TRT-LLM have it: the hidden size to a multiple of 256, an expert's to one of 128."""
+    if "gate_up" in module.name:
+        return 2 * _up(rows // 2, 128), _up(columns, 256)
+    return _up(rows, 256), _up(columns, 128)
+
+
+def _up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple
+
+
+def rounded(size: int) -> int:
+    """Bytes that PyTorch's caching allocator counts for a tensor.
+
+    c10/cuda/CUDACachingAllocator.cpp takes segments of whole 2 MiB for what is 10 MiB or more, and does not split off what
+    remains if that is 1 MiB or less.
+
+    >>> rounded(33_030_144) - 33_030_144 == 512 * 1024, rounded(25_690_112) - 25_690_112
+    (True, 0)
+    """
+    size = _up(size, 512)
+    if size < 10 * _MIB:
+        return size
+    segment = _up(size, 2 * _MIB)
+    return segment if segment - size <= _MIB else size
+
+
+def quantized(model: Architecture, quantization: str | None) -> Quantization | None:
+    """How weights are held once they are loaded: a checkpoint's own way, or what --quantization makes of one that has none.
+
+    None if it makes of them what is not known here. vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 quantizes while it
+    loads, and so does bitsandbytes (to 4 bits); names as awq_marlin only tell how a checkpoint is read.
+    """
+    if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
+        return model.quantization
+    if quantization in ("fp8", "w8a8_fp8", "fp8_per_tensor"):
+        return Quantization("fp8", (Format("fp8", 8),))
+    if quantization in ("fp8_per_block", "blockwise_fp8"):
+        return Quantization("fp8", (Format("fp8-block", 8, 128),))
+    if quantization == "bitsandbytes":
+        return Quantization("bitsandbytes", (Format("bnb4", 4, 64),))
+    if quantization in ("mxfp8", "modelopt_mxfp8"):
+        return Quantization("mxfp8", (Format("mxfp8", 8, 32),))
+    if quantization in ("w8a8_int8", "experts_int8"):
+        return Quantization("int8", (Format("int8", 8),))
+    return None
+
+
+def stages(layers: int, pipeline: int) -> list[range]:
+    """Layers of each stage: vllm-0.33.0 vllm/distributed/utils.py get_pp_indices.
+
+    >>> [len(stage) for stage in stages(61, 4)]
+    [15, 15, 16, 15]
+    """
+    sizes = [layers // pipeline] * pipeline
+    for index in range(2, layers % pipeline + 2):
+        sizes[-index] += 1
+    found, start = [], 0
+    for size in sizes:
+        found.append(range(start, start + size))
+        start += size
+    return found
+
+
+def weigh(
+    model: Architecture,
+    *,
+    engine: str = "vllm",
+    tensor: int = 1,
+    pipeline: int = 1,
+    expert: int = 1,
+    quantization: str | None = None,
+    dtype: str | None = None,
+    mtp: bool = False,
+    vision: bool = True,
+) -> Weights | None:
+    """What the weights of a model take on the GPU that has most; None if the quantization is not known.
+
+    engine:       "vllm" or "sglang"
+    tensor:       GPUs that a matrix is divided among; pipeline: stages of layers
+    expert:       GPUs that experts are dealt out to, 1 if each has a part of all
+    quantization: what --quantization says, dtype: what --dtype says
+    mtp, vision:  whether multi-token prediction and the encoder of images are loaded
+    """
+    way = quantized(model, quantization)
+    if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
+        return None
+    sharding = _Sharding(model, engine, tensor, expert, way, 4 if dtype in ("float32", "float") else 2)
+    factor = _measured(model, way)
+    counted = _Counted()
+    for module in modules(model):
+        if (module.group == "lm_head" and model.tied and pipeline == 1) or (module.name == "vision" and not vision):
+            continue
+        kind, sizes = sharding.of(module)
+        counted.add(module, kind, sizes if kind.scheme == "none" else [round(size * factor) for size in sizes])
+        if module.name.endswith("kv_b_proj"):
+            counted.beside(module.layer, "absorbed", _absorbed(sharding, module, kind))
+    drafts = sum(counted.groups.pop(MTP, {}).values()) + counted.rounding(MTP)
+    parts = _heaviest(model, counted, pipeline)
+    if mtp and drafts:
+        parts["multi-token prediction"] = drafts
+    table = _rotary(model, engine)
+    if table:
+        parts["rotary table"] = table
+    found = [Part(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
+    found.sort(key=lambda part: -part.bytes)
+    gib = sum(part.bytes for part in found) / GIB
+    low, high = _sure(model, way, gib, counted.doubt / pipeline / GIB) if factor == 1 else (0.985 * gib, 1.02 * gib)
+    own = model.draft is not None and model.draft.vocab != model.vocab
+    head = 0 if model.tied or own else counted.ends["lm_head"]
+    return Weights(tuple(found), low, high, drafts, counted.ends["embedding"], head)
+
+
+class _Counted:
+    """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of the two ends of the model.
+
+    doubt: what the modules that publishers treat differently would weigh more if they were not quantized
+    """
+
+    __slots__ = ("doubt", "ends", "groups", "joined")
+
+    def __init__(self) -> None:
+        self.groups: dict[int, dict[str, int]] = {}
+        self.joined: dict[tuple[int, str], list[int]] = {}
+        self.ends = {"embedding": 0, "lm_head": 0}
+        self.doubt = 0.0
+
+    def add(self, module: Module, kind: Format, sizes: list[int]) -> None:
+        self.beside(module.layer, module.group, sum(sizes))
+        if module.group in self.ends:
+            self.ends[module.group] += sum(sizes)
+        if module.group in _DOUBTFUL and 0 < kind.bits < 16:
+            self.doubt += sizes[0] * (16 / kind.bits) - sum(sizes)
+        before, _, last = module.name.rpartition(".")
+        joined = self.joined.setdefault((module.layer, f"{before}.{_FUSED.get(last, last)}.{kind.scheme}"), [])
+        for index, size in enumerate(sizes):
+            if index == len(joined):
+                joined.append(0)
+            joined[index] += size
+
+    def beside(self, layer: int, group: str, size: int) -> None:
+        several = self.groups.setdefault(layer, {})
+        several[group] = several.get(group, 0) + size
+
+    def rounding(self, *layers: int) -> int:
+        """What the allocator adds to matrices of some layers."""
+        return sum(rounded(size) - size for (layer, _), sizes in self.joined.items() if layer in layers for size in sizes)
+
+
+_DOUBTFUL = ("attention", "linear attention", "shared experts")
+
+
+def _measured(model: Architecture, way: Quantization) -> float:
+    """What the quantized modules weigh in the published files, against what is counted for them; 1 where nobody measured it.
+
+    Only a small difference is one in the format: a large one is another checkpoint, or files beside it.
+    """
+    if not model.checkpoint or way is not model.quantization or way.scheme == "none":
+        return 1.0
+    formed = plain = 0
+    for module in modules(model):
+        if module.group == "lm_head" and model.tied:
+            continue
+        kind = format_of(module, way)
+        size = sum(tensors(kind, module.rows, module.columns, 2)) * module.count
+        if kind.scheme == "none":
+            plain += size
+        else:
+            formed += size
+    factor = (model.checkpoint - plain) / formed if formed else 1.0
+    return factor if 0.85 < factor < 1.2 else 1.0
+
+
+def _source(model: Architecture) -> str:
+    return model.sources[0] if model.sources else "config.json"
+
+
+_SOURCES = {
+    "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
+    "absorbed": "vllm-0.33.0 mla_attention.py process_weights_after_loading: kv_b_proj once more in the model's dtype",
+    "rotary table": "vllm-0.33.0 rotary_embedding/base.py: cosines and sines of every position",
+}
+
+
+def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
+    """MLA's up-projection of keys and values once more, for decoding.
+
+    vLLM makes it of quantized ones, SGLang (sglang-0.5.14 srt/models/deepseek_common/deepseek_weight_loader.py, w_kc and w_vc)
+    of all.
+    """
+    if kind.scheme == "none" and sharding.engine == "vllm":
+        return 0
+    size = module.rows // sharding.tensor * module.columns
+    return size * (sharding.element if sharding.engine == "vllm" or kind.bits >= 16 or kind.bits < 8 else 1)
+
+
+def _rotary(model: Architecture, engine: str) -> int:
+    """One table for all layers that are alike, in two bytes an element.
+
+    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
+    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
+    """
+    if model.context is None or model.encoder or model.positions or not model.attention:
+        return 0
+    positions = 4 * model.context if model.mrope and engine == "vllm" else model.context
+    return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
+
+
+def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str, int]:
+    """The parts of the stage that weighs most; the encoder is with the first stage, the head with the last."""
+    best: dict[str, int] = {}
+    for number, stage in enumerate(stages(model.layers, pipeline)):
+        layers = {*stage, *((VISION,) if number == 0 else ()), *((HEAD,) if number == pipeline - 1 else ())}
+        found: dict[str, int] = {}
+        for layer in layers:
+            for name, size in counted.groups.get(layer, {}).items():
+                found[name] = found.get(name, 0) + size
+        found["allocator"] = counted.rounding(*layers)
+        if sum(found.values()) > sum(best.values()):
+            best = found
+    return best
+
+
+def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> tuple[float, float]:
+    """GiB between which the truth is: what 4 bits leave out differs between checkpoints of one name.
+
+    doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
+           models with experts leave them
+    """
+    if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
+        return 0.99 * gib, 1.02 * gib
+    if way.scheme == "gguf":
+        return 0.95 * gib, 1.05 * gib
+    if any(source.endswith("by the name") for source in model.sources):
+        varied = bool(model.states or model.experts)
+        return 0.9 * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
+    if way.ignored or any(one.targets for one in way.formats):
+        return 0.98 * gib, 1.03 * gib
+    return 0.94 * gib, 1.1 * gib

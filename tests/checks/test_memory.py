@@ -1,0 +1,147 @@
+"""Checks that ask the memory plan: what they say, and that they say nothing where something is not known."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import servelint
+from servelint.checks import run_check
+from servelint.engines.config import Config, configs
+
+SGLANG = "python -m sglang.launch_server --model-path "
+VLLM = "vllm serve "
+CHECKS = (
+    "memory_after_pools",
+    "memory_batched_tokens",
+    "memory_drafts",
+    "memory_kv_bytes",
+    "memory_one_request",
+    "memory_padding",
+    "memory_refused",
+    "memory_sequences",
+    "memory_too_long",
+)
+
+
+def config(command: str, release: str, gpu: str | None = "h100", count: int | None = None) -> Config:
+    launch = servelint.find_launches(command + "\n", filename="run.sh")[0]
+    launch.gpu, launch.gpu_count = gpu, count
+    return configs(launch, [release])[0]
+
+
+def remedy(check: str, launch: Config) -> str:
+    said = run_check(check, launch)
+    assert said is not None
+    return said["remedy"]
+
+
+def test_a_shorter_length_that_certainly_fits_is_named() -> None:
+    launch = config(VLLM + "meta-llama/Llama-3.3-70B-Instruct --tensor-parallel-size 2", "0.19.1", count=2)
+    said = run_check("memory_too_long", launch)
+    assert said is not None
+    assert (said["where"], said["length"], said["need"]) == ("2 x h100", "131072", "20.0")  # 80 layers of 2 * 4 * 128 * 2 bytes
+    length = said["remedy"].split()[1]
+    other = servelint.plan_memory(
+        "vllm",
+        ["meta-llama/Llama-3.3-70B-Instruct", "--tensor-parallel-size", "2", "--max-model-len", length],
+        version="0.19.1",
+        gpu="h100",
+        gpu_count=2,
+    )
+    assert other.verdict == "fits"
+
+
+def test_more_ranks_are_named_where_the_gpus_are_there() -> None:
+    launch = config(SGLANG + "meta-llama/Llama-3.3-70B-Instruct", "0.5.9", count=4)
+    assert remedy("memory_refused", launch).startswith("--tp-size 4 leaves ")
+    launch = config(SGLANG + "meta-llama/Llama-3.3-70B-Instruct", "0.5.9")
+    assert remedy("memory_refused", launch).startswith("take more or larger GPUs")
+
+
+def test_a_hybrid_model_whose_drafts_leave_no_slot_is_told_so() -> None:
+    launch = config(SGLANG + "Qwen/Qwen3.6-27B --speculative-algorithm NEXTN", "0.5.23")
+    said = run_check("memory_refused", launch)
+    assert said is not None
+    assert said["reason"] == "no room is left for the states of one running request"
+    assert said["remedy"].startswith("--mem-fraction-static 0.85 leaves ")
+
+
+def test_a_fraction_that_is_not_free_is_told_so() -> None:
+    said = run_check("memory_refused", config(VLLM + "Qwen/Qwen3-8B --gpu-memory-utilization 0.99", "0.33.0", "rtx-4090"))
+    assert said is not None
+    assert "more than an empty GPU" in said["reason"]
+
+
+def test_what_fewer_sequences_buy_is_told() -> None:
+    launch = config(VLLM + "Qwen/Qwen3-30B-A3B --max-num-seqs 1024 --max-model-len 8192", "0.14.0")
+    assert remedy("memory_sequences", launch).startswith("--max-num-seqs 64 frees ")
+    assert remedy("memory_sequences", launch).endswith("x the KV cache")
+
+
+def test_what_fewer_tokens_buy_is_told() -> None:
+    launch = config(VLLM + "Qwen/Qwen3-14B --max-num-batched-tokens 32768 --max-model-len 8192", "0.19.1", "a100-40gb")
+    assert remedy("memory_batched_tokens", launch).startswith("--max-num-batched-tokens 8192 frees ")
+
+
+def test_a_fraction_that_leaves_room_for_graphs_is_named() -> None:
+    launch = config(SGLANG + "Qwen/Qwen3-32B --mem-fraction-static 0.99", "0.5.23")
+    assert remedy("memory_after_pools", launch).startswith("--mem-fraction-static 0.92 leaves room")
+
+
+def test_a_context_that_the_pool_holds_is_named() -> None:
+    launch = config(SGLANG + "Qwen/Qwen3-32B --context-length 40960", "0.5.23")
+    assert remedy("memory_one_request", launch).startswith("write --context-length 1")
+
+
+@pytest.mark.parametrize(
+    ("command", "release"),
+    [
+        (VLLM + "meta-llama/Llama-3.3-70B-Instruct", "0.19.1"),
+        (
+            SGLANG + "Qwen/Qwen3.6-27B --speculative-algorithm NEXTN --mem-fraction-static 0.82 --context-length 262144",
+            "0.5.23",
+        ),
+        (VLLM + "Qwen/Qwen3-30B-A3B --max-num-seqs 1024 --max-model-len 8192", "0.14.0"),
+    ],
+)
+@pytest.mark.parametrize("check", CHECKS)
+def test_nothing_is_said_where_something_is_not_known(command: str, release: str, check: str) -> None:
+    assert run_check(check, config(command, release, gpu=None)) is None
+    assert run_check(check, config(command + " $MORE", release)) is None
+    model = next(word for word in command.split() if "/" in word)
+    assert run_check(check, config(command.replace(model, "./a-model-of-our-own"), release)) is None
+
+
+def test_a_launch_that_fits_is_left_alone() -> None:
+    for launch in (
+        config(VLLM + "Qwen/Qwen3-8B", "0.33.0"),
+        config(SGLANG + "Qwen/Qwen3-8B", "0.5.23"),
+        config(SGLANG + "deepseek-ai/DeepSeek-V3 --tp 8", "0.5.23", "h200", 8),
+    ):
+        assert [check for check in CHECKS if run_check(check, launch)] == []
+
+
+def test_memory_is_not_imported_where_no_gpu_is_named() -> None:
+    script = (
+        "import sys, servelint\n"
+        "servelint.check_command('vllm', ['meta-llama/Llama-3.3-70B-Instruct'], '0.19.1')\n"
+        "print([name for name in sys.modules if name.startswith('servelint.memory')])"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_what_multi_token_prediction_costs_a_hybrid_model_is_told() -> None:
+    drafts = """--speculative-config '{"method":"mtp","num_speculative_tokens":2}'"""
+    command = VLLM + "Qwen/Qwen3.6-35B-A3B-FP8 --gpu-memory-utilization 0.5 --max-model-len 131072 " + drafts
+    said = run_check("memory_padding", config(command, "0.19.1", "gb10"))
+    assert said is not None
+    assert (said["more"], said["length"], said["gain"]) == ("10", "131072", "1.2x")
+
+
+def test_a_number_of_bytes_that_fits_is_named() -> None:
+    launch = config(VLLM + "Qwen/Qwen3-8B --kv-cache-memory-bytes 8G", "0.19.1", "rtx-4090")
+    assert remedy("memory_kv_bytes", launch) == f"--kv-cache-memory-bytes {6 * 2**30} (6 GiB) fits"

@@ -1,0 +1,162 @@
+"""`servelint memory`: whether launches start, and with how much room."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.memory.planning import SMALL
+from tests.running import Workspace
+
+SERVE = "vllm serve Qwen/Qwen3-8B --max-model-len 32768\n"
+LARGE = "vllm serve openai/gpt-oss-120b\n"
+
+
+def plans(workspace: Workspace, text: str, *options: str) -> list[dict[str, Any]]:
+    workspace.file("run.sh", text)
+    data = workspace.run("memory", "run.sh", "--format", "json", *options).data
+    assert data["errors"] == []
+    found: list[dict[str, Any]] = data["plans"]
+    return found
+
+
+def test_json(workspace: Workspace) -> None:
+    (plan,) = plans(workspace, SERVE, "--gpu", "h100", "--engine-version", "vllm=0.19.1")
+    assert (plan["path"], plan["line"], plan["engine"], plan["version"]) == ("run.sh", 1, "vllm", "0.19.1")
+    assert (plan["model"], plan["gpu"], plan["verdict"], plan["missing"]) == ("Qwen/Qwen3-8B", "h100", "fits", [])
+    assert plan["kv_gib"]["low"] < plan["kv_gib"]["mid"] < plan["kv_gib"]["high"]
+    assert plan["parts"][0]["name"] == "weights"
+    inside = sum(part["gib"]["mid"] for part in plan["parts"] if part["inside"])
+    assert inside == pytest.approx(plan["budget_gib"])
+
+
+def test_text(workspace: Workspace) -> None:
+    workspace.file("run.sh", SERVE)
+    ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--engine-version", "vllm=0.19.1")
+    lines = ran.out.splitlines()
+    assert (ran.status, lines[:2]) == (0, ["run.sh:1", "  fits: Qwen/Qwen3-8B, vLLM 0.19.1 on h100"])
+    assert lines[2].startswith("  [█")
+    assert lines[2].endswith(" GiB")
+    assert len(lines[2].partition("]")[0]) == 63
+    assert any(line.startswith("  one request of 32,768 tokens needs 4.50 GiB") for line in lines)
+
+
+def test_what_refuses_is_a_finding(workspace: Workspace) -> None:
+    workspace.file("run.sh", LARGE)
+    ran = workspace.run("memory", "run.sh", "--gpu", "l40s", "--engine-version", "vllm=0.19.1")
+    assert ran.status == 1
+    assert "  it says: torch.OutOfMemoryError: CUDA out of memory." in ran.out
+
+
+def test_the_release_and_the_gpu_of_the_file(workspace: Workspace) -> None:
+    workspace.file(
+        "pod.yml",
+        """\
+apiVersion: v1
+kind: Pod
+metadata: {name: llm}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.19.1
+      args: [--model, Qwen/Qwen3-8B, --max-model-len, "32768"]
+      resources: {limits: {nvidia.com/gpu: "1"}}
+""",
+    )
+    (plan,) = workspace.run("memory", "pod.yml", "--format", "json").data["plans"]
+    assert (plan["version"], plan["verdict"]) == ("0.19.1", "fits")
+
+
+def test_a_model_in_a_mounted_folder(workspace: Workspace) -> None:
+    workspace.file("models/small/config.json", json.dumps(SMALL))
+    workspace.file(
+        "compose.yml",
+        """\
+services:
+  llm:
+    image: vllm/vllm-openai:v0.19.1
+    command: [--model, /models/small, --max-model-len, "8192"]
+    volumes: ["./models:/models"]
+""",
+    )
+    (plan,) = workspace.run("memory", "compose.yml", "--gpu", "h100", "--format", "json").data["plans"]
+    assert (plan["model"], plan["verdict"], plan["parts"][0]["origin"]) == (
+        "/models/small",
+        "fits",
+        "/models/small/config.json",
+    )
+
+
+def test_without_a_gpu_the_common_ones_are_tried(workspace: Workspace) -> None:
+    (plan,) = plans(workspace, SERVE, "--engine-version", "vllm=0.19.1")
+    assert (plan["verdict"], plan["missing"]) == ("unknown", ["the GPU"])
+    each = {one["gpu"]: one["verdict"] for one in plan["gpus"]}
+    assert (each["h100-80gb"], each["b200"]) == ("fits", "fits")
+
+
+def test_what_ifs(workspace: Workspace) -> None:
+    (plan,) = plans(workspace, SERVE, "--gpu", "h100", "--engine-version", "vllm=0.19.1", "--what-if")
+    each = {one["change"]: one for one in plan["what_if"]}
+    assert each["--kv-cache-dtype fp8"]["kv_tokens"] == pytest.approx(2 * plan["kv_tokens"], rel=0.001)
+    assert each["--max-model-len 16384"]["max_concurrency"] == pytest.approx(2 * plan["max_concurrency"], rel=0.001)
+
+
+def test_whether_graphs_are_captured_need_not_be_known(workspace: Workspace) -> None:
+    options = ("--gpu", "h100", "--engine-version", "vllm=0.24.0")
+    (plan,) = plans(workspace, "vllm serve Qwen/Qwen3-8B ${EAGER:+--enforce-eager}\n", *options)
+    (graphs,) = (part for part in plan["parts"] if part["name"] == "cuda graphs")
+    assert (plan["verdict"], plan["missing"], graphs["gib"]["low"]) == ("fits", [], 0.0)
+
+
+def test_without_speculation(workspace: Workspace) -> None:
+    text = """vllm serve nvidia/Qwen3.6-35B-A3B-NVFP4 --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}'\n"""
+    (plan,) = plans(workspace, text, "--gpu", "h100", "--engine-version", "vllm=0.24.0", "--what-if")
+    (plain,) = (one for one in plan["what_if"] if one["change"] == "without speculation")
+    assert plain["max_concurrency"] > plan["max_concurrency"]
+
+
+def test_solving_for_the_context(workspace: Workspace) -> None:
+    options = ("--gpu", "rtx-4090", "--engine-version", "vllm=0.19.1")
+    (plan,) = plans(workspace, "vllm serve Qwen/Qwen3-8B\n", *options, "--solve", "max-model-len")
+    longest = plan["solved"]["max-model-len"]
+    assert 1000 < longest < 40_960
+    for length, verdict in ((longest, "fits"), (longest + 64, "tight")):
+        (again,) = plans(workspace, f"vllm serve Qwen/Qwen3-8B --max-model-len {length}\n", *options)
+        assert again["verdict"] == verdict
+
+
+def test_solving_for_the_gpu(workspace: Workspace) -> None:
+    (plan,) = plans(workspace, LARGE, "--engine-version", "vllm=0.24.0", "--solve", "gpu")
+    assert plan["solved"]["gpu"] in ("rtx-pro-6000", "gb10", "h200")
+
+
+@pytest.mark.parametrize("solve", ["max-num-seqs", "max-model-len", "gpu"])
+def test_solving_what_nobody_knows(workspace: Workspace, solve: str) -> None:
+    workspace.file("run.sh", "vllm serve someone/never-heard-of\n")
+    ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--solve", solve)
+    assert ran.out.endswith(f"  solved: --{solve}: cannot be told\n")
+
+
+def test_a_command(workspace: Workspace) -> None:
+    ran = workspace.run("memory", "--command", SERVE, "--gpu", "h100", "--format", "json")
+    (plan,) = ran.data["plans"]
+    assert any("no release is named" in note for note in plan["notes"])
+
+
+def test_no_launch(workspace: Workspace) -> None:
+    workspace.file("run.sh", "llama-server -m model.gguf\n")
+    ran = workspace.run("memory", "run.sh")
+    assert (ran.status, ran.err) == (0, "servelint: no launch of vLLM or SGLang found\n")
+
+
+def test_a_file_that_is_not_there(workspace: Workspace) -> None:
+    ran = workspace.run("memory", "missing.sh")
+    assert ran.status == 2
+    assert "missing.sh" in ran.err
+
+
+def test_wrong_usage(workspace: Workspace) -> None:
+    assert workspace.run("memory", "--solve", "happiness").status == 2

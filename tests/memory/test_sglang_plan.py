@@ -1,0 +1,241 @@
+"""The plan of an SGLang launch: parts, verdicts, and the engine's own words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import servelint
+from servelint.engines.releases import known_releases
+from servelint.memory.plan import FITS, OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan
+
+RELEASES = known_releases("sglang")
+QUICK = settings(max_examples=60, deadline=None)
+
+
+def planned(
+    command: str, release: str = "0.5.23", gpu: str | None = "h100", gpus: int = 1, env: dict[str, str] | None = None
+) -> MemoryPlan:
+    return servelint.plan_memory("sglang", command.split(), version=release, env=env, gpu=gpu, gpu_count=gpus)
+
+
+def kv(plan: MemoryPlan) -> Interval:
+    assert plan.kv_gib is not None, plan.missing
+    return plan.kv_gib
+
+
+def weights(plan: MemoryPlan) -> float:
+    assert plan.weights_gib is not None, plan.missing
+    return plan.weights_gib
+
+
+class TestPublishedStarts:
+    def test_qwen_of_32_billion_on_one_h100(self) -> None:
+        """October 2026: 61.07 GiB of weights, 17.40 left, 9.54 GiB for 39,078 tokens, captured prefill of 2.84 GiB."""
+        plan = planned("--model-path Qwen/Qwen3-32B --mem-fraction-static 0.9")
+        assert weights(plan) == pytest.approx(61.07, rel=0.005)
+        assert kv(plan).mid == pytest.approx(9.54, rel=0.02)
+        assert plan.kv_tokens == pytest.approx(39_078, rel=0.02)
+        assert plan.verdict == FITS
+
+    def test_qwen_of_235_billion_on_four(self) -> None:
+        """https://github.com/vllm-project/vllm/issues/21348: 16.46 GiB, 367,404 tokens."""
+        plan = planned("--model-path Qwen/Qwen3-235B-A22B-FP8 --tp 4 --mem-fraction-static 0.93", gpus=4)
+        assert kv(plan).mid == pytest.approx(16.46, rel=0.02)
+        assert kv(plan).low < 16.46 < kv(plan).high
+        assert plan.kv_tokens == pytest.approx(367_404, rel=0.02)
+        assert plan.verdict == FITS
+
+    @pytest.mark.parametrize(
+        ("dtype", "gib", "tokens"), [("auto", 41.60, 1_557_709), ("fp8_e4m3", 41.58, 3_113_713), ("fp4_e2m1", 41.56, 5_532_637)]
+    )
+    def test_a_small_qwen_on_a_gb10(self, dtype: str, gib: float, tokens: int) -> None:
+        """June 2026, 0.4 of 112.25 GiB that were free."""
+        plan = planned(
+            f"--model-path Qwen/Qwen2.5-1.5B-Instruct --mem-fraction-static 0.4 --kv-cache-dtype {dtype}", "0.5.13", "gb10"
+        )
+        assert kv(plan).low < gib < kv(plan).high
+        assert kv(plan).width < 4
+        assert kv(plan).mid == pytest.approx(gib, rel=0.02)
+        assert plan.kv_tokens == pytest.approx(tokens, rel=0.02)
+
+    def test_a_gemma_that_the_default_fraction_refuses(self) -> None:
+        """October 2026, RTX 5090, text only: 0.778 leaves nothing beside 25.12 GiB, 0.90 leaves 2.50."""
+        command = "--model-path google/gemma-4-26B-A4B --quantization fp8 --language-only --kv-cache-dtype fp8_e4m3"
+        command += " --context-length 16384 --cuda-graph-max-bs-decode 32"
+        refused, starts = planned(command, gpu="rtx 5090"), planned(command + " --mem-fraction-static 0.9", gpu="rtx 5090")
+        assert refused.verdict == REFUSED
+        assert refused.refusal is not None
+        assert "under --mem-fraction-static=0.778. Raise --mem-fraction-static above 0.8" in refused.refusal
+        assert weights(starts) == pytest.approx(25.12, rel=0.01)
+        assert kv(starts).low < 2.50 < kv(starts).high
+
+    def test_weights_that_leave_nothing_of_a_small_gpu(self) -> None:
+        """GLM-4.7-Flash in 16 bits on an RTX 5090: "Raise --mem-fraction-static above 1.000"."""
+        plan = planned("--model-path zai-org/GLM-4.7-Flash --mem-fraction-static 0.85", gpu="rtx 5090")
+        assert plan.verdict == REFUSED
+        assert plan.refusal is not None
+        assert "above 1.000 (minimum viable = 1 - available/pre = 1.0000)" in plan.refusal
+
+    def test_a_new_layout_of_experts_is_not_foretold(self) -> None:
+        """https://github.com/SemiAnalysisAI/InferenceX/issues/2128: 125.65 GiB of weights, refused; never called a fit."""
+        for drafts in ("", " --speculative-algorithm EAGLE"):
+            plan = planned(
+                "--model-path deepseek-ai/DeepSeek-V4-Pro --tp 8 --mem-fraction-static 0.88" + drafts, gpu="h200", gpus=8
+            )
+            assert plan.verdict == TIGHT
+            assert kv(plan).low < 0 < kv(plan).high
+            assert plan.kv_tokens is None
+
+
+class TestParts:
+    @pytest.mark.parametrize("model", ["Qwen/Qwen3-32B", "Qwen/Qwen3.6-27B", "openai/gpt-oss-20b"])
+    def test_they_fill_the_fraction(self, model: str) -> None:
+        plan = planned(f"--model-path {model}")
+        assert plan.budget_gib == pytest.approx(sum(part.gib.mid for part in plan.parts if part.inside), abs=0.2)
+
+    def test_a_draft_brings_its_own_embedding_and_head(self) -> None:
+        """Qwen3.6-27B's: 0.79 GiB of layers, and twice 248,320 x 5,120 in 16 bits."""
+        plan = planned("--model-path Qwen/Qwen3.6-27B --speculative-algorithm NEXTN", gpu="h200")
+        draft = plan.part("draft weights")
+        assert draft is not None
+        assert draft.gib.mid == pytest.approx(0.79 + 2 * 248_320 * 5_120 * 2 / 2**30, rel=0.05)
+
+    @pytest.mark.parametrize(("release", "inside"), [("0.5.13.post1", False), ("0.5.14", True)])
+    def test_a_draft_is_counted_from_0_5_14(self, release: str, inside: bool) -> None:
+        plan = planned("--model-path Qwen/Qwen3.6-27B --speculative-algorithm NEXTN", release, "h200")
+        for name in ("draft weights", "draft kv cache"):
+            part = plan.part(name)
+            assert part is not None
+            assert part.inside is inside
+
+    def test_states_take_a_share_by_the_ratio(self) -> None:
+        small, large = (
+            planned(f"--model-path Qwen/Qwen3.6-27B --mamba-full-memory-ratio {ratio}", gpu="h200").part("states")
+            for ratio in (0.2, 0.9)
+        )
+        assert small is not None
+        assert large is not None
+        assert small.gib.mid < large.gib.mid
+
+    def test_a_limit_on_tokens(self) -> None:
+        plan = planned("--model-path Qwen/Qwen3-8B --max-total-tokens 100000")
+        assert plan.kv_tokens == 100_000
+        assert kv(plan).mid == pytest.approx(100_000 * 36 * 8 * 256 * 2 / 2**30)
+
+    def test_what_goes_to_the_cpu(self) -> None:
+        kept, left = planned("--model-path Qwen/Qwen3-32B"), planned("--model-path Qwen/Qwen3-32B --cpu-offload-gb 20")
+        assert weights(kept) - weights(left) == pytest.approx(20)
+
+    def test_replicas_of_attention_each_have_whole_heads(self) -> None:
+        plain, replicas = (
+            planned("--model-path deepseek-ai/DeepSeek-V3 --tp 8" + more, gpu="h200", gpus=8)
+            for more in ("", " --dp-size 8 --enable-dp-attention")
+        )
+        assert weights(replicas) > weights(plain) + 5
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(
+        ("release", "words"),
+        [
+            ("0.4.9", "Not enough memory. Please try to increase --mem-fraction-static."),
+            ("0.5.4", "Current value: self.server_args.mem_fraction_static=0.5"),
+            ("0.5.10", "Current value: mem_fraction_static=0.5"),
+            ("0.5.14", "Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.5"),
+        ],
+    )
+    def test_the_engines_own_words(self, release: str, words: str) -> None:
+        plan = planned("--model-path Qwen/Qwen3-32B --mem-fraction-static 0.5", release)
+        assert plan.verdict == REFUSED
+        assert plan.refusal is not None
+        assert words in plan.refusal
+
+    def test_no_slot_for_a_request(self) -> None:
+        plan = planned("--model-path Qwen/Qwen3.6-27B --max-mamba-cache-size 4", gpu="h200")
+        assert plan.verdict == REFUSED
+        assert plan.refusal is not None
+        assert "max_mamba_cache_size=4, mamba_ratio=5, resulting max_num_reqs=0" in plan.refusal
+
+    def test_a_fraction_that_leaves_too_little(self) -> None:
+        plan = planned("--model-path Qwen/Qwen3-32B --mem-fraction-static 0.99")
+        assert plan.verdict == OOM_RISK
+        assert any("graphs and activations need about" in note for note in plan.notes)
+
+    def test_near_the_bound(self) -> None:
+        assert planned("--model-path Qwen/Qwen3-32B --mem-fraction-static 0.78").verdict == TIGHT
+
+    @pytest.mark.parametrize(
+        ("command", "gpu", "missing"),
+        [
+            ("--model-path some/model", "h100", "what some/model looks like"),
+            ("--model-path Qwen/Qwen3-8B", None, "the GPU"),
+            ("--model-path Qwen/Qwen3-8B", "no-such-card", "the memory of no-such-card"),
+            ("--model-path Qwen/Qwen3-8B --tp 2", "h100", "2 GPUs: the launch has 1"),
+            ("--model-path Qwen/Qwen3-8B --enable-unified-memory", "h100", "what --enable-unified-memory changes"),
+            (
+                "--model-path Qwen/Qwen3-8B --speculative-algorithm DFLASH --speculative-draft-model-path a/b",
+                "h100",
+                "the size of",
+            ),
+        ],
+    )
+    def test_what_is_not_known_is_said(self, command: str, gpu: str | None, missing: str) -> None:
+        plan = planned(command, gpu=gpu)
+        assert plan.verdict == UNKNOWN
+        assert any(missing in one for one in plan.missing), plan.missing
+
+    def test_a_variable_that_sizes_the_pool_after_capture(self) -> None:
+        plan = planned("--model-path Qwen/Qwen3-8B", env={"SGLANG_ENABLE_POST_CAPTURE_KV_SIZING": "1"})
+        assert plan.verdict == UNKNOWN
+
+    def test_a_folder_with_a_config(self, tmp_path: Path) -> None:
+        config = {
+            "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288,
+            "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936,
+            "max_position_embeddings": 40960, "tie_word_embeddings": False, "torch_dtype": "bfloat16",
+        }  # fmt: skip
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        here, known = planned(f"--model-path {tmp_path}"), planned("--model-path Qwen/Qwen3-8B")
+        assert here.kv_tokens == known.kv_tokens
+
+
+class TestProperties:
+    @QUICK
+    @given(release=st.sampled_from(RELEASES), fraction=st.integers(30, 90), more=st.integers(0, 9))
+    def test_a_larger_fraction_never_leaves_less(self, release: str, fraction: int, more: int) -> None:
+        command = "--model-path Qwen/Qwen3-8B --mem-fraction-static "
+        small, large = (planned(command + str(share / 100), release) for share in (fraction, fraction + more))
+        assert kv(small).mid <= kv(large).mid
+        assert (small.kv_tokens or 0) <= (large.kv_tokens or 0)
+
+    @QUICK
+    @given(release=st.sampled_from(RELEASES), context=st.integers(1024, 40_000), more=st.integers(0, 90_000))
+    def test_longer_contexts_never_run_more_at_once(self, release: str, context: int, more: int) -> None:
+        command = "--model-path Qwen/Qwen3-8B --context-length "
+        short, long = (planned(command + str(length), release) for length in (context, context + more))
+        assert (short.max_concurrency or 0) >= (long.max_concurrency or 0)
+        assert (short.need_gib or 0) <= (long.need_gib or 0)
+
+    @QUICK
+    @given(release=st.sampled_from(RELEASES), ranks=st.sampled_from([1, 2, 4]))
+    def test_more_gpus_never_weigh_more(self, release: str, ranks: int) -> None:
+        few, many = (planned(f"--model-path Qwen/Qwen3-32B --tp {one}", release, "h200", 8) for one in (ranks, 2 * ranks))
+        assert weights(many) < weights(few)
+
+    @QUICK
+    @given(
+        release=st.sampled_from(RELEASES),
+        gpu=st.sampled_from(["rtx 4090", "l40s", "a100-80gb", "h200", "b200", "gb10", "mi300x"]),
+    )
+    def test_intervals_are_in_order(self, release: str, gpu: str) -> None:
+        plan = planned("--model-path Qwen/Qwen3-8B", release, gpu)
+        for interval in (kv(plan), *[part.gib for part in plan.parts]):
+            assert interval.low <= interval.mid <= interval.high
+        if plan.verdict == FITS:
+            assert plan.refusal is None
+            assert kv(plan).low > 0

@@ -1,0 +1,211 @@
+"""SGLang's pools: what a token and a state take, and how many so much memory holds, against starts that were published."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.engines.releases import known_releases
+from servelint.memory.plan import GIB
+from servelint.memory.sglang import pool, states
+from servelint.memory.sglang.cells import FP4, FP8, PLAIN, Cells, Ranks, cells
+from servelint.memory.sglang.release import Release
+from servelint.models import architecture
+from servelint.models.architecture import Architecture
+
+NEWEST = Release("0.5.23")
+RELEASES = known_releases("sglang")
+HYBRID = [release for release in RELEASES if Release(release).since("0.5.3.post2")]
+
+
+def model(name: str) -> Architecture:
+    found = architecture.find(name)
+    assert found is not None, name
+    return found
+
+
+class TestCells:
+    @pytest.mark.parametrize(
+        ("name", "form", "ranks", "size"),
+        [
+            ("Qwen/Qwen3-32B", PLAIN, 1, 64 * 8 * 256 * 2),
+            ("Qwen/Qwen3-235B-A22B-FP8", PLAIN, 4, 94 * 1 * 256 * 2),
+            ("Qwen/Qwen3-235B-A22B-FP8", PLAIN, 8, 94 * 1 * 256 * 2),
+            ("Qwen/Qwen3-32B", FP8, 2, 64 * 4 * 256),
+            ("deepseek-ai/DeepSeek-V3", PLAIN, 8, 61 * 576 * 2),
+            ("Qwen/Qwen3.6-27B", PLAIN, 1, 16 * 4 * 512 * 2),
+        ],
+    )
+    def test_a_token(self, name: str, form: str, ranks: int, size: int) -> None:
+        assert cells(NEWEST, model(name), form, Ranks(ranks)).every == size
+
+    def test_sparse_attention_keeps_keys_of_its_indexer(self) -> None:
+        """29.32 GiB held 314,304 tokens of GLM-5 on eight GPUs: 100,164 bytes each."""
+        found = cells(NEWEST, model("zai-org/GLM-5"), PLAIN, Ranks(8))
+        assert found.every == 78 * (576 * 2 + 132)
+        assert cells(Release("0.5.3"), model("zai-org/GLM-5"), PLAIN, Ranks(8)).every == 78 * 576 * 2
+
+    def test_rows_of_fp8_with_scales(self) -> None:
+        """656 bytes of a row: 512 of fp8, 16 of scales, 64 in 16 bits."""
+        found = cells(NEWEST, model("zai-org/GLM-5"), FP8, Ranks(8), scaled_rows=True)
+        assert found.every == 78 * (656 + 132)
+
+    def test_four_bits(self) -> None:
+        """41.56 GiB held 5,532,637 tokens of a Qwen2.5-1.5B (June 2026): 8,064 bytes each."""
+        found = cells(Release("0.5.13"), model("Qwen/Qwen2.5-1.5B-Instruct"), FP4, Ranks())
+        assert found.every == 8064
+        assert int(41.56 * GIB) // found.every == pytest.approx(5_532_637, rel=0.001)
+
+    def test_layers_of_two_kinds(self) -> None:
+        """Gemma-4-26B-A4B with an fp8 cache: 5,120 bytes of keys and as many of values in full layers; 102,400 in others."""
+        found = cells(NEWEST, model("google/gemma-4-26B-A4B"), FP8, Ranks())
+        assert (found.full, found.sliding) == (10_240, 102_400)
+
+    def test_stages_share_the_layers(self) -> None:
+        whole, half = (cells(NEWEST, model("Qwen/Qwen3-32B"), PLAIN, Ranks(1, 1, stages)).every for stages in (1, 2))
+        assert whole == 2 * half
+
+
+class TestPool:
+    def test_llama_on_one_gpu(self) -> None:
+        """The notebook of January 2025: 78.81 GiB before loading, 63.72 after, 0.88, 444,500 tokens."""
+        rest = 63.72 - 78.81 * (1 - 0.88)
+        found = pool.solve(Release("0.4.1.post7"), int(rest * GIB), Cells(131_072, 0, 32, 0), pool.Asked())
+        assert found.tokens == pytest.approx(444_500, abs=50)
+        assert pool.running_requests(Release("0.4.1.post7"), found.tokens, 131_072, None, 1) == 2048
+
+    @pytest.mark.parametrize(
+        ("share", "tokens", "sliding"), [(0.8, 29_061, 23_248), (0.3, 65_387, 19_616), (0.3, 89_571, 26_871)]
+    )
+    def test_two_pools_of_gemma(self, share: float, tokens: int, sliding: int) -> None:
+        """Starts of October 2026 on an RTX 5090, with 2.50 and 3.42 GiB."""
+        held = tokens * (10_240 + share * 102_400)
+        found = pool.solve(NEWEST, int(held) + 1, Cells(10_240, 102_400, 5, 25), pool.Asked(window_share=share))
+        assert (found.tokens, found.sliding) == (tokens, sliding)
+
+    def test_two_pools_of_a_small_gemma(self) -> None:
+        """79.94 GiB on a GB10: 997,846 tokens, 798,276 of sliding layers."""
+        small = Cells(7 * 4096, 35 * 2048, 7, 35)
+        found = pool.solve(NEWEST, int(79.94 * GIB), small, pool.Asked(window_share=0.8))
+        assert found.tokens == pytest.approx(997_846, rel=0.0001)
+        assert found.sliding == int(found.tokens * 0.8)
+
+    def test_layers_were_taken_as_alike_up_to_0_5_8(self) -> None:
+        """gpt-oss: 18 layers of each kind, alike; from 0.5.9 their bytes decide."""
+        even, uneven = Cells(18_432, 18_432, 18, 18), Cells(10_240, 102_400, 5, 25)
+        for kinds, alike in ((even, True), (uneven, False)):
+            old, new = (
+                pool.solve(Release(one), 10 * GIB, kinds, pool.Asked(window_share=0.8)).tokens for one in ("0.5.8", "0.5.9")
+            )
+            assert (abs(old - new) <= 2) is alike
+
+    def test_a_draft_of_one_layer(self) -> None:
+        """0.5.17 with EAGLE: 171,008 tokens took 5.22 + 5.22 GiB and 0.33 + 0.33 of the draft."""
+        drafts = pool.Drafts(full=65_536 // 16, counted=True)
+        found = pool.solve(Release("0.5.17"), 171_008 * 65_536 * 17 // 16, Cells(65_536, 0, 16, 0), pool.Asked(), drafts)
+        assert found.tokens == 171_008
+        assert found.bytes / GIB == pytest.approx(10.44, abs=0.01)
+        assert found.drafts / GIB == pytest.approx(0.66, abs=0.01)
+
+    def test_drafts_are_not_counted_before_0_5_14(self) -> None:
+        rest, kinds = 10 * GIB, Cells(65_536, 0, 16, 0)
+        counted = pool.solve(NEWEST, rest, kinds, pool.Asked(), pool.Drafts(4096, counted=True)).tokens
+        beside = pool.solve(NEWEST, rest, kinds, pool.Asked(), pool.Drafts(4096)).tokens
+        assert beside == rest // 65_536 > counted
+
+    def test_drafts_enlarged_the_pool_up_to_0_5_6(self) -> None:
+        assert pool.draft_headroom(Release("0.5.6.post2"), 48, 3, 1, 4) == 48 * 3 + 48 * 4 + 100
+        assert pool.draft_headroom(Release("0.5.7"), 48, 3, 1, 4) == 0
+        assert pool.draft_headroom(Release("0.4.2"), 48, 5, 8, 64) == 0
+
+    @given(
+        release=st.sampled_from(RELEASES),
+        rest=st.integers(-GIB, 80 * GIB),
+        more=st.integers(0, GIB),
+        page=st.sampled_from([1, 16, 64]),
+        share=st.sampled_from([None, 0.1, 0.8]),
+        limit=st.sampled_from([None, 10_000]),
+    )
+    def test_more_memory_never_holds_less(
+        self, release: str, rest: int, more: int, page: int, share: float | None, limit: int | None
+    ) -> None:
+        kinds, asked = Cells(10_240, 102_400, 5, 25), pool.Asked(page=page, limit=limit, window_share=share)
+        small, large = (pool.solve(Release(release), size, kinds, asked) for size in (rest, rest + more))
+        assert small.tokens <= large.tokens
+        assert small.bytes <= large.bytes
+        assert large.bytes <= max(0, rest + more)
+        if Release(release).since("0.5.7"):
+            assert large.tokens % page == 0
+        if limit is not None and share is None:
+            assert large.tokens <= limit
+
+
+class TestRunningRequests:
+    def test_they_follow_the_tokens(self) -> None:
+        assert pool.running_requests(NEWEST, 450_000, 131_072, None, 1) == 2048
+        assert pool.running_requests(NEWEST, 450_000, 32_768, None, 1) == 4096
+        assert pool.running_requests(NEWEST, 674, 32_768, None, 1) == 337
+
+    def test_replicas_share_what_is_asked(self) -> None:
+        assert pool.running_requests(NEWEST, 450_000, 32_768, 256, 8) == 32
+        assert pool.running_requests(NEWEST, 450_000, 32_768, 4, 8) == 1
+        assert pool.running_requests(Release("0.5.21"), 450_000, 32_768, 4, 8) == 0
+
+
+class TestStates:
+    def test_a_qwen_of_27_billion(self) -> None:
+        """GB10, September 2026: 360 slots and one that pads took 0.99 GiB of convolutions and 50.77 of states."""
+        size = states.state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=None)
+        assert size == 48 * (10_240 * 3 * 2 + 48 * 128 * 128 * 4)
+        found = states.solve(NEWEST, 60 * GIB, size, states.Asked(slots=360, requests=72, extra=2))
+        assert found.bytes / GIB == pytest.approx(0.99 + 50.77, abs=0.02)
+        assert found.requests == 72
+
+    def test_states_in_16_bits_are_half(self) -> None:
+        whole, half = (states.state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=one) for one in ("float32", "bfloat16"))
+        assert 0.5 < half / whole < 0.52
+
+    def test_gpus_share_a_state(self) -> None:
+        one, four = (states.state_bytes(model("Qwen/Qwen3.6-35B-A3B"), ranks, 1, ssm_dtype=None) for ranks in (1, 4))
+        assert one == 4 * four
+
+    def test_states_of_tokens_that_are_verified(self) -> None:
+        """64 slots of a model with 48 MiB of states: 48.75 GiB for 64 requests of 16 tokens without a radix cache."""
+        a_state = 24 * 32 * 128 * 128 * 4
+        asked = states.Asked(slots=64, requests=64, radix=False, drafts=16)
+        found = states.solve(NEWEST, 90 * GIB, a_state, asked)
+        assert found.drafts / GIB == pytest.approx(48.75, abs=0.01)
+
+    def test_three_slots_for_a_request_and_two_more_with_an_extra_buffer(self) -> None:
+        taken = [
+            states.extra_buffer_slots(NEWEST, one, overlap=True, drafts=False)
+            for one in ("no_buffer", "extra_buffer", "extra_buffer_lazy")
+        ]
+        assert taken == [0, 2, 1]
+
+    def test_too_few_slots_for_a_request(self) -> None:
+        """A 24 GB card with a Qwen3.5: max_mamba_cache_size=4, mamba_ratio=5, resulting max_num_reqs=0."""
+        a_state = states.state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=None)
+        found = states.solve(Release("0.5.14"), 14 * GIB // 10, a_state, states.Asked(ratio=0.9, extra=2))
+        assert (found.slots, found.a_request, found.requests) == (4, 5, 0)
+
+    @given(
+        release=st.sampled_from(HYBRID),
+        rest=st.integers(GIB, 80 * GIB),
+        more=st.integers(0, 8 * GIB),
+        drafts=st.sampled_from([0, 4, 16]),
+        radix=st.booleans(),
+    )
+    def test_more_memory_never_gives_fewer_slots(self, release: str, rest: int, more: int, drafts: int, radix: bool) -> None:
+        asked = states.Asked(requests=48, drafts=drafts, radix=radix)
+        small, large = (states.solve(Release(release), size, 50_000_000, asked) for size in (rest, rest + more))
+        assert small.slots <= large.slots
+        assert small.bytes <= large.bytes
+
+    @given(release=st.sampled_from(HYBRID), rest=st.integers(4 * GIB, 80 * GIB), drafts=st.sampled_from([2, 4, 16]))
+    def test_drafts_never_give_more_slots(self, release: str, rest: int, drafts: int) -> None:
+        plain, drafting = (
+            states.solve(Release(release), rest, 50_000_000, states.Asked(requests=48, drafts=one)) for one in (0, drafts)
+        )
+        assert drafting.slots <= plain.slots

@@ -1,0 +1,403 @@
+"""The plan of a vLLM launch: parts, verdicts, and the engine's own words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import servelint
+from servelint.memory.plan import GIB, VERDICTS, Interval, MemoryPlan
+from tests.memory.planning import SMALL, planned, speculating
+
+
+def kv(plan: MemoryPlan) -> Interval:
+    assert plan.kv_gib is not None, plan.missing
+    return plan.kv_gib
+
+
+class TestParts:
+    def test_they_fill_the_fraction(self) -> None:
+        plan = planned("Qwen/Qwen3-8B", "0.19.1")
+        inside = sum(part.gib.mid for part in plan.parts if part.inside)
+        assert plan.budget_gib == pytest.approx(inside)
+        assert plan.gpu_gib is not None
+        assert plan.budget_gib == pytest.approx(0.9 * plan.gpu_gib)
+
+    def test_the_fraction_is_larger_from_0_20_0(self) -> None:
+        for release, fraction in (("0.19.1", 0.9), ("0.20.0", 0.92)):
+            plan = planned("Qwen/Qwen3-8B", release)
+            assert plan.gpu_gib is not None
+            assert plan.budget_gib == pytest.approx(fraction * plan.gpu_gib)
+
+    @pytest.mark.parametrize(
+        ("release", "env", "inside"),
+        [
+            ("0.17.1", "1", False),
+            ("0.19.1", None, False),
+            ("0.19.1", "1", True),
+            ("0.20.0", None, True),
+            ("0.20.0", "0", False),
+        ],
+    )
+    def test_cuda_graphs_are_counted_from_0_20_0(self, release: str, env: str | None, inside: bool) -> None:
+        variables = {"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS": env} if env is not None else {}
+        part = planned("Qwen/Qwen3-8B", release, env=variables).part("cuda graphs")
+        assert part is not None
+        assert part.inside is inside
+
+    def test_without_cuda_graphs_there_are_none(self) -> None:
+        assert planned("Qwen/Qwen3-8B --enforce-eager", "0.33.0").part("cuda graphs") is None
+
+    def test_weights_are_those_of_bfloat16(self) -> None:
+        """8.19 billion parameters: https://huggingface.co/Qwen/Qwen3-8B"""
+        plan = planned("Qwen/Qwen3-8B", "0.19.1")
+        assert plan.weights_gib == pytest.approx(8.19e9 * 2 / GIB, rel=0.01)
+
+    def test_room_for_adapters(self) -> None:
+        """Qwen3-8B's 36 layers: 4096 to 4096, twice 1024, back, and three of 12288; four adapters of rank 64."""
+        plan = planned("Qwen/Qwen3-8B --enable-lora --max-loras 4 --max-lora-rank 64", "0.19.1")
+        part = plan.part("lora adapters")
+        assert part is not None
+        linear = 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 12_288)
+        assert part.gib.mid == pytest.approx(36 * linear * 4 * 64 * 2 / GIB)
+        assert planned("Qwen/Qwen3-8B", "0.19.1").part("lora adapters") is None
+
+    def test_what_goes_to_the_cpu(self) -> None:
+        kept = planned("Qwen/Qwen3-8B", "0.19.1").weights_gib
+        left = planned("Qwen/Qwen3-8B --cpu-offload-gb 5", "0.19.1").weights_gib
+        assert kept is not None
+        assert left == pytest.approx(kept - 5)
+
+    def test_sequences_take_from_the_cache_where_the_vocabulary_is_sorted(self) -> None:
+        """gpt-oss-120b did not start on one H100 in 0.10: 1,024 sequences of 201,088 logits took 7 GiB (vLLM issue 23278)."""
+        many, few = (kv(planned(f"openai/gpt-oss-120b {more}", "0.11.1")) for more in ("", "--max-num-seqs 64"))
+        assert 5.5 < few.mid - many.mid < 7.5
+
+    def test_a_cache_of_a_given_size(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --kv-cache-memory-bytes 8589934592", "0.19.1")
+        assert kv(plan) == Interval.exact(8.0)
+
+    def test_blocks_of_a_given_number(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --num-gpu-blocks-override 4000 --max-model-len 8000", "0.19.1")
+        assert (plan.kv_tokens, plan.max_concurrency) == (64_000, 8.0)
+
+
+class TestDefaults:
+    @pytest.mark.parametrize(
+        ("gpu", "release", "batched", "sequences"),
+        [
+            ("h100", "0.19.1", "8,192", "1,024"),
+            ("a100-80gb", "0.19.1", "2,048", "256"),
+            ("rtx-5090", "0.19.1", "2,048", "256"),
+            ("b200", "0.27.1", "8,192", "1,024"),
+            ("b200", "0.28.0", "16,384", "1,024"),
+            ("gb10", "0.32.0", "8,192", "1,024"),
+            ("gb10", "0.33.0", "2,048", "256"),
+        ],
+    )
+    def test_batches_by_gpu(self, gpu: str, release: str, batched: str, sequences: str) -> None:
+        part = planned("Qwen/Qwen3-8B", release, gpu).part("activations")
+        assert part is not None
+        assert batched in part.origin or sequences in part.origin
+
+    def test_the_context_is_the_models(self) -> None:
+        assert planned("Qwen/Qwen3-8B", "0.19.1").max_model_len == 40_960
+
+
+class TestVerdicts:
+    def test_fits(self) -> None:
+        plan = planned("Qwen/Qwen3-8B", "0.19.1", "h100")
+        assert (plan.verdict, plan.refusal, plan.missing) == ("fits", None, [])
+
+    def test_no_room_for_the_weights(self) -> None:
+        plan = planned("Qwen/Qwen3-8B", "0.19.1", "rtx-5070")
+        assert (plan.verdict, plan.refusal) == ("refused", "torch.OutOfMemoryError: CUDA out of memory.")
+
+    def test_no_room_beside_the_weights(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --gpu-memory-utilization 0.45", "0.19.1", "rtx-5090")
+        assert plan.verdict == "refused"
+        assert plan.refusal is not None
+        assert plan.refusal.startswith("No available memory for the cache blocks. Try increasing `gpu_memory_utilization`")
+
+    def test_no_room_for_one_request(self) -> None:
+        plan = planned("openai/gpt-oss-120b --max-num-seqs 256 --gpu-memory-utilization 0.87", "0.11.1")
+        assert plan.verdict == "refused"
+        assert plan.refusal is not None
+        assert plan.refusal.startswith("To serve at least one request with the models's max seq len (131072), (")
+        assert plan.largest_context is not None
+        assert 0 < plan.largest_context < 131_072
+        assert f"the estimated maximum model length is {plan.largest_context}." in plan.refusal
+
+    def test_near_the_bound_nobody_can_tell(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --max-model-len 40960", "0.19.1", "rtx-4090")
+        assert plan.need_gib is not None
+        assert abs(kv(plan).mid - plan.need_gib) < 1.0
+        assert plan.verdict == "tight"
+
+    def test_a_fraction_that_is_not_free(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --gpu-memory-utilization 0.999", "0.19.1", "h100")
+        assert plan.verdict == "refused"
+        assert plan.refusal is not None
+        assert plan.refusal.startswith("Free memory on device cuda:0")
+
+    def test_a_fraction_that_leaves_nothing_for_cuda_graphs(self) -> None:
+        assert planned("Qwen/Qwen3-8B --gpu-memory-utilization 0.985", "0.17.1", "h100").verdict in ("tight", "oom-risk")
+
+    def test_the_longest_that_fits(self) -> None:
+        plan = planned("openai/gpt-oss-120b --max-model-len -1 --max-num-seqs 256 --gpu-memory-utilization 0.9", "0.19.1")
+        assert plan.verdict != "refused"
+        assert plan.max_model_len is not None
+        assert plan.max_model_len <= 131_072
+
+
+class TestWithoutACache:
+    def test_an_embedding_model(self) -> None:
+        plan = planned("BAAI/bge-large-en-v1.5", "0.19.1")
+        assert (plan.verdict, plan.kv_gib, plan.kv_tokens, plan.need_gib) == ("fits", None, None, None)
+        assert plan.part("kv cache") is None
+        assert plan.weights_gib == pytest.approx(0.335e9 * 2 / GIB, rel=0.03)
+
+
+class TestLessThanOneRequest:
+    def test_releases_that_look_at_the_first_group_alone(self) -> None:
+        """Qwen3-Next's first layer keeps a state: 0.14.0 to 0.18.1 start where other releases refuse."""
+        command = "Qwen/Qwen3-Next-80B-A3B-Instruct --tensor-parallel-size 2 --gpu-memory-utilization 0.55 --max-num-seqs 16"
+        early, late = planned(command, "0.18.1", "h200"), planned(command, "0.19.1", "h200")
+        assert early.max_concurrency is not None
+        assert early.max_concurrency < 1
+        assert early.verdict in ("fits", "tight")
+        assert late.verdict in ("refused", "tight")
+
+    def test_more_blocks_than_there_is_memory_for(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --num-gpu-blocks-override 10000000", "0.33.0")
+        assert plan.verdict == "oom-risk"
+
+
+class TestUnknown:
+    @pytest.mark.parametrize(
+        ("command", "release", "gpu", "missing"),
+        [
+            ("someone/never-heard-of", "0.19.1", "h100", "the architecture of someone/never-heard-of"),
+            ("", "0.19.1", "h100", "the model"),
+            ("Qwen/Qwen3-8B", "0.19.1", "my-gpu", "the GPU"),
+            ("Qwen/Qwen3-8B", "0.19.1", None, "the GPU"),
+            ("Qwen/Qwen3-8B", "0.9.2", "h100", "the arithmetic of releases before 0.10.0"),
+            ("Qwen/Qwen3-8B --max-num-seqs $N", "0.19.1", "h100", "--max-num-seqs"),
+            ("Qwen/Qwen3-8B --max-num-seqs 0", "0.19.1", "h100", "--max-num-seqs 0"),
+            ("Qwen/Qwen3-8B --gpu-memory-utilization nan", "0.19.1", "h100", "--gpu-memory-utilization nan"),
+            ("Qwen/Qwen3-8B --block-size -1", "0.19.1", "h100", "--block-size -1"),
+            ("Qwen/Qwen3-8B --kv-cache-dtype my_own", "0.19.1", "h100", "the size of a my_own KV cache"),
+        ],
+    )
+    def test_what_is_missing_is_named(self, command: str, release: str, gpu: str | None, missing: str) -> None:
+        plan = planned(command, release, gpu)
+        assert plan.verdict == "unknown"
+        assert missing in plan.missing
+
+    def test_a_release_that_does_not_know_the_model(self) -> None:
+        plan = planned("nvidia/Qwen3.6-35B-A3B-NVFP4", "0.11.0")
+        assert plan.verdict == "unknown"
+        assert any(text.startswith("0.11.0 does not know Qwen3_5MoeForConditionalGeneration") for text in plan.missing)
+
+    def test_a_draft_that_nobody_knows(self) -> None:
+        draft = speculating(method="dflash", model="someone/draft", num_speculative_tokens=3)
+        assert planned(f"Qwen/Qwen3-8B {draft}", "0.24.0").missing == ["nothing is known of the draft model's layers"]
+
+    def test_an_eagle_head_is_taken_for_a_layer(self) -> None:
+        """36 layers of the model, and one more."""
+        head = speculating(method="eagle3", model="someone/head", num_speculative_tokens=3)
+        plain, drafted = planned("Qwen/Qwen3-8B", "0.19.1"), planned(f"Qwen/Qwen3-8B {head}", "0.19.1")
+        assert plain.need_gib is not None
+        assert drafted.need_gib == pytest.approx(plain.need_gib * 37 / 36)
+        assert plain.weights_gib is not None
+        assert drafted.weights_gib is not None
+        assert 0.3 < drafted.weights_gib - plain.weights_gib < 1.0
+        assert "nothing is known of the EAGLE head: it is taken for one layer like the model's" in drafted.notes
+
+    def test_an_engine_without_a_plan(self) -> None:
+        with pytest.raises(ValueError, match=r"no memory plan for 'llama\.cpp'; use one of vllm, sglang"):
+            servelint.plan_memory("llama.cpp", ["-m", "model.gguf"])
+
+
+class TestApi:
+    def test_a_config_in_a_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        folder = tmp_path / "model"
+        folder.mkdir()
+        (folder / "config.json").write_text(json.dumps(SMALL))
+        named = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="0.19.1", gpu="h100")
+        here = servelint.plan_memory("vllm", ["./model"], version="0.19.1", gpu="h100")
+        assert (here.weights_gib, here.kv_tokens) == (named.weights_gib, named.kv_tokens)
+
+    @pytest.mark.parametrize("verb", [[], ["vllm", "serve"], ["python3", "-m", "vllm.entrypoints.openai.api_server"]])
+    def test_with_the_verb_or_without_it(self, verb: list[str]) -> None:
+        found = servelint.plan_memory("vllm", [*verb, "--model", "Qwen/Qwen3-8B"], version="0.19.1", gpu="h100")
+        assert (found.model, found.verdict) == ("Qwen/Qwen3-8B", "fits")
+
+    def test_a_build_between_releases(self) -> None:
+        found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="v0.19.1rc1.dev328+g18013df6a", gpu="h100")
+        assert (found.release, found.verdict) == ("0.19.1rc1.dev328+g18013df6a", "fits")
+
+    @pytest.mark.parametrize("version", [None, "nightly"])
+    def test_no_release_is_the_newest(self, version: str | None) -> None:
+        found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version=version, gpu="h100")
+        assert found.release == "0.33.0"
+        assert any("the newest that is known" in note for note in found.notes)
+
+    def test_a_build_of_a_checkout_without_tags_is_no_old_release(self) -> None:
+        found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="0.1.dev1+gda1daf40b", gpu="h100")
+        assert (found.release, found.verdict) == ("0.33.0", "fits")
+
+
+class TestProperties:
+    """What must hold whatever the numbers are."""
+
+    MODELS = (
+        "Qwen/Qwen3-8B",
+        "openai/gpt-oss-120b",
+        "nvidia/Qwen3.6-35B-A3B-NVFP4",
+        "google/gemma-4-26B-A4B",
+        "zai-org/GLM-5.1",
+    )
+    RELEASES = ("0.10.2", "0.14.0", "0.19.1", "0.24.0", "0.33.0")
+
+    @pytest.mark.parametrize("release", RELEASES)
+    @pytest.mark.parametrize("model", MODELS)
+    def test_more_utilisation_is_never_less_cache(self, model: str, release: str) -> None:
+        each = [planned(f"{model} --gpu-memory-utilization {share / 100}", release, "b200") for share in range(50, 100, 5)]
+        mids = [plan.kv_gib.mid for plan in each if plan.kv_gib is not None]
+        tokens = [plan.kv_tokens or 0 for plan in each]
+        assert mids == sorted(mids)
+        assert tokens == sorted(tokens)
+
+    @pytest.mark.parametrize("release", RELEASES)
+    @pytest.mark.parametrize("model", MODELS)
+    def test_more_context_is_never_more_concurrency(self, model: str, release: str) -> None:
+        each = [planned(f"{model} --max-model-len {length}", release, "b200") for length in (1000, 4096, 32_768, 40_960)]
+        found = [plan.max_concurrency for plan in each if plan.max_concurrency is not None]
+        assert found == sorted(found, reverse=True)
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_more_gpus_are_never_more_weights_on_each(self, model: str) -> None:
+        each = [planned(f"{model} --tensor-parallel-size {size}", "0.33.0", "b200").weights_gib for size in (1, 2, 4, 8)]
+        found = [gib for gib in each if gib is not None]
+        assert len(found) == 4
+        assert found == sorted(found, reverse=True)
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_more_sequences_are_never_more_cache(self, model: str) -> None:
+        each = [planned(f"{model} --max-num-seqs {count}", "0.33.0", "b200").kv_gib for count in (1, 64, 256, 1024)]
+        mids = [one.mid for one in each if one is not None]
+        assert mids == sorted(mids, reverse=True)
+
+    @pytest.mark.parametrize("model", MODELS)
+    @pytest.mark.parametrize("release", RELEASES)
+    def test_intervals_are_in_order_and_verdicts_known(self, model: str, release: str) -> None:
+        plan = planned(model, release, "h200")
+        assert plan.verdict in VERDICTS
+        for part in plan.parts:
+            assert part.gib.low <= part.gib.mid <= part.gib.high
+        if plan.kv_gib is not None:
+            assert plan.kv_gib.low <= plan.kv_gib.mid <= plan.kv_gib.high
+
+    def test_tokens_and_concurrency_agree_where_they_are_one_number(self) -> None:
+        for model in self.MODELS:
+            plan = planned(f"{model} --max-model-len 32768", "0.33.0", "b200")
+            if plan.kv_tokens is not None and plan.max_concurrency is not None:
+                assert plan.kv_tokens == int(plan.max_concurrency * 32_768)
+
+
+class TestParallelism:
+    def test_experts_are_divided_among_all_ranks(self) -> None:
+        """Attention is kept whole by every rank of data parallelism, experts are not."""
+        model = "Qwen/Qwen3-30B-A3B"
+        whole, dealt, parts = (
+            planned(f"{model} {more}", "0.19.1", "b200").weights_gib or 0.0
+            for more in ("", "--data-parallel-size 8 --enable-expert-parallel", "--data-parallel-size 8")
+        )
+        assert whole > 50
+        assert dealt == pytest.approx(parts, rel=0.01)
+        assert whole / 8 < dealt < whole / 5
+
+    def test_stages_of_a_pipeline_divide_weights_and_cache(self) -> None:
+        one, four = (planned(f"Qwen/Qwen3-8B --pipeline-parallel-size {size}", "0.19.1") for size in (1, 4))
+        assert one.weights_gib is not None
+        assert four.weights_gib is not None
+        assert four.weights_gib < one.weights_gib / 3
+        assert one.need_gib is not None
+        assert four.need_gib == pytest.approx(one.need_gib / 4)
+
+
+class TestWithoutTheHybridManager:
+    """Windows that keep all tokens, so that gpt-oss needs its 36 layers' worth for each."""
+
+    COMMAND = "openai/gpt-oss-120b --max-model-len 131072 --max-num-seqs 16 "
+    CONNECTOR = """--kv-transfer-config '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}'"""
+
+    def need(self, more: str, release: str) -> float:
+        return planned(self.COMMAND + more, release, "b200").need_gib or 0.0
+
+    def test_where_it_is_turned_off(self) -> None:
+        assert self.need("--disable-hybrid-kv-cache-manager", "0.19.1") == pytest.approx(9.0)
+        assert 4.5 < self.need("", "0.19.1") < 5.5
+
+    def test_a_connector_turns_it_off_to_0_21_0(self) -> None:
+        assert self.need(self.CONNECTOR, "0.19.1") == pytest.approx(9.0)
+        missing = planned(self.COMMAND + self.CONNECTOR, "0.22.0", "b200").missing
+        assert missing == ["whether the KV connector lets windows and states have blocks of their own"]
+
+    def test_a_connector_changes_nothing_where_all_layers_are_alike(self) -> None:
+        with_it, without = (planned(f"Qwen/Qwen3-8B {more}", "0.22.0").need_gib for more in (self.CONNECTOR, ""))
+        assert with_it == without
+
+    def test_chunked_attention_keeps_all_tokens_unless_a_variable_allows_it(self) -> None:
+        command = "meta-llama/Llama-4-Scout-17B-16E-Instruct --tensor-parallel-size 8 --max-model-len 131072"
+        allowed = {"VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE": "1"}
+        whole = planned(command, "0.19.1", "b200").need_gib
+        chunked = planned(command, "0.19.1", "b200", allowed).need_gib
+        assert whole is not None
+        assert chunked is not None
+        assert chunked < whole / 2
+
+
+class TestStatesAndPrefixCaching:
+    """Nemotron 3 Nano: Mamba-2 layers, whose models can keep a state for every block."""
+
+    COMMAND = "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 --max-model-len 131072 "
+
+    def test_a_state_for_every_block_costs_most(self) -> None:
+        each = [
+            planned(self.COMMAND + more, "0.24.0", "h200").need_gib or 0.0
+            for more in (
+                "--no-enable-prefix-caching",
+                "--enable-prefix-caching --mamba-cache-mode align",
+                "--enable-prefix-caching",
+            )
+        ]
+        assert each == sorted(each)
+        assert each[2] > 2 * each[1]
+
+    def test_from_0_28_0_one_a_request_is_the_default(self) -> None:
+        default, every = (
+            planned(f"{self.COMMAND} --enable-prefix-caching {more}", "0.28.0", "h200").need_gib or 0.0
+            for more in ("", "--mamba-cache-mode all")
+        )
+        assert every > 2 * default
+
+
+class TestNotes:
+    def test_mtp_on_a_hybrid_model(self) -> None:
+        command = "nvidia/Qwen3.6-35B-A3B-NVFP4 " + speculating(method="mtp", num_speculative_tokens=2)
+        plan = planned(command + " --max-model-len 131072 --enable-prefix-caching", "0.19.1", "gb10")
+        assert any("groups grow from 10 to 11 layers" in note and "10 % more" in note for note in plan.notes)
+        assert any("4 blocks for each group of layers with state, 2 of them for drafted tokens" in note for note in plan.notes)
+
+    def test_more_gpus_than_there_are(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 4 --pipeline-parallel-size 4", "0.19.1")
+        assert "it takes 16 GPUs, and 8 are there: the rest are on other nodes" in plan.notes
+
+    def test_more_ranks_than_heads(self) -> None:
+        plan = planned("Qwen/Qwen3-8B --tensor-parallel-size 16", "0.19.1")
+        assert "16 ranks share 8 key-value heads: each head is kept 2 times" in plan.notes
