@@ -189,6 +189,7 @@ def _found(rule: dict[str, Any], example: dict[str, Any], text: str) -> list[Spa
     return [one.span for one in check_launches(source, read(source).launches, settings) if one.rule == rule["id"]]
 
 
+@pytest.mark.book
 @pytest.mark.parametrize(("rule", "example", "text"), _examples("bad"))
 def test_a_rule_s_bad_example_is_found_at_its_marks_or_not_at_all(
     rule: dict[str, Any], example: dict[str, Any], text: str
@@ -197,11 +198,13 @@ def test_a_rule_s_bad_example_is_found_at_its_marks_or_not_at_all(
     assert [span.start for span in _found(rule, example, text)] in ([], [text.find(OPEN)])
 
 
+@pytest.mark.book
 def test_most_bad_examples_are_found() -> None:
     values = [param.values for param in _examples("bad")]
     assert sum(bool(_found(*value)) for value in values) > len(values) / 3
 
 
+@pytest.mark.book
 @pytest.mark.parametrize(("rule", "example", "text"), _examples("good"))
 def test_a_rule_s_good_example_is_not_found(rule: dict[str, Any], example: dict[str, Any], text: str) -> None:
     assert _found(rule, example, text) == []

@@ -165,6 +165,7 @@ def test_the_release_and_what_names_it(
     assert (data["launch"]["version"], data["launch"]["version_from"]) == (version, version_from)
 
 
+@pytest.mark.book
 def test_findings_of_every_rule_are_valid(workspace: Workspace) -> None:
     for rule in RULES:
         for number, example in enumerate(rule["examples"]["bad"]):
