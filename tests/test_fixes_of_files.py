@@ -36,6 +36,8 @@ FOLDERS = [
 
 
 def _crlf(data: bytes) -> bytes:
+    if data.startswith(b"#!"):
+        return data  # to a shell the CR is a part of the last word, which is a finding of its own
     return data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
 
 
