@@ -109,7 +109,7 @@ def _any(patterns: tuple[str, ...], name: str) -> bool:
 
 
 def _spoken(name: str) -> tuple[str, ...]:
-    """The names that checkpoints give a module: of routed experts each with its number, and those without a gate with up_proj."""
+    """The names that checkpoints give a module: routed experts have each its number, and without a gate up_proj alone."""
     if ".experts." not in name:
         return (name,)
     return (
