@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servelint.harvest.architectures import entry
+from servelint.harvest.architectures import entry, packed
 from servelint.harvest.architectures import names as shortened
-from servelint.harvest.architectures import packed
 from servelint.models import catalog, local
 from servelint.models.architecture import Architecture, find
 from servelint.models.described import described
