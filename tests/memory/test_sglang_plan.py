@@ -239,3 +239,29 @@ class TestProperties:
         if plan.verdict == FITS:
             assert plan.refusal is None
             assert kv(plan).low > 0
+
+
+class TestAdapters:
+    """srt/lora/mem_pool.py: an adapter of rank 16 on all linear layers of Llama 3.1 8B has 41,943,040 parameters."""
+
+    LLAMA = "--model-path meta-llama/Llama-3.1-8B-Instruct"
+
+    def test_room_is_kept_for_a_batch_of_them(self) -> None:
+        plan = planned(f"{self.LLAMA} --enable-lora --max-lora-rank 16 --lora-target-modules all", gpu="h100")
+        room = plan.part("lora adapters")
+        assert room is not None
+        assert room.gib.mid == pytest.approx(8 * 41_943_040 * 2 / 2**30)
+        plain = planned(self.LLAMA, gpu="h100")
+        assert kv(plain).mid - kv(plan).mid == pytest.approx(room.gib.mid, abs=0.01)
+
+    def test_fewer_modules_and_adapters_take_less(self) -> None:
+        modules = "--lora-target-modules q_proj k_proj v_proj o_proj"
+        plan = planned(f"{self.LLAMA} --enable-lora --max-lora-rank 16 --max-loras-per-batch 2 {modules}", gpu="h100")
+        room = plan.part("lora adapters")
+        assert room is not None
+        assert room.gib.mid == pytest.approx(2 * 13_631_488 * 2 / 2**30)
+
+    def test_a_rank_that_nobody_tells_makes_the_plan_unknown(self) -> None:
+        plan = planned(f"{self.LLAMA} --lora-paths a=/adapters/a", gpu="h100")
+        assert plan.verdict == UNKNOWN
+        assert plan.missing == ["the room for LoRA adapters"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from servelint.harvest.architectures import entry, packed
 from servelint.harvest.architectures import names as shortened
-from servelint.harvest.architectures import packed
 from servelint.models import catalog, local
 from servelint.models.architecture import Architecture, find
 from servelint.models.described import described
@@ -289,6 +289,39 @@ def test_a_config_that_claims_billions_of_layers_takes_no_time() -> None:
 @given(st.lists(st.sampled_from(["a", "b"]), max_size=40))
 def test_a_packed_list_comes_back(value: list[str]) -> None:
     assert catalog.unpacked({"key": packed(value)}) == {"key": value}
+
+
+def test_what_is_kept_of_a_config_describes_the_same_model() -> None:
+    layers = ["sliding_attention", "full_attention"] * 6
+    lists = {"ignore": ["lm_head", *(f"model.layers.{one}.mlp.gate" for one in range(12))], "quant_method": "fp8"}
+    config = {
+        **CONFIG,
+        "num_hidden_layers": 12,
+        "layer_types": layers,
+        "sliding_window": 128,
+        "rope_theta": 1e6,
+        "eos_token_id": 2,
+    }
+    config["quantization_config"] = lists
+    kept = entry({"name": "x", "config": config, "sources": ["a test"]})
+    assert kept is not None
+    assert "eos_token_id" not in kept["config"]
+    assert kept["config"]["layer_types"] == {"repeat": ["sliding_attention", "full_attention"], "length": 12}
+    assert kept["config"]["quantization_config"]["ignore"] == ["lm_head", "model.layers.*.mlp.gate"]
+    before, after = described("x", config), described("x", catalog.unpacked(kept["config"]))
+    assert before is not None
+    assert after is not None
+    assert (after.mixers, after.attention, after.quantization.scheme) == (before.mixers, before.attention, "fp8")
+    assert entry({"name": "x", "config": {"model_type": "unheard-of"}, "sources": []}) is None
+
+
+def test_experts_of_a_layer_have_the_format_of_most() -> None:
+    experts = {f"model.layers.0.mlp.experts.{one}.up_proj": {"quant_algo": "NVFP4" if one else "FP8"} for one in range(4)}
+    config = {**CONFIG, "quantization_config": {"quant_method": "modelopt", "quantized_layers": experts}}
+    kept = entry({"name": "x", "config": config, "sources": []})
+    assert kept is not None
+    layers = kept["config"]["quantization_config"]["quantized_layers"]
+    assert list(layers.values()) == [{"quant_algo": "NVFP4"}]
 
 
 def test_names_of_layers_are_shortened() -> None:

@@ -96,14 +96,24 @@ def names(value: Iterable[str], layers: int) -> list[str]:
     return out
 
 
+def _of_most(quantized: dict[str, Any]) -> dict[str, str]:
+    """Entries of modules, as JSON: of the experts of a layer that of most of them."""
+    found: dict[str, dict[str, int]] = {}
+    for name, one in quantized.items():
+        several = found.setdefault(_EXPERT.sub(".experts.*.", name), {})
+        text = json.dumps(one, sort_keys=True)
+        several[text] = several.get(text, 0) + 1
+    return {name: max(several, key=lambda one: several[one]) for name, several in found.items()}
+
+
 def _shorter(config: dict[str, Any], layers: int) -> dict[str, Any]:
     """The same with its lists packed."""
     out: dict[str, Any] = {}
     for key, value in config.items():
         if key == "quantized_layers" and isinstance(value, dict):
             by_entry: dict[str, list[str]] = {}
-            for name, one in value.items():
-                by_entry.setdefault(json.dumps(one, sort_keys=True), []).append(name)
+            for name, one in _of_most(value).items():
+                by_entry.setdefault(one, []).append(name)
             out[key] = {name: json.loads(one) for one, several in by_entry.items() for name in names(several, layers)}
         elif isinstance(value, dict):
             out[key] = _shorter(value, layers)

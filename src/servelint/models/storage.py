@@ -102,15 +102,21 @@ def _any(patterns: tuple[str, ...], name: str) -> bool:
     if not patterns:
         return False
     plain, expressions = _compiled(patterns)
-    for one in {name, _routed(name)}:
+    for one in _spoken(name):
         if plain.search(one) is not None or any(expression.match("model." + one) for expression in expressions):
             return True
     return False
 
 
-def _routed(name: str) -> str:
-    """A routed expert as checkpoints name one, each with its number."""
-    return name.replace(".experts.gate_up_proj", ".experts.0.gate_proj").replace(".experts.down_proj", ".experts.0.down_proj")
+def _spoken(name: str) -> tuple[str, ...]:
+    """The names that checkpoints give a module: routed experts have each its number, and without a gate up_proj alone."""
+    if ".experts." not in name:
+        return (name,)
+    return (
+        name,
+        name.replace(".experts.gate_up_proj", ".experts.0.gate_proj").replace(".experts.down_proj", ".experts.0.down_proj"),
+        name.replace(".experts.gate_up_proj", ".experts.0.up_proj"),
+    )
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.memory.plan import GIB, Interval, MemoryPlan, Part
-from servelint.memory.sglang import cells, machine, pool, resolved, states, verdict
+from servelint.memory.sglang import adapters, cells, machine, pool, resolved, states, verdict
 from servelint.memory.sglang.loaded import Loaded, load
 from servelint.memory.sglang.release import Release
 from servelint.memory.sglang.settings import Settings, read
@@ -23,8 +23,8 @@ class Launch:
     """What a plan is made of, once it is known."""
 
     __slots__ = (
-        "cells", "context", "defaults", "draft", "draft_cells", "free", "gpu", "loaded", "model", "page", "prefill_graphs",
-        "release", "settings", "share",
+        "adapters", "cells", "context", "defaults", "draft", "draft_cells", "free", "gpu", "loaded", "model", "page",
+        "prefill_graphs", "release", "settings", "share",
     )  # fmt: skip
 
     def __init__(self, release: Release, settings: Settings, model: Architecture) -> None:
@@ -40,6 +40,7 @@ class Launch:
         self.share: float | None = None
         self.context: int | None = None
         self.page = 1
+        self.adapters: Interval | None = None
 
     @property
     def attention_ranks(self) -> int:
@@ -89,6 +90,10 @@ def planned(config: Config) -> MemoryPlan:
         found.missing.append("the size of the draft model")
     _machine(config, found, plan)
     _cache(config, found, plan)
+    if settings.lora is not None:
+        plan.adapters = adapters.adapters_gib(settings.lora, model, plan.attention_ranks)
+        if plan.adapters is None:
+            found.missing.append("the room for LoRA adapters")
     if plan.loaded is not None:
         _parts(found, plan, plan.loaded)
         if plan.free is not None and plan.defaults is not None:
@@ -207,6 +212,9 @@ def _parts(found: MemoryPlan, plan: Launch, loaded: Loaded) -> None:
         )
         found.parts.append(Part("draft weights", draft, f"{loaded.draft_origin}; {where}", inside=plan.counted))
         found.weights_gib += draft.mid
+    if plan.adapters is not None and plan.settings.lora is not None:
+        origin = f"room for {plan.settings.lora.adapters} of rank {plan.settings.lora.rank}"
+        found.parts.append(Part("lora adapters", plan.adapters, origin))
 
 
 def _divide(found: MemoryPlan, plan: Launch, on: Machine) -> None:
@@ -220,6 +228,8 @@ def _divide(found: MemoryPlan, plan: Launch, on: Machine) -> None:
     taken = [loaded.target]
     if plan.counted and loaded.draft is not None:
         taken.append(loaded.draft)
+    if plan.adapters is not None:
+        taken.append(plan.adapters)
     if plan.model.vision is not None and plan.release.since("0.5.18"):
         taken.append(Interval.exact(100 / 1024))  # SGLANG_VLM_CACHE_SIZE_MB: mm_runtime_reservation_gb
     rest = _less(on.free.scaled(max(0.0, fraction)), taken)

@@ -37,6 +37,15 @@ class Speculation:
         return self.algorithm not in ("NGRAM", "UNO")
 
 
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """adapters: of one batch;  rank: --max-lora-rank, None where it is the adapters' own;  modules: --lora-target-modules"""
+
+    adapters: int
+    rank: int | None
+    modules: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Settings:
     """Sizes as written; None where a default that depends on the GPU or on the model holds.
@@ -78,6 +87,7 @@ class Settings:
     encoder: bool = True
     deepep: bool = False
     quantization: str | None = None
+    lora: Lora | None = None
     unknown: list[str] = field(default_factory=list)
     special: list[str] = field(default_factory=list)
 
@@ -125,11 +135,20 @@ def read(config: Config, release: Release) -> Settings:
     found.encoder = not (reader.flag("language-only") or reader.flag("language-model-only"))
     found.deepep = reader.word("moe-a2a-backend") == "deepep" or reader.flag("enable-deepep-moe")
     found.quantization = reader.word("quantization")
+    found.lora = _lora(config, reader)
     found.special += [f"--{name}" for name in _SPECIAL if config.operand(name).value not in (None, False)]
     found.special += [name for name in _SPECIAL_VARIABLES if config.operand("env." + name).present]
     if (reader.whole("offload-group-size") or 0) > 0:
         found.special.append("--offload-group-size")
     return found
+
+
+def _lora(config: Config, reader: _Reader) -> Lora | None:
+    if not reader.flag("enable-lora") and config.operand("lora-paths").present is not True:
+        return None
+    given = config.setting("lora-target-modules")
+    modules = tuple(word.text.value or "" for word in given.values) if given is not None else ()
+    return Lora(reader.whole("max-loras-per-batch") or 8, reader.whole("max-lora-rank"), modules)
 
 
 class _Reader:

@@ -103,7 +103,8 @@ def _after(found: MemoryPlan, plan: Launch, on: Machine, pools: Pools) -> str:
     left = on.free.scaled(1 - on.defaults.fraction)
     if pools.pool is not None and plan.settings.limit is not None:
         held = pools.kv_gib + pools.states_gib
-        spare = on.free.mid * on.defaults.fraction - (found.weights_gib or 0.0) - held
+        taken = (found.weights_gib or 0.0) + (plan.adapters.mid if plan.adapters is not None else 0.0)
+        spare = on.free.mid * on.defaults.fraction - taken - held
         left = left + Interval.exact(max(0.0, spare))
     need = Interval.exact(0.0)
     for part in _outside(plan, on, pools):
