@@ -61,6 +61,32 @@ class TestProduct:
     def test_other_labels(self, spec: str) -> None:
         assert settings(spec=spec) == {}
 
+    @pytest.mark.parametrize(
+        ("label", "gpu"),
+        [
+            ("node.kubernetes.io/instance-type: p5.48xlarge", "h100-80gb"),
+            ("beta.kubernetes.io/instance-type: Standard_ND96isr_H200_v5", "h200"),
+            ("node.kubernetes.io/instance-type: a2-ultragpu-1g", "a100-80gb"),
+            ("{node.kubernetes.io/instance-type: g6.12xlarge, nvidia.com/gpu.product: NVIDIA-L4}", "NVIDIA-L4"),
+        ],
+    )
+    def test_a_type_of_machine(self, label: str, gpu: str) -> None:
+        selector = label if label.startswith("{") else f"{{{label}}}"
+        assert settings(spec=f"nodeSelector: {selector}") == {"gpu_product": gpu}
+
+    @pytest.mark.parametrize("machine", ["m5.large", "g6f.xlarge", "p5.48xlarge-of-ours", "'{{ .Values.machine }}'"])
+    def test_a_type_of_machine_that_has_no_gpu_or_is_not_known(self, machine: str) -> None:
+        assert settings(spec=f"nodeSelector: {{node.kubernetes.io/instance-type: {machine}}}") == {}
+
+    def test_a_part_of_a_gpu(self) -> None:
+        whole = "nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}"
+        found = settings("resources: {limits: {nvidia.com/mig-1g.10gb: 1}}", whole)
+        assert found["gpu_product"] == "NVIDIA-H100-80GB-HBM3 MIG 1g.10gb"
+        several = "resources: {limits: {nvidia.com/mig-1g.10gb: 1, nvidia.com/mig-2g.20gb: 1}}"
+        assert "gpu_product" not in settings(several, whole)
+        google = "{cloud.google.com/gke-accelerator: nvidia-tesla-a100, cloud.google.com/gke-gpu-partition-size: 1g.5gb}"
+        assert settings(spec=f"nodeSelector: {google}")["gpu_product"] == "nvidia-tesla-a100 MIG 1g.5gb"
+
     def affinity(self, values: str, operator: str = "In") -> str:
         return (
             "affinity:\n  nodeAffinity:\n    requiredDuringSchedulingIgnoredDuringExecution:\n      nodeSelectorTerms:\n"
