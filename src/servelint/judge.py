@@ -15,6 +15,7 @@ from servelint.engines.config import configs as configs_of
 from servelint.engines.releases import known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
 from servelint.fixes import fix_for, fix_of
+from servelint.gpu_comments import name_gpus
 from servelint.launch import Launch
 from servelint.rules import ranges
 from servelint.rules.chosen import Chosen
@@ -52,7 +53,7 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     rules = Chosen(book) if book is not None else _wanted(launch.engine, settings)
     if not rules.rules:
         return []
-    launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
+    name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
     findings: list[Finding] = []

@@ -11,6 +11,7 @@ from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
+from servelint.gpu_comments import name_gpus
 from servelint.launch import Launch
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
@@ -69,7 +70,7 @@ class Planned:
 
     def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
         self.launch = launch
-        launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
+        name_gpus(launch, settings)
         release, note = _release(launch, settings)
         (self.config,) = configs(launch, [release] if release is not None else [])
         self.plan: MemoryPlan = memory.plan_of(self.config)
