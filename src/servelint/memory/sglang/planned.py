@@ -76,6 +76,10 @@ def planned(config: Config) -> MemoryPlan:
     settings = read(config, release)
     found.missing += [f"the value of --{one}" for one in settings.unknown]
     found.missing += [f"what {one} changes" for one in settings.special]
+    arguments = config.reading.arguments
+    if not arguments.complete:
+        found.missing.append("what the words add that are not known")
+    found.missing += [f"whether --{name} is given" for name in sorted(arguments.possible)]
     model = _model(config, name)
     if model is None:
         found.missing.append(f"what {name} looks like" if name else "the model")
