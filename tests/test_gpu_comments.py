@@ -6,9 +6,10 @@ from textwrap import dedent
 
 import pytest
 
+from servelint.comments import name_gpus
 from servelint.engines.config import configs
 from servelint.finding import Finding
-from servelint.gpu_comments import gpu_comments, name_gpus
+from servelint.gpu_comments import gpu_comments
 from servelint.launch import Launch
 from servelint.linter import check_launches
 from servelint.readers import read

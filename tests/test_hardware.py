@@ -23,6 +23,8 @@ from servelint.hardware import Fact, identify
         ("NVIDIA H100 NVL", "h100-nvl"),
         ("nvidia-h100-80gb", "h100-80gb"),
         ("nvidia-h100-mega-80gb", "h100-80gb"),
+        ("H100_NVLINK_80GB", "h100-80gb"),
+        ("A100_PCIE_40GB", "a100-40gb"),
         ("nvidia-l4", "l4"),
         ("nvidia-tesla-t4", "t4"),
         ("Tesla T4", "t4"),

@@ -38,11 +38,8 @@ class GpuComment:
         return launch.source is self.span.source and (first in self.lines or first <= self.lines[0] <= last)
 
 
-def name_gpus(launch: Launch, settings: Settings) -> None:
-    """Set the GPUs of a launch, as far as its file does not say them itself: by its comments, else by settings."""
-    launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
-    if SIGN not in launch.source.text:
-        return
+def apply(launch: Launch) -> None:
+    """Set the GPUs of a launch that comments name."""
     for comment in gpu_comments(launch.source):
         if not comment.speaks_for(launch):
             continue

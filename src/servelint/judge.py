@@ -9,13 +9,13 @@ from servelint import surroundings
 from servelint.acceptance import Complaint, complaints, refuses
 from servelint.acceptance.complaint import NEW_IN_FORKS, OF_FORKS
 from servelint.checks import run_check
+from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.releases import known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
 from servelint.fixes import fix_for, fix_of
-from servelint.gpu_comments import name_gpus
 from servelint.launch import Launch
 from servelint.rules import ranges
 from servelint.rules.chosen import Chosen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from servelint import gpu_comments
 from servelint.comments import SIGN
 from servelint.discover import files, read_file
 from servelint.finding import Finding
@@ -184,6 +183,8 @@ def check_launches(source: Source, launches: list[Launch], settings: Settings) -
                 seen.add(key)
                 found.append(finding)
     if SIGN in source.text:
+        from servelint import gpu_comments
+
         found += gpu_comments.told(source, launches, settings)
     found = suppress(source, found, settings)
     least = SEVERITIES.index(settings.severity)

@@ -10,8 +10,8 @@ from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
 from servelint.cli.plans import release_of
+from servelint.comments import name_gpus
 from servelint.engines.config import Config, configs
-from servelint.gpu_comments import name_gpus
 from servelint.launch import Launch
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from copy import copy
 
+from servelint.comments import name_gpus
 from servelint.engines.config import configs
 from servelint.engines.releases import newest, release_key
-from servelint.gpu_comments import name_gpus
 from servelint.launch import Launch
 from servelint.memory import PLANNED, plan_of
 from servelint.memory.plan import UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.engines.config import configs
 from servelint.launch import Container
 from tests.launching import launch_in
 
@@ -73,6 +74,25 @@ class TestProduct:
     def test_a_type_of_machine(self, label: str, gpu: str) -> None:
         selector = label if label.startswith("{") else f"{{{label}}}"
         assert settings(spec=f"nodeSelector: {selector}") == {"gpu_product": gpu}
+
+    @pytest.mark.parametrize(
+        ("label", "gpu"),
+        [
+            ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-80gb"),
+            ("cloud.google.com/gke-accelerator: nvidia-h100-80gb", "h100-80gb"),
+            ("cloud.google.com/gke-accelerator: nvidia-tesla-a100", "a100-40gb"),
+            ("karpenter.k8s.aws/instance-gpu-name: l40s", "l40s"),
+            ("gpu.nvidia.com/class: H100_NVLINK_80GB", "h100-80gb"),
+            ("amd.com/gpu.product-name: AMD_Instinct_MI300X_OAM", "mi300x"),
+            ("node.kubernetes.io/instance-type: p4de.24xlarge", "a100-80gb"),
+            ("nvidia.com/gpu.product: our-best", None),
+        ],
+    )
+    def test_rules_see_the_gpu_that_a_label_names(self, label: str, gpu: str | None) -> None:
+        text = "apiVersion: v1\nkind: Pod\nmetadata: {name: llm}\nspec:\n  nodeSelector: {" + label + "}\n  containers:\n"
+        launch = launch_in(text + "    - {name: s, image: 'vllm/vllm-openai:v0.20.0', args: [--model=m]}\n", "pod.yaml")
+        (config,) = configs(launch, ["0.20.0"])
+        assert (config.gpu_name is not None, config.operand("gpu.name").value) == (True, gpu)
 
     @pytest.mark.parametrize("machine", ["m5.large", "g6f.xlarge", "p5.48xlarge-of-ours", "'{{ .Values.machine }}'"])
     def test_a_type_of_machine_that_has_no_gpu_or_is_not_known(self, machine: str) -> None:
