@@ -182,6 +182,10 @@ class TestWhatIsSaidOfIt:
         [
             ("⟦gpu=h10-80gb⟧", '"h10-80gb" is not a GPU that servelint knows; did you mean a100-80gb, '),
             ("⟦gpu=xyzzyq⟧", '"xyzzyq" is not a GPU that servelint knows; '),
+            (
+                f"⟦gpu={'x' * 500}⟧",
+                f'"{"x" * 79}\u2026" is not a GPU that servelint knows; write it as in h100-80gb or NVIDIA-L40S',
+            ),
             ("⟦gpu=⟧", "gpu= names no GPU; "),
             ("gpu=h100-80gb ⟦gpu-count=two⟧", '"two" is no number of GPUs; write a whole number from 1 on: gpu-count=2'),
             ("gpu=h100-80gb ⟦gpu-count=0⟧", '"0" is no number of GPUs; write a whole number'),

@@ -18,6 +18,7 @@ from servelint.source import Source, Span
 _COMMENT = r"#[ \t]*servelint:[ \t]*(gpu(?:-count)?[ \t]*=[^\n]*)"
 _SAID = r"[ \t,]*(gpu|gpu-count)[ \t]*=[ \t]*([^\s,]*)"
 _TIMES = r"[ \t]*([x*\u00d7][ \t]*(\d+)|(\d+)[ \t]*x)(?=\s|$)"
+_LONGEST = 80
 
 
 class GpuComment:
@@ -81,8 +82,9 @@ def _take_gpu(comment: GpuComment, name: str, place: Span) -> None:
         comment.gpu = name
         return
     near = hardware.near(name) if name else []
+    shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "\u2026"
     told = f"did you mean {', '.join(near)}?" if near else "write it as in h100-80gb or NVIDIA-L40S"
-    comment.wrong.append((place, f'"{name}" is not a GPU that servelint knows' if name else "gpu= names no GPU", told))
+    comment.wrong.append((place, f'"{shown}" is not a GPU that servelint knows' if name else "gpu= names no GPU", told))
 
 
 def _take_count(comment: GpuComment, number: str, place: Span) -> None:
