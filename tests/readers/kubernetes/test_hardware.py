@@ -107,6 +107,19 @@ class TestProduct:
         google = "{cloud.google.com/gke-accelerator: nvidia-tesla-a100, cloud.google.com/gke-gpu-partition-size: 1g.5gb}"
         assert settings(spec=f"nodeSelector: {google}")["gpu_product"] == "nvidia-tesla-a100 MIG 1g.5gb"
 
+    @pytest.mark.parametrize(
+        ("machines", "expected"),
+        [
+            ("[g5.xlarge, g5.2xlarge]", {"gpu_product": "a10g"}),
+            ("[g5.xlarge, g6.xlarge]", {}),
+            ("[g5.xlarge, m5.large]", {}),
+            ("[]", {}),
+        ],
+    )
+    def test_machines_of_several_sizes(self, machines: str, expected: dict[str, str]) -> None:
+        found = settings(spec=self.affinity(machines).replace("nvidia.com/gpu.product", "node.kubernetes.io/instance-type"))
+        assert found == expected
+
     def affinity(self, values: str, operator: str = "In") -> str:
         return (
             "affinity:\n  nodeAffinity:\n    requiredDuringSchedulingIgnoredDuringExecution:\n      nodeSelectorTerms:\n"

@@ -93,13 +93,14 @@ def product(source: Source, pod: Entries, fields: Entries) -> Text | None:
 
 def _machine(source: Source, pod: Entries) -> Text | None:
     """The GPU of the machines of a type that a pod is bound to; None for one that is not known."""
-    label = _labelled(source, pod, _MACHINES)
-    if label is None or label.value is None:
+    labels = _choices(source, pod, _MACHINES)
+    if not labels:
         return None
     from servelint import hardware
 
-    gpu = hardware.of_machine(label.value)
-    return Text.of(gpu, label.span()) if gpu is not None else None
+    gpus = {hardware.of_machine(label.value or "") for label in labels}
+    gpu = gpus.pop() if len(gpus) == 1 else None  # machines of several sizes may have the same
+    return Text.of(gpu, labels[0].span()) if gpu is not None else None
 
 
 def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
@@ -114,21 +115,26 @@ def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
 
 
 def _labelled(source: Source, pod: Entries, labels: tuple[str, ...]) -> Text | None:
-    """The value of the first of some labels that a pod's node must have; None if it may be any."""
+    """The value of the first of some labels that a pod's node must have; None if it may be any, or one of several."""
+    found = _choices(source, pod, labels)
+    return found[0] if len(found) == 1 else None
+
+
+def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[Text]:
+    """The values of which the first of some labels must have one on a pod's node; none if it may be any."""
     selector = section(pod, "nodeSelector")
     for name in labels:
         if name in selector and yaml_nodes.scalar(selector[name][1]) is not None:
-            return yaml_nodes.text(source, selector[name][1])
+            return [yaml_nodes.text(source, selector[name][1])]
     required = section(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = listed(required, "nodeSelectorTerms")
     if len(terms) != 1:
-        return None  # one of them is enough
+        return []  # one of them is enough
     for item in listed(yaml_nodes.entries(terms[0]), "matchExpressions"):
         fields = yaml_nodes.entries(item)
-        values = listed(fields, "values")
-        if string(fields, "key") in labels and string(fields, "operator") == "In" and len(values) == 1:
-            return yaml_nodes.text(source, values[0])
-    return None
+        if string(fields, "key") in labels and string(fields, "operator") == "In":
+            return [yaml_nodes.text(source, value) for value in listed(fields, "values")]
+    return []
 
 
 def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
