@@ -6,6 +6,7 @@ They count for more than settings, and for less than a node selector or a reserv
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 from servelint.comments import SIGN, lines_of
@@ -34,16 +35,10 @@ class GpuComment:
         self.count: int | None = None
         self.wrong: list[tuple[Span, str, str]] = []
 
-    def speaks_for(self, launch: Launch) -> bool:
-        first, last = launch.site.line, launch.site.end_line
-        return launch.source is self.span.source and (first in self.lines or first <= self.lines[0] <= last)
-
 
 def apply(launch: Launch) -> None:
     """Set the GPUs of a launch that comments name."""
-    for comment in gpu_comments(launch.source):
-        if not comment.speaks_for(launch):
-            continue
+    for comment in _speaking(launch):
         if comment.gpu is not None:  # how many the settings say there are is said of other GPUs
             launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
         elif comment.count is not None:
@@ -54,6 +49,19 @@ def apply(launch: Launch) -> None:
 def gpu_comments(source: Source) -> tuple[GpuComment, ...]:
     """The GPU comments of a source."""
     return tuple([_read(source, match) for match in re.finditer(_COMMENT, source.text)]) if SIGN in source.text else ()
+
+
+def _speaking(launch: Launch) -> list[GpuComment]:
+    """The comments that speak for a launch, by line: those on its lines, and one that stands alone above it."""
+    comments = gpu_comments(launch.source)
+    first, last = launch.site.line, launch.site.end_line
+    start = bisect_left(comments, first - 1, key=_line)
+    found = comments[start : bisect_right(comments, last, lo=start, key=_line)]
+    return [comment for comment in found if _line(comment) >= first or first in comment.lines]
+
+
+def _line(comment: GpuComment) -> int:
+    return comment.lines[0]
 
 
 def _read(source: Source, match: re.Match[str]) -> GpuComment:
@@ -101,12 +109,16 @@ def told(source: Source, launches: list[Launch], settings: Settings) -> list[Fin
     if not comments or not settings.wants(GPU_COMMENT):
         return []
     whole = [launch for launch in launches if launch.source is source and not launch.fragment]
+    heard: dict[int, list[Launch]] = {}
+    for launch in whole:
+        for comment in _speaking(launch):
+            heard.setdefault(id(comment), []).append(launch)
     found: list[tuple[Span, str, str]] = []
     for comment in comments:
         found += comment.wrong
         if comment.gpu is None and comment.count is None:
             continue
-        theirs = [launch for launch in whole if comment.speaks_for(launch)]
+        theirs = heard.get(id(comment), [])
         if not theirs:
             found.append((comment.span, "the comment names GPUs for no launch", _where(comment, whole)))
         elif comment.gpu is not None and (named := {_other(comment, launch) for launch in theirs}) and None not in named:
@@ -136,7 +148,7 @@ def _other(comment: GpuComment, launch: Launch) -> str | None:
         mine, named = hardware.identify(comment.gpu or ""), hardware.identify(product.value)
         same = mine is not None and named is not None and mine.facts == named.facts
         return None if same else product.value
-    later = [one for one in gpu_comments(launch.source) if one.gpu is not None and one.speaks_for(launch)][-1:]
+    later = [one for one in _speaking(launch) if one.gpu is not None][-1:]
     return later[0].gpu if later and later[0] is not comment and later[0].gpu != comment.gpu else None
 
 
