@@ -1,6 +1,6 @@
 """The HTML page of some folders in a headless Chromium: its size, when it is loaded and painted, and how fast it filters.
 
-    python benchmarks/html_page.py FOLDER...
+    python benchmarks/html_page.py [--gpu NAME] FOLDER...
 
 Needs the extra `browser` and a Chromium on the path. The page is opened at two widths, each several times in a fresh context;
 printed are the medians and the worst. Filtering is from the event to the second frame after it; typing waits for 120 ms of
@@ -9,6 +9,7 @@ quiet, which are not counted.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import statistics
@@ -19,9 +20,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
+from servelint.cli.plans import Plans
 from servelint.linter import Report, check_in_parallel
 from servelint.report.html import render
-from servelint.settings import DEFAULT
+from servelint.settings import Settings
 
 RUNS = 7
 WIDTHS = (1280, 390)
@@ -62,21 +64,25 @@ def opened(browser: Browser, address: str, width: int) -> list[float]:
     return found
 
 
-def written(folders: list[str]) -> tuple[Report, str]:
-    report = check_in_parallel(folders, DEFAULT, words=True)
+def written(folders: list[str], gpu: str | None) -> tuple[Report, str]:
+    """With a GPU, each launch has the bar of its memory plan."""
+    asked = Settings(gpu=gpu)
+    report = check_in_parallel(folders, asked, words=True)
     began = time.perf_counter()
-    text = render(report)
+    text = render(report, plans=Plans(asked))
     print(f"{'written in':<16} {(time.perf_counter() - began) * 1000:6.0f} ms")
     return report, text
 
 
 def main() -> None:
-    if len(sys.argv) < 2:
-        sys.exit(str(__doc__))
+    usage = argparse.ArgumentParser(description="The HTML page of some folders in a headless Chromium.")
+    usage.add_argument("--gpu", help="draw the memory plans of launches on it")
+    usage.add_argument("folders", nargs="+", metavar="FOLDER")
+    arguments = usage.parse_args()
     program = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
     if program is None:
         sys.exit("there is no chromium, chromium-browser or google-chrome on the path")
-    report, text = written(sys.argv[1:])
+    report, text = written(arguments.folders, arguments.gpu)
     size = len(text.encode())
     print(f"{'launches':<16} {len(report.launches):6}    findings {len(report.findings)}    size {size / 1e6:.2f} MB")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

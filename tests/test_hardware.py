@@ -23,6 +23,8 @@ from servelint.hardware import Fact, identify
         ("NVIDIA H100 NVL", "h100-nvl"),
         ("nvidia-h100-80gb", "h100-80gb"),
         ("nvidia-h100-mega-80gb", "h100-80gb"),
+        ("H100_NVLINK_80GB", "h100-80gb"),
+        ("A100_PCIE_40GB", "a100-40gb"),
         ("nvidia-l4", "l4"),
         ("nvidia-tesla-t4", "t4"),
         ("Tesla T4", "t4"),
@@ -180,3 +182,43 @@ class TestTable:
 
     def test_what_they_support_has_a_source(self) -> None:
         assert all(needs["source"] for needs in self.DATA["supports"].values())
+
+
+def test_machines_have_gpus_that_are_known() -> None:
+    table = json.loads((resources.files("servelint.hardware") / "machines.json").read_text())
+    for pattern, name, source in table["types"]:
+        gpu = identify(name)
+        assert gpu is not None, pattern
+        assert (gpu.name, "memory-gib" in gpu.facts, source in table["sources"]) == (name, True, True)
+
+
+@pytest.mark.parametrize(
+    ("machine", "gpu"),
+    [
+        ("p5.48xlarge", "h100-80gb"),
+        ("p5e.48xlarge", "h200"),
+        ("g6e.12xlarge", "l40s"),
+        ("g5.xlarge", "a10g"),
+        ("a3-megagpu-8g", "h100-80gb"),
+        ("Standard_NC40ads_H100_v5", "h100-nvl"),
+        ("g6f.xlarge", None),  # a part of an L4
+        ("m7i.4xlarge", None),
+        ("", None),
+    ],
+)
+def test_machines(machine: str, gpu: str | None) -> None:
+    assert hardware.of_machine(machine) == gpu
+
+
+@pytest.mark.parametrize(
+    ("said", "named", "counts"),
+    [
+        ("h100-80gb", "our-best", True),
+        ("a100-80gb", "a100", True),
+        ("h100-80gb", "NVIDIA-L4", False),
+        ("h100", "h100-80gb", False),
+        ("our-best", "nothing", False),
+    ],
+)
+def test_what_a_person_says_beside_a_file(said: str, named: str, counts: bool) -> None:
+    assert hardware.counts(said, named) is counts

@@ -102,6 +102,14 @@ def test_settings_are_read_where_there_is_a_settings_file(tmp_path: Path) -> Non
     assert "difflib" not in modules
 
 
+def test_gpus_are_known_where_one_is_named(tmp_path: Path) -> None:
+    about_gpus = {"servelint.gpu_comments", "servelint.hardware", "servelint.memory"}
+    (tmp_path / "compose.yml").write_text(COMPOSE)
+    assert not about_gpus & set(imported(tmp_path, "check", "compose.yml")[1])
+    (tmp_path / "compose.yml").write_text(COMPOSE.replace("command: >-", "command: >- # servelint: gpu=h100-80gb"))
+    assert about_gpus - {"servelint.memory"} <= set(imported(tmp_path, "check", "compose.yml")[1])
+
+
 def test_a_file_that_launches_nothing_is_not_parsed(tmp_path: Path) -> None:
     (tmp_path / "compose.yml").write_text("services: {web: {image: nginx}}\n")
     (tmp_path / "run.sh").write_text("echo hello\n")

@@ -9,6 +9,7 @@ from servelint import surroundings
 from servelint.acceptance import Complaint, complaints, refuses
 from servelint.acceptance.complaint import NEW_IN_FORKS, OF_FORKS
 from servelint.checks import run_check
+from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
@@ -52,7 +53,7 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     rules = Chosen(book) if book is not None else _wanted(launch.engine, settings)
     if not rules.rules:
         return []
-    launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
+    name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
     findings: list[Finding] = []

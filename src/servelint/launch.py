@@ -233,7 +233,8 @@ class Launch:
     open_env:  whether a file that could not be read, or a sourced script, may set more variables than env has
     likely:    a plain run of its script comes to it; False in a branch that only other settings take
     folder:    where the files that it names are looked for; None if they are not here (in a container, on another machine)
-    gpu, gpu_count: the GPUs that it runs on, where the user says it and the file does not
+    gpu, gpu_count: the GPUs that it runs on, where a comment or the user says it and the file's own settings do not
+    gpu_site:  the comment that names its GPU, if one does
     open:      the file that a word of it names, where that is known (`--config FILE`)
     fragment:  a part of a launch (a speculative-config file), not a start on its own
     owner:     the file whose launch it is, where another that changes it was read (the base of a compose override)
@@ -250,6 +251,7 @@ class Launch:
         "fragment",
         "gpu",
         "gpu_count",
+        "gpu_site",
         "likely",
         "name",
         "open",
@@ -290,6 +292,7 @@ class Launch:
         self.folder: str | None = None
         self.gpu: str | None = None
         self.gpu_count: int | None = None
+        self.gpu_site: Span | None = None
         self.open: Callable[[Text], Opened | None] | None = None
         self.owner: Source | None = None
         self.fragment = fragment

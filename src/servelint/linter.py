@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from servelint.comments import SIGN
 from servelint.discover import files, read_file
 from servelint.finding import Finding
 from servelint.judge import judge
@@ -181,6 +182,10 @@ def check_launches(source: Source, launches: list[Launch], settings: Settings) -
             if key not in seen:
                 seen.add(key)
                 found.append(finding)
+    if SIGN in source.text:
+        from servelint import gpu_comments
+
+        found += gpu_comments.told(source, launches, settings)
     found = suppress(source, found, settings)
     least = SEVERITIES.index(settings.severity)
     kept = [finding for finding in found if SEVERITIES.index(finding.severity) >= least]

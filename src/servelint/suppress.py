@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.comments import SIGN, lines_of
 from servelint.finding import Finding
 from servelint.rules.load import every
 from servelint.rules.own import OWN, UNUSED_IGNORE
@@ -45,19 +46,17 @@ class Ignore:
 
 def ignores(source: Source) -> list[Ignore]:
     """The suppression comments of a source."""
-    if "servelint:" not in source.text:
+    if SIGN not in source.text:
         return []
     found: list[Ignore] = []
     for match in _COMMENT.finditer(source.text):
-        line = source.position(match.start())[0]
-        alone = not source.line_text(line)[: match.start() - source.line_starts[line - 1]].strip()
         patterns: list[tuple[str, Span]] = []
         if match.group(1) is not None:
             for part in re.finditer(r"[^,\s]+", match.group(1)):
                 start = match.start(1) + part.start()
                 patterns.append((part.group(), Span(source, start, start + len(part.group()))))
         end = match.start() + len(match.group().rstrip())
-        found.append(Ignore(Span(source, match.start(), end), (line, line + 1) if alone else (line,), patterns))
+        found.append(Ignore(Span(source, match.start(), end), lines_of(source, match.start()), patterns))
     return found
 
 

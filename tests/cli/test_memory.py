@@ -111,6 +111,25 @@ def test_whether_graphs_are_captured_need_not_be_known(workspace: Workspace) -> 
     assert (plan["verdict"], plan["missing"], graphs["gib"]["low"]) == ("fits", [], 0.0)
 
 
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ('"$@"', ["what the words add that are not known"]),
+        ("${SMALL:+--mem-fraction-static 0.5}", ["whether --mem-fraction-static is given"]),
+    ],
+)
+def test_words_of_sglang_that_nobody_knows(words: str, missing: list[str], workspace: Workspace) -> None:
+    text = f"python -m sglang.launch_server --model-path Qwen/Qwen3-8B {words}\n"
+    (plan,) = plans(workspace, text, "--gpu", "h100", "--engine-version", "sglang=0.5.9")
+    assert (plan["verdict"], plan["missing"]) == ("unknown", missing)
+
+
+def test_the_gpu_of_a_comment(workspace: Workspace) -> None:
+    options = ("--gpu", "l4", "--gpu-count", "8", "--engine-version", "vllm=0.19.1")
+    (plan,) = plans(workspace, SERVE.rstrip() + " # servelint: gpu=h100 gpu-count=2\n", *options)
+    assert (plan["gpu"], plan["gpu_count"], plan["verdict"]) == ("h100", 2, "fits")
+
+
 def test_without_speculation(workspace: Workspace) -> None:
     text = """vllm serve nvidia/Qwen3.6-35B-A3B-NVFP4 --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}'\n"""
     (plan,) = plans(workspace, text, "--gpu", "h100", "--engine-version", "vllm=0.24.0", "--what-if")

@@ -33,11 +33,16 @@ def said(element: Element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
+def _local(element: Element) -> str:
+    """An element's name; those of an SVG have a namespace before it, comments none at all."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
 def _found(root: Element, selector: str) -> Iterator[Element]:
     name, _, kind = selector.partition(".")
     for element in root.iter():
         if selector.startswith("#"):
             if element.get("id") == selector[1:]:
                 yield element
-        elif (not name or element.tag == name) and (not kind or kind in element.get("class", "").split()):
+        elif (not name or _local(element) == name) and (not kind or kind in element.get("class", "").split()):
             yield element

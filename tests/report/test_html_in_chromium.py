@@ -12,10 +12,12 @@ import pytest
 from servelint.launch import Launch
 from servelint.linter import Report
 from servelint.report.html import render
+from servelint.report.html.words import MEMORY
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.report import browser as browsers
 from tests.report.kinds import mixed
+from tests.report.plans import plan
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -202,7 +204,8 @@ class TestAccessibility:
         both = several()
         both.add(mixed())
         path = tmp_path / "report.html"
-        path.write_text(render(both), encoding="utf-8")
+        plans = dict(zip([id(one.launch) for one in both.findings], [plan(verdict) for verdict in MEMORY], strict=False))
+        path.write_text(render(both, plans=lambda launch: plans.get(id(launch))), encoding="utf-8")
         with browsers.opened(browser, path, width=width, scheme=scheme) as page:
             page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
             # what is out of sight is not laid out, and not looked at either
@@ -236,6 +239,53 @@ class TestAccessibility:
             page.keyboard.press("Tab")
             assert page.evaluate("document.activeElement.getBoundingClientRect().left >= 0")
             assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+class TestMemory:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        file = tmp_path / "report.html"
+        file.write_text(render(several(), plans=lambda _: plan(draft_weights=10.0)), encoding="utf-8")
+        return file
+
+    @pytest.mark.parametrize("width", [390, 1280])
+    def test_the_bar_is_drawn_to_scale(self, width: int, browser: Browser, path: Path) -> None:
+        with browsers.opened(browser, path, width=width) as page:
+            bar = page.get_by_role("img", name=re.compile("^One h100 of 100.0 GiB: weights 30.0 GiB")).first
+            whole = bar.bounding_box()
+            parts = [rect.bounding_box() for rect in bar.locator("rect").all()]
+            assert whole is not None
+            shares = [part["width"] / (whole["width"] - 2) for part in parts if part is not None]  # a line around it
+            assert shares == pytest.approx([0.3, 0.1, 0.5, 0.01], abs=0.01)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_shapes_are_drawn_in_the_reader_s_scheme(self, scheme: str, browser: Browser, path: Path) -> None:
+        with browsers.opened(browser, path, scheme=scheme) as page:
+            grounds, lines = (
+                page.evaluate(f"[...document.querySelectorAll('pattern {one}')].map((node) => getComputedStyle(node).{what})")
+                for one, what in (("rect", "fill"), ("path", "stroke"))
+            )
+        assert {"light": "rgb(185, 211, 240)", "dark": "rgb(39, 75, 115)"}[scheme] in grounds
+        assert set(lines) == {{"light": "rgb(63, 71, 82)", "dark": "rgb(169, 179, 191)"}[scheme]}
+
+    def test_the_parts_by_the_keyboard(self, browser: Browser, path: Path) -> None:
+        with browsers.opened(browser, path) as page:
+            table = page.locator(".memory table").first
+            assert table.is_hidden()
+            page.locator(".memory summary").first.press("Enter")
+            assert table.get_by_role("rowheader", name="draft weights").is_visible()
+
+    def test_on_paper(self, browser: Browser, path: Path) -> None:
+        with browsers.opened(browser, path, scheme="dark") as page:
+            page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+            page.emulate_media(media="print")
+            assert page.locator(".memory table").first.is_visible()
+            assert page.evaluate("getComputedStyle(document.querySelector('.bar text')).fill") == "rgb(26, 29, 33)"
+
+    def test_without_a_script(self, browser: Browser, path: Path) -> None:
+        with browsers.opened(browser, path, script=False) as page:
+            assert page.locator(".memory .bar").first.is_visible()
 
 
 class TestWithoutAScript:

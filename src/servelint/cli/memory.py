@@ -9,8 +9,9 @@ from servelint import memory
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
+from servelint.cli.plans import release_of
+from servelint.comments import name_gpus
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import newest, release_key
 from servelint.launch import Launch
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
@@ -69,8 +70,8 @@ class Planned:
 
     def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
         self.launch = launch
-        launch.gpu, launch.gpu_count = settings.gpu, settings.gpu_count
-        release, note = _release(launch, settings)
+        name_gpus(launch, settings)
+        release, note = release_of(launch, settings)
         (self.config,) = configs(launch, [release] if release is not None else [])
         self.plan: MemoryPlan = memory.plan_of(self.config)
         if note:
@@ -102,20 +103,6 @@ class Planned:
             answer = f"--{self.solving} {self.solved}" if self.solved is not None else f"--{self.solving}: {nothing}"
             lines.append(f"  solved: {answer}")
         return "\n".join(lines)
-
-
-def _release(launch: Launch, settings: Settings) -> tuple[str | None, str | None]:
-    """The release to plan for, and what to say of it where nobody names one."""
-    claim = launch.release.release
-    given = settings.engine_versions.get(launch.engine)
-    named = claim if claim is not None and release_key(claim) is not None else given
-    if named is not None:
-        return named, None
-    latest = newest(launch.engine)
-    return (
-        latest,
-        f"no release is named: planned as {latest}, the newest that is known; say --engine-version {launch.engine}=...",
-    )
 
 
 def _solved(what: str | None, config: Config, plan: MemoryPlan, elsewhere: list[MemoryPlan]) -> int | str | None:

@@ -88,9 +88,10 @@ def _render(report: Report, kind: str, path: str | None, manner: Manner, asked: 
 
         return sarif.render(report, asked.rule_folders())
     if kind == "html":
+        from servelint.cli.plans import Plans
         from servelint.report import html
 
-        return html.render(report, asked.rule_folders(), lambda path: asked.of(path).engine_versions)
+        return html.render(report, asked.rule_folders(), lambda path: asked.of(path).engine_versions, Plans(asked))
     from importlib import import_module
 
     rendered: str = import_module(f"servelint.report.{_MODULES.get(kind, kind)}").render(report)

@@ -242,9 +242,7 @@ class Config:
     def _gpu(self, fact: str) -> Operand:
         if fact == "count":
             return self._gpu_count()
-        container = self.launch.container
-        product = container.settings.get("gpu_product") if container is not None else None
-        name = product.value if product is not None else self.launch.gpu
+        name, site = self._named_gpu()
         if name is None:
             return UNKNOWN
         from servelint import hardware
@@ -252,7 +250,26 @@ class Config:
         gpu = hardware.identify(name)
         if gpu is None or fact not in gpu.facts:
             return UNKNOWN
-        return Operand(True, gpu.facts[fact], site=product.span() if product is not None else None)
+        return Operand(True, gpu.facts[fact], site=site)
+
+    @property
+    def gpu_name(self) -> str | None:
+        """The GPU as the file or the user names it; None if nobody does."""
+        return self._named_gpu()[0]
+
+    def _named_gpu(self) -> tuple[str | None, Span | None]:
+        """The GPU and the place that names it. Where the file's own settings do not tell which it is, a comment may."""
+        launch = self.launch
+        product = launch.container.settings.get("gpu_product") if launch.container is not None else None
+        if product is None or (launch.gpu_site is not None and self._says_more(launch.gpu, product.value)):
+            return launch.gpu, launch.gpu_site
+        return product.value, product.span()
+
+    @staticmethod
+    def _says_more(comment: str | None, product: str | None) -> bool:
+        from servelint import hardware
+
+        return comment is not None and (product is None or hardware.counts(comment, product))
 
     def _gpu_count(self) -> Operand:
         """How many GPUs the engine sees at most: its container's, or as --gpu-count says; a variable may hide some of them."""

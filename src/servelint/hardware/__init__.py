@@ -119,6 +119,19 @@ def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> 
     return Gpu(name, facts)
 
 
+def of_machine(type_: str) -> str | None:
+    """The name of the GPU that a cloud's machines of a type have (`p5.48xlarge`, `a3-highgpu-8g`); None if nobody knows."""
+    with open(os.path.join(os.path.dirname(__file__), "machines.json"), encoding="utf-8") as file:
+        types = json.load(file)["types"]
+    return next((gpu for pattern, gpu, _ in types if re.fullmatch(pattern, type_.strip().lower())), None)
+
+
+def counts(said: str, named: str) -> bool:
+    """Whether what a person says of a GPU counts: its file names none that is known, or the card without its size."""
+    mine, theirs = identify(said), identify(named)
+    return mine is not None and (theirs is None or mine.name.startswith(theirs.name + "-"))
+
+
 def names() -> list[str]:
     """The names of all GPUs that are known, a card with several sizes of memory once for each."""
     found: list[str] = []

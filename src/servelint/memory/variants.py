@@ -79,6 +79,7 @@ def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
     )
     launch.folder, launch.open = old.folder, old.open
     launch.gpu, launch.gpu_count = gpu or old.gpu, old.gpu_count
+    launch.gpu_site = old.gpu_site if gpu is None else None
     (found,) = configs(launch, [config.release] if config.release is not None else [])
     return found
 

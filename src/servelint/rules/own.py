@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 UNUSED_IGNORE = "servelint/unused-ignore"
+GPU_COMMENT = "servelint/gpu-comment"
 STALE_ENTRY = "servelint/stale-baseline-entry"
 MOVED_ENTRY = "servelint/moved-baseline-entry"
 
@@ -23,6 +24,13 @@ OWN = {
         "warning",
         "An ignore comment that silences nothing",
         "The comment names a rule that there is not, or one that finds nothing there: it would hide the next finding.",
+    ),
+    GPU_COMMENT: OwnRule(
+        "warning",
+        "A GPU comment that names no GPU, or speaks for no launch",
+        "The comment has a name or a number that servelint does not understand, stands where no launch is, or says another GPU"
+        " than the file itself: what depends on the GPU is judged without it. It stands on a line of a launch, or alone on the"
+        " line above it: # servelint: gpu=h100-80gb gpu-count=2",
     ),
     STALE_ENTRY: OwnRule(
         "warning",

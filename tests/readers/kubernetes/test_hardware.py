@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.engines.config import configs
 from servelint.launch import Container
 from tests.launching import launch_in
 
@@ -60,6 +61,64 @@ class TestProduct:
     @pytest.mark.parametrize("spec", ["nodeSelector: {zone: a}", "nodeSelector: {cloud.google.com/gke-tpu-accelerator: v6e}"])
     def test_other_labels(self, spec: str) -> None:
         assert settings(spec=spec) == {}
+
+    @pytest.mark.parametrize(
+        ("label", "gpu"),
+        [
+            ("node.kubernetes.io/instance-type: p5.48xlarge", "h100-80gb"),
+            ("beta.kubernetes.io/instance-type: Standard_ND96isr_H200_v5", "h200"),
+            ("node.kubernetes.io/instance-type: a2-ultragpu-1g", "a100-80gb"),
+            ("{node.kubernetes.io/instance-type: g6.12xlarge, nvidia.com/gpu.product: NVIDIA-L4}", "NVIDIA-L4"),
+        ],
+    )
+    def test_a_type_of_machine(self, label: str, gpu: str) -> None:
+        selector = label if label.startswith("{") else f"{{{label}}}"
+        assert settings(spec=f"nodeSelector: {selector}") == {"gpu_product": gpu}
+
+    @pytest.mark.parametrize(
+        ("label", "gpu"),
+        [
+            ("nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3", "h100-80gb"),
+            ("cloud.google.com/gke-accelerator: nvidia-h100-80gb", "h100-80gb"),
+            ("cloud.google.com/gke-accelerator: nvidia-tesla-a100", "a100-40gb"),
+            ("karpenter.k8s.aws/instance-gpu-name: l40s", "l40s"),
+            ("gpu.nvidia.com/class: H100_NVLINK_80GB", "h100-80gb"),
+            ("amd.com/gpu.product-name: AMD_Instinct_MI300X_OAM", "mi300x"),
+            ("node.kubernetes.io/instance-type: p4de.24xlarge", "a100-80gb"),
+            ("nvidia.com/gpu.product: our-best", None),
+        ],
+    )
+    def test_rules_see_the_gpu_that_a_label_names(self, label: str, gpu: str | None) -> None:
+        text = "apiVersion: v1\nkind: Pod\nmetadata: {name: llm}\nspec:\n  nodeSelector: {" + label + "}\n  containers:\n"
+        launch = launch_in(text + "    - {name: s, image: 'vllm/vllm-openai:v0.20.0', args: [--model=m]}\n", "pod.yaml")
+        (config,) = configs(launch, ["0.20.0"])
+        assert (config.gpu_name is not None, config.operand("gpu.name").value) == (True, gpu)
+
+    @pytest.mark.parametrize("machine", ["m5.large", "g6f.xlarge", "p5.48xlarge-of-ours", "'{{ .Values.machine }}'"])
+    def test_a_type_of_machine_that_has_no_gpu_or_is_not_known(self, machine: str) -> None:
+        assert settings(spec=f"nodeSelector: {{node.kubernetes.io/instance-type: {machine}}}") == {}
+
+    def test_a_part_of_a_gpu(self) -> None:
+        whole = "nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}"
+        found = settings("resources: {limits: {nvidia.com/mig-1g.10gb: 1}}", whole)
+        assert found["gpu_product"] == "NVIDIA-H100-80GB-HBM3 MIG 1g.10gb"
+        several = "resources: {limits: {nvidia.com/mig-1g.10gb: 1, nvidia.com/mig-2g.20gb: 1}}"
+        assert "gpu_product" not in settings(several, whole)
+        google = "{cloud.google.com/gke-accelerator: nvidia-tesla-a100, cloud.google.com/gke-gpu-partition-size: 1g.5gb}"
+        assert settings(spec=f"nodeSelector: {google}")["gpu_product"] == "nvidia-tesla-a100 MIG 1g.5gb"
+
+    @pytest.mark.parametrize(
+        ("machines", "expected"),
+        [
+            ("[g5.xlarge, g5.2xlarge]", {"gpu_product": "a10g"}),
+            ("[g5.xlarge, g6.xlarge]", {}),
+            ("[g5.xlarge, m5.large]", {}),
+            ("[]", {}),
+        ],
+    )
+    def test_machines_of_several_sizes(self, machines: str, expected: dict[str, str]) -> None:
+        found = settings(spec=self.affinity(machines).replace("nvidia.com/gpu.product", "node.kubernetes.io/instance-type"))
+        assert found == expected
 
     def affinity(self, values: str, operator: str = "In") -> str:
         return (

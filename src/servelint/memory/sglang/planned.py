@@ -69,7 +69,7 @@ def planned(config: Config) -> MemoryPlan:
     name = _model_name(config)
     count = config.operand("gpu.count").value
     gpus = count if isinstance(count, int) and count > 0 else launch.gpu_count or 1
-    found = MemoryPlan("sglang", config.release, name, _gpu_name(config), gpus)
+    found = MemoryPlan("sglang", config.release, name, config.gpu_name, gpus)
     if config.release is None:
         found.missing.append("the release")
         return found
@@ -77,6 +77,10 @@ def planned(config: Config) -> MemoryPlan:
     settings = read(config, release)
     found.missing += [f"the value of --{one}" for one in settings.unknown]
     found.missing += [f"what {one} changes" for one in settings.special]
+    arguments = config.reading.arguments
+    if not arguments.complete:
+        found.missing.append("what the words add that are not known")
+    found.missing += [f"whether --{name} is given" for name in sorted(arguments.possible)]
     model = _model(config, name)
     if model is None:
         found.missing.append(f"what {name} looks like" if name else "the model")
@@ -107,12 +111,6 @@ def _model_name(config: Config) -> str | None:
         return config.reading.model.value
     words = config.reading.arguments.positionals
     return words[0].value if words else None
-
-
-def _gpu_name(config: Config) -> str | None:
-    container = config.launch.container
-    product = container.settings.get("gpu_product") if container is not None else None
-    return product.value if product is not None else config.launch.gpu
 
 
 def _opened(config: Config) -> Callable[[str], str | None] | None:

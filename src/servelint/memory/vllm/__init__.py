@@ -32,7 +32,9 @@ def _cache(settings: Settings, model: Architecture, draft: Architecture | None) 
 def plan(config: Config) -> MemoryPlan:
     """The plan of one launch under one release. What nobody can know is named in `missing`, and the verdict is "unknown"."""
     name = _named(config)
-    found = MemoryPlan("vllm", config.release, name, config.launch.gpu, config.launch.gpu_count or 1)
+    count = config.operand("gpu.count").value
+    gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
+    found = MemoryPlan("vllm", config.release, name, config.gpu_name, gpus)
     model = _model(config, name)
     settings = Settings(config, model)
     found.gpu_gib = settings.gpu.gib

@@ -32,6 +32,12 @@ _PRODUCTS = (
 )
 """Labels of nodes whose value is a GPU product."""
 
+_MACHINES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+"""Labels of nodes whose value is a cloud's type of machine."""
+
+_PARTS = ("cloud.google.com/gke-gpu-partition-size",)
+"""Labels of nodes whose GPUs are handed out in parts (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi)."""
+
 
 def is_gpu(resource: str) -> bool:
     """Whether a resource is whole GPUs, or parts of them that are devices of their own."""
@@ -74,22 +80,61 @@ def resource(source: Source, fields: Entries, kind: str) -> Text | None:
     return None
 
 
-def product(source: Source, pod: Entries) -> Text | None:
-    """The GPU product that a pod's node has; None if it may be any."""
+def product(source: Source, pod: Entries, fields: Entries) -> Text | None:
+    """The GPU product that a container has, by its pod's node and the part of a GPU that it asks for; None if it may be any."""
+    label = _labelled(source, pod, _PRODUCTS) or _machine(source, pod)
+    if label is None:
+        return None
+    part = _part(source, pod, fields)
+    if part is None or label.value is None:
+        return label
+    return Text.of(f"{label.value} MIG {part}", label.span()) if part else None
+
+
+def _machine(source: Source, pod: Entries) -> Text | None:
+    """The GPU of the machines of a type that a pod is bound to; None for one that is not known."""
+    labels = _choices(source, pod, _MACHINES)
+    if not labels:
+        return None
+    from servelint import hardware
+
+    gpus = {hardware.of_machine(label.value or "") for label in labels}
+    gpu = gpus.pop() if len(gpus) == 1 else None  # machines of several sizes may have the same
+    return Text.of(gpu, labels[0].span()) if gpu is not None else None
+
+
+def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
+    """The MIG profile of what a container asks for: "1g.10gb"; "" where it asks for several; None for whole GPUs."""
+    resources = section(fields, "resources")
+    asked = {**section(resources, "limits"), **section(resources, "requests")}
+    profiles = {name.partition("/mig-")[2] for name in asked if "/mig-" in name}
+    label = _labelled(source, pod, _PARTS)
+    if label is not None:
+        profiles.add(label.value or "")
+    return None if not profiles else profiles.pop() if len(profiles) == 1 else ""
+
+
+def _labelled(source: Source, pod: Entries, labels: tuple[str, ...]) -> Text | None:
+    """The value of the first of some labels that a pod's node must have; None if it may be any, or one of several."""
+    found = _choices(source, pod, labels)
+    return found[0] if len(found) == 1 else None
+
+
+def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[Text]:
+    """The values of which the first of some labels must have one on a pod's node; none if it may be any."""
     selector = section(pod, "nodeSelector")
-    for name in _PRODUCTS:
+    for name in labels:
         if name in selector and yaml_nodes.scalar(selector[name][1]) is not None:
-            return yaml_nodes.text(source, selector[name][1])
+            return [yaml_nodes.text(source, selector[name][1])]
     required = section(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = listed(required, "nodeSelectorTerms")
     if len(terms) != 1:
-        return None  # one of them is enough
+        return []  # one of them is enough
     for item in listed(yaml_nodes.entries(terms[0]), "matchExpressions"):
         fields = yaml_nodes.entries(item)
-        values = listed(fields, "values")
-        if string(fields, "key") in _PRODUCTS and string(fields, "operator") == "In" and len(values) == 1:
-            return yaml_nodes.text(source, values[0])
-    return None
+        if string(fields, "key") in labels and string(fields, "operator") == "In":
+            return [yaml_nodes.text(source, value) for value in listed(fields, "values")]
+    return []
 
 
 def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:

@@ -256,7 +256,7 @@ def extent(source: Source, nodes: list[tuple[Node, Node]]) -> Span:
 def settings(pod: Pod, fields: Entries) -> dict[str, Text]:
     source = pod.file.source
     found = {
-        "gpu_product": hardware.product(source, pod.fields),
+        "gpu_product": hardware.product(source, pod.fields, fields),
         "dev_shm": hardware.shared_memory(source, fields, pod.fields),
         "ipc": hardware.ipc(source, pod.fields),
         "privileged": hardware.privileged(source, fields),

@@ -8,8 +8,15 @@ from servelint.report.html.page import page
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.report.html.launches import Versions
+    from servelint.report.html.memory import Plans
 
 
-def render(report: Report, folders: tuple[str, ...] = (), versions: Versions = lambda _: {}) -> str:
-    """The page. folders: those of users' rules; versions: path -> the releases of the engines where a file does not say"""
-    return page(report, folders, versions)
+def render(
+    report: Report, folders: tuple[str, ...] = (), versions: Versions = lambda _: {}, plans: Plans = lambda _: None
+) -> str:
+    """The page.
+
+    folders:  those of users' rules;  versions: path -> the releases of the engines where a file does not say
+    plans:    the memory plan of a launch, which is drawn; None for one that has none
+    """
+    return page(report, folders, versions, plans)

@@ -81,6 +81,6 @@ def _read(launch: Launch) -> tuple[str, str]:
     shown = model.shown if model is not None else named[0].shown if named else ""
     count, container = config.operand("gpu.count").value, launch.container
     product = container.settings.get("gpu_product") if container is not None else None
-    name = product.shown if product is not None else launch.gpu or ""
+    name = config.gpu_name or (product.shown if product is not None else "")
     many = str(count) if count is not None else ""
     return shown, f"{many} \u00d7 {name}" if many and name else many or name

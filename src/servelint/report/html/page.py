@@ -10,16 +10,24 @@ from servelint import __version__
 from servelint.finding import Finding
 from servelint.launch import Launch
 from servelint.linter import Report
+from servelint.masking import secrets_of
 from servelint.report.html import launches, rules
 from servelint.report.html.filters import filters
 from servelint.report.html.findings import article
 from servelint.report.html.markup import counted, escaped
+from servelint.report.html.memory import memory, shapes
 from servelint.report.html.summary import left_out, summary, unread, verdict
 from servelint.report.places import numbered, own, relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.report.html.launches import Versions
+    from servelint.report.html.memory import Plans
+
+    Card = Callable[[Launch], str]
+    """What a launch's card says of it."""
 
 _POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
 """The page loads nothing, not even from its own folder; an icon of no bytes keeps browsers from asking for one."""
@@ -31,12 +39,22 @@ Groups = dict[str, dict[int, list[tuple[Finding, str]]]]
 """path -> launch, by its identity -> findings, each with the fingerprint that is its own."""
 
 
-def page(report: Report, folders: tuple[str, ...], versions: Versions) -> str:
+def page(report: Report, folders: tuple[str, ...], versions: Versions, plans: Plans) -> str:
+    drawn = False
+
+    def card(launch: Launch) -> str:
+        nonlocal drawn
+        plan = plans(launch)
+        if plan is None:
+            return launches.facts(launch, versions)
+        drawn = True
+        return launches.facts(launch, versions) + memory(plan, secrets_of([launch]))
+
     style, script = _part("page.css"), _part("page.js")
     policy = f"{_POLICY}; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     said = escaped(verdict(report))
     body = unread(report.errors) + summary(report)
-    results = _files(report, versions) + _quiet(report, versions) + rules.section(report.findings, folders)
+    results = _files(report, card) + _quiet(report, card) + rules.section(report.findings, folders)
     skip = ""
     if report.findings or report.launches:
         skip = '<a class="skip" href="#results">Skip to the findings</a>\n'
@@ -48,7 +66,7 @@ def page(report: Report, folders: tuple[str, ...], versions: Versions) -> str:
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f'<title>servelint: {said}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
         f'{skip}<header><h1>servelint report</h1><p class="verdict">{said}</p>{left_out(report)}</header>\n'
-        f"<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
+        f"{shapes() if drawn else ''}<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
 
@@ -63,29 +81,29 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _files(report: Report, versions: Versions) -> str:
+def _files(report: Report, card: Card) -> str:
     groups: Groups = {}
     for finding, number in numbered(report.findings):
         path = relative(finding.span.source.path)
         found = finding, own(finding.fingerprint, number)
         groups.setdefault(path, {}).setdefault(id(finding.launch), []).append(found)
     many = len(report.findings) > _OPEN_AT_MOST
-    files = "".join([_file(path, list(by_launch.values()), many, versions) for path, by_launch in groups.items()])
+    files = "".join([_file(path, list(by_launch.values()), many, card) for path, by_launch in groups.items()])
     nothing = "" if files else "<p>Nothing found.</p>"
     return f'<section aria-labelledby="results"><h2 id="results" tabindex="-1">Findings</h2>\n{nothing}{files}</section>\n'
 
 
-def _file(path: str, groups: list[list[tuple[Finding, str]]], many: bool, versions: Versions) -> str:
+def _file(path: str, groups: list[list[tuple[Finding, str]]], many: bool, card: Card) -> str:
     number = sum(len(found) for found in groups)
     return (
         f'<section class="file" data-path="{escaped(path)}"><h3>{escaped(path)}'
         f' <span class="number">{counted(number, "finding", "findings")}</span></h3>\n'
-        + "".join([_launch(found, many, versions) for found in groups])
+        + "".join([_launch(found, many, card) for found in groups])
         + "</section>\n"
     )
 
 
-def _launch(found: list[tuple[Finding, str]], many: bool, versions: Versions) -> str:
+def _launch(found: list[tuple[Finding, str]], many: bool, card: Card) -> str:
     """A launch's card and its findings."""
     launch = found[0][0].launch
     articles = "".join([article(one, name, not many or one.severity == "error") for one, name in found])
@@ -94,11 +112,11 @@ def _launch(found: list[tuple[Finding, str]], many: bool, versions: Versions) ->
     elsewhere = ""
     if launch.source is not found[0][0].span.source:
         elsewhere = f'<p class="meta">launched by <code>{escaped(launches.place(launch))}</code></p>'
-    head = f"<h4>{launches.title(launch)}</h4>{elsewhere}{launches.facts(launch, versions)}"
+    head = f"<h4>{launches.title(launch)}</h4>{elsewhere}{card(launch)}"
     return f'<article class="launch">{head}{articles}</article>\n'
 
 
-def _quiet(report: Report, versions: Versions) -> str:
+def _quiet(report: Report, card: Card) -> str:
     """The launches in which nothing was found; what a loop or a branch of a script starts alike is one of them."""
     loud = {id(finding.launch) for finding in report.findings}
     alike: dict[str, list[Launch]] = {}
@@ -106,7 +124,7 @@ def _quiet(report: Report, versions: Versions) -> str:
         if id(launch) not in loud:
             head = f"<h3>{escaped(launches.place(launch))}</h3>"
             name = f'<p class="meta">{launches.title(launch)}</p>' if launch.name else ""
-            alike.setdefault(head + name + launches.facts(launch, versions), []).append(launch)
+            alike.setdefault(head + name + card(launch), []).append(launch)
     number = sum(len(several) for several in alike.values())
     if not number:
         return ""

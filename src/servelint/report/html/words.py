@@ -18,6 +18,14 @@ DOES = {
 SEVERITIES = {"error": ("error", "errors"), "warning": ("warning", "warnings"), "info": ("note", "notes")}
 """severity -> one of them, several of them; the worst first."""
 
+MEMORY = {
+    "fits": ("fine", "fits"),
+    "tight": ("warning", "tight: it may not start"),
+    "refused": ("error", "does not start"),
+    "oom-risk": ("error", "may run out of memory after its own check"),
+}
+"""verdict of a memory plan that is known -> how it looks, what it says."""
+
 NAMED_BY = {"image": "named by the image", "pip": "named by pip install", "settings": "named by the settings"}
 """What says which release a launch runs on."""
 

@@ -1,0 +1,99 @@
+"""Memory plans of launches, as commands ask for them: under which release, and each kind of launch once."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from servelint.comments import name_gpus
+from servelint.engines.config import configs
+from servelint.engines.releases import newest, release_key
+from servelint.launch import Launch
+from servelint.memory import PLANNED, plan_of
+from servelint.memory.plan import UNKNOWN
+from servelint.settings import Settings
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.linter import Asked
+    from servelint.memory.plan import MemoryPlan
+
+
+def release_of(launch: Launch, settings: Settings) -> tuple[str | None, str | None]:
+    """The release to plan for, and what to say of it where nobody names one."""
+    claim = launch.release.release
+    given = settings.engine_versions.get(launch.engine)
+    named = claim if claim is not None and release_key(claim) is not None else given
+    if named is not None:
+        return named, None
+    latest = newest(launch.engine)
+    return (
+        latest,
+        f"no release is named: planned as {latest}, the newest that is known; say --engine-version {launch.engine}=...",
+    )
+
+
+class Plans:
+    """The plan of each launch that names its GPU. What is alike is planned once: most launches of a folder are."""
+
+    __slots__ = ("_asked", "_known")
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._known: dict[object, MemoryPlan | None] = {}
+
+    def __call__(self, launch: Launch) -> MemoryPlan | None:
+        """None where nobody names a GPU, or where something that the plan needs is not known."""
+        if launch.engine not in PLANNED or launch.fragment:
+            return None
+        settings = self._asked.of(launch.source.path)
+        bare = copy(launch)
+        bare.open = None  # what opens files does not travel between processes: the plan is the same however many there are
+        name_gpus(bare, settings)
+        if not bare.gpu and not _product(bare):
+            return None
+        release, note = release_of(launch, settings)
+        key = _content(bare, release)
+        if key not in self._known:
+            self._known[key] = _planned(bare, release, note)
+        return self._known[key]
+
+
+def _planned(launch: Launch, release: str | None, note: str | None) -> MemoryPlan | None:
+    (config,) = configs(launch, [release] if release is not None else [])
+    if config.operand("gpu.memory-gib").value is None:
+        return None
+    plan = plan_of(config)
+    if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
+        return None  # figures that stand on something else than the launch would mislead
+    if note is not None:
+        plan.notes.append(note)
+    return plan
+
+
+def _content(launch: Launch, release: str | None) -> object:
+    """What a plan depends on; two launches of which it is equal have the same plan."""
+    container = launch.container
+    hidden = None
+    if container is not None:
+        hidden = container.visible_gpus, container.reserved, _product(launch)
+    return (
+        launch.engine,
+        release,
+        launch.release.release,
+        tuple([(_written(word.text), word.many) for word in (*launch.verb, *launch.argv)]),
+        tuple([(name, _written(one.value) if one.value is not None else None) for name, one in sorted(launch.env.items())]),
+        launch.open_env,
+        launch.folder,
+        (launch.gpu, launch.gpu_count, launch.gpu_site is not None),
+        hidden,
+    )
+
+
+def _written(text: Text) -> tuple[str, str | None]:
+    return text.shown, text.value
+
+
+def _product(launch: Launch) -> tuple[str, str | None] | None:
+    product = launch.container.settings.get("gpu_product") if launch.container is not None else None
+    return _written(product) if product is not None else None
