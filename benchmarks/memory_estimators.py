@@ -4,12 +4,12 @@
 
 ROWS.jsonl holds a start a line: {"id", "engine", "version", "gpu", "gpu_count", "argv", "env", "complete", "measured":
 {"weights_gib", "kv_gib", "kv_tokens", "max_concurrency", "outcome": ok|refused|oom}}; GiB are 2**30 bytes on one GPU; rows that
-are not complete are left out. Each estimator has an environment of its own, FOLDER/NAME (default: ./estimators); one that is
+are not complete are left out. Each estimator has an environment of its own, FOLDER/NAME (default: ./venv); one that is
 not there is left out:
 
-    python -m venv estimators/hf-mem          && estimators/hf-mem/bin/pip install hf-mem
-    python -m venv estimators/aiconfigurator  && estimators/aiconfigurator/bin/pip install aiconfigurator-core
-    python -m venv estimators/vramscout       && estimators/vramscout/bin/pip install vramscout
+    python -m venv venv/hf-mem && venv/hf-mem/bin/pip install hf-mem
+    python -m venv venv/aiconfigurator && venv/aiconfigurator/bin/pip install aiconfigurator-core
+    python -m venv venv/vramscout && venv/vramscout/bin/pip install vramscout
 
 No network is used. What an estimator would have fetched of a model is handed to it (estimators/checkpoint.py says from where),
 and what it cannot read of the engine's settings is told it as the engine takes them: the memory fraction, the batch, the
@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import glob
 import json
+import math
 import os
 import shlex
 import statistics
@@ -127,18 +128,17 @@ def answered(name: str, script: str, environments: str, questions: list[dict[str
 
 
 def ours(row: dict[str, Any]) -> tuple[MemoryPlan, dict[str, Any]]:
-    """servelint's plan, and the same as an answer; the time is of a second plan, as the others' models are read before."""
-    for _ in range(2):
-        start = time.perf_counter()
-        plan = servelint.plan_memory(
-            row["engine"],
-            list(row["argv"]),
-            version=row["version"],
-            env=row.get("env") or {},
-            gpu=row["gpu"],
-            gpu_count=row["gpu_count"] or 1,
-        )
-        taken = time.perf_counter() - start
+    """servelint's plan, and the same as an answer."""
+    start = time.perf_counter()
+    plan = servelint.plan_memory(
+        row["engine"],
+        list(row["argv"]),
+        version=row["version"],
+        env=row.get("env") or {},
+        gpu=row["gpu"],
+        gpu_count=row["gpu_count"] or 1,
+    )
+    taken = time.perf_counter() - start
     answer: dict[str, Any] = {"verdict": plan.verdict, "seconds": taken}
     if plan.weights_gib is not None:
         answer["weights"] = plan.weights_gib * GIB
@@ -193,7 +193,7 @@ def spread(found: list[float]) -> str:
     if not found:
         return "—"
     found = sorted(found)
-    return f"{statistics.median(found) * 100:.1f} / {found[int(0.9 * (len(found) - 1))] * 100:.0f} ({len(found)})"
+    return f"{statistics.median(found) * 100:.1f} / {found[math.ceil(0.9 * len(found)) - 1] * 100:.0f} ({len(found)})"
 
 
 def line(title: str, name: str, scored: list[tuple[dict[str, Any], dict[str, Any], dict[str, float | None]]]) -> str:
@@ -215,7 +215,7 @@ def line(title: str, name: str, scored: list[tuple[dict[str, Any], dict[str, Any
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="ROWS.jsonl")
-    parser.add_argument("--environments", default="estimators", metavar="FOLDER")
+    parser.add_argument("--environments", default="venv", metavar="FOLDER")
     parser.add_argument("--rows", action="store_true", help="print each answer, too")
     given = parser.parse_args()
     try:
@@ -224,6 +224,11 @@ def main() -> None:
     except (OSError, ValueError) as error:
         parser.error(f"{given.file} cannot be read as JSON, a row a line: {error}")
     copies = glob.glob(f"{given.environments}/aiconfigurator/lib/python*/site-packages/aiconfigurator_core/model_configs")
+    if not rows:
+        parser.error(f"{given.file} has no complete row")
+    ours(
+        rows[0]
+    )  # what the first plan of a process loads is not a plan's time; the others are asked their first one twice, too
     plans = [ours(row) for row in rows]
     questions = [question(row, plan, copies[0] if copies else None) for row, (plan, _) in zip(rows, plans, strict=True)]
     results: dict[str, tuple[str, list[dict[str, Any]]]] = {"servelint": (servelint.__version__, [own for _, own in plans])}

@@ -28,31 +28,30 @@ def asked(question: dict[str, Any], folder: str) -> dict[str, Any]:
     sharded = "moe_ep_size" if question["expert_parallel"] else "moe_tp_size"
     answer: dict[str, Any] = {}
     try:
-        for _ in range(2):  # the time is of the second: the first reads its tables
-            start = time.perf_counter()
-            native = KVCacheEstimator.from_request(
-                model,
-                question["system"],
-                question["engine"],
-                "current",
-                max_num_tokens=question["batched"],
-                max_batch_size=question["sequences"],
-                tp_size=question["tensor"],
-                kvcache_quant_mode=question["kv_element"],
-                nextn=question["nextn"],
-                **{sharded: question["tensor"]},
-            )
-            one = native.breakdown["tokens_from_kv_bytes"].__self__.get_kvcache_bytes_per_sequence(question["max_model_len"])
-            answer = {"weights": native.breakdown["weights_bytes"], "request": one, "verdict": "refused"}
-            answer["seconds"] = time.perf_counter() - start
-            found = native.estimate(
-                is_of_free=False,
-                fraction=question["fraction"],
-                gpu_memory_capacity_bytes_override=question["capacity"],
-            )
-            cache = found["total_kv_size_bytes"]
-            answer |= {"cache": cache, "concurrency": cache / one, "seconds": time.perf_counter() - start}
-            answer["verdict"] = "fits" if question["engine"] == "sglang" or cache >= one else "refused"
+        start = time.perf_counter()
+        native = KVCacheEstimator.from_request(
+            model,
+            question["system"],
+            question["engine"],
+            "current",
+            max_num_tokens=question["batched"],
+            max_batch_size=question["sequences"],
+            tp_size=question["tensor"],
+            kvcache_quant_mode=question["kv_element"],
+            nextn=question["nextn"],
+            **{sharded: question["tensor"]},
+        )
+        one = native.breakdown["tokens_from_kv_bytes"].__self__.get_kvcache_bytes_per_sequence(question["max_model_len"])
+        answer = {"weights": native.breakdown["weights_bytes"], "request": one, "verdict": "refused"}
+        answer["seconds"] = time.perf_counter() - start
+        found = native.estimate(
+            is_of_free=False,
+            fraction=question["fraction"],
+            gpu_memory_capacity_bytes_override=question["capacity"],
+        )
+        cache = found["total_kv_size_bytes"]
+        answer |= {"cache": cache, "concurrency": cache / one, "seconds": time.perf_counter() - start}
+        answer["verdict"] = "fits" if question["engine"] == "sglang" or cache >= one else "refused"
     except Exception as error:  # an answer that it does not give is one of this benchmark's results
         text = str(error).splitlines()[0]
         if not text.startswith("no KV budget"):
@@ -62,7 +61,10 @@ def asked(question: dict[str, Any], folder: str) -> dict[str, Any]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
-        answers = [asked(question, folder) for question in json.load(sys.stdin)]
+        questions = json.load(sys.stdin)
+        for question in questions[:1]:
+            asked(question, folder)  # what the first one loads is not a plan's time
+        answers = [asked(question, folder) for question in questions]
     print(json.dumps({"version": version("aiconfigurator-core"), "answers": answers}))
 
 

@@ -38,10 +38,9 @@ def asked(question: dict[str, Any]) -> dict[str, Any]:
     transport = httpx2.MockTransport(partial(answered, question))
     httpx2.AsyncClient = lambda **_: client(transport=transport)
     try:
-        for _ in range(2):  # the time is of the second: so it is for the others
-            start = time.perf_counter()
-            result = hf_mem.run(question["model"], experimental=True, max_model_len=length, kv_cache_dtype=question["kv_dtype"])
-            taken = time.perf_counter() - start
+        start = time.perf_counter()
+        result = hf_mem.run(question["model"], experimental=True, max_model_len=length, kv_cache_dtype=question["kv_dtype"])
+        taken = time.perf_counter() - start
     except Exception as error:  # an answer that it does not give is one of this benchmark's results
         return {"missing": f"{type(error).__name__}: {str(error).splitlines()[0][:160]}"}
     finally:
@@ -51,7 +50,10 @@ def asked(question: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    print(json.dumps({"version": hf_mem.__version__, "answers": [asked(question) for question in json.load(sys.stdin)]}))
+    questions = json.load(sys.stdin)
+    for question in questions[:1]:
+        asked(question)  # what the first one loads is not a plan's time
+    print(json.dumps({"version": hf_mem.__version__, "answers": [asked(question) for question in questions]}))
 
 
 if __name__ == "__main__":
