@@ -104,7 +104,10 @@ def _only_at_the_spans(step: Step) -> bool:
 
 
 def _only_what_was_edited(step: Step) -> bool:
-    """Whether the finding went, and of the others only such as point at what was edited: they spoke of the same characters."""
+    """Whether the finding went, and of the others only such as point at what was edited: they spoke of the same characters.
+
+    Where no release is named, others may go as well: what was written narrowed the releases that can start the launch.
+    """
     edits = [edit.span for edit in step.finding.fix.edits] if step.finding.fix is not None else []
 
     def is_edited(finding: Finding) -> bool:
@@ -112,7 +115,7 @@ def _only_what_was_edited(step: Step) -> bool:
         return any(span.start <= edit.end and edit.start <= span.end for span in spans for edit in edits)
 
     others = step.rules - Counter([step.finding.rule])
-    edited = Counter(one.rule for one in step.before.findings if is_edited(one))
+    edited = Counter(one.rule for one in step.before.findings if is_edited(one) or one.release is None)
     return step.rules[step.finding.rule] >= 1 and not others - edited
 
 
