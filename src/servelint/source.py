@@ -58,7 +58,10 @@ class Source:
 
     def shown(self, line: int) -> str:
         """The text of a line as a report may print it: of its secrets only the first characters, the rest stars."""
-        text = self.line_text(line)
+        return self.masked(self.line_text(line))
+
+    def masked(self, text: str) -> str:
+        """A part of the text as a report may print it, of the same length."""
         for secret in self.secrets:
             if secret in text:
                 text = text.replace(secret, secret[:3] + "*" * (len(secret) - 3))

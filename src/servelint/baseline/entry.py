@@ -83,9 +83,7 @@ def place(path: str, folder: str) -> str:
 
 
 def _text(span: Span) -> str:
-    text = "\n".join(span.text.splitlines())
-    for secret in span.source.secrets:
-        text = text.replace(secret, secret[:3] + "*" * (len(secret) - 3))
+    text = "\n".join(span.source.masked(span.text).splitlines())
     if len(text) <= _TEXT_AT_MOST:
         return text
     return f"{text[:_TEXT_AT_MOST]} sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 
 from servelint.models import gguf, safetensors
 from servelint.models.architecture import Format, Quantization
@@ -82,7 +83,7 @@ def _measured(folder: str, parts: Parts) -> int | None:
         return None
     total = 0
     for file in files:
-        found = safetensors.read(lambda offset, size, file=file: parts(f"{folder}/{file}", offset, size))  # type: ignore[misc]
+        found = safetensors.read(partial(parts, f"{folder}/{file}"))
         if isinstance(found, str):
             return None
         total += sum(tensor.bytes for tensor in found)
@@ -96,7 +97,7 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
     headers: list[gguf.Header] = []
     for number in range(1, count + 1):
         path = f"{name[: shard.start()]}-{number:05}-of-{shard.group(2)}.gguf" if shard is not None else name
-        found = gguf.read(lambda offset, size, path=path: parts(path, offset, size))  # type: ignore[misc]
+        found = gguf.read(partial(parts, path))
         if isinstance(found, str):
             return None
         headers.append(found)
