@@ -81,11 +81,11 @@ def accepted_of(acceptance: Mapping[str, Any] | float | None, tokens: int) -> fl
     """
     if acceptance is None:
         return None
-    told = {"rate": acceptance} if isinstance(acceptance, (int, float)) else acceptance
+    told: Mapping[str, Any] = {"rate": acceptance} if isinstance(acceptance, (int, float)) else acceptance
     if told.get("length"):
         return float(told["length"])
     if told.get("per_pos"):
-        return round(1 + sum(told["per_pos"]), 4)
+        return round(1 + sum(map(float, told["per_pos"])), 4)
     if told.get("rate") is not None:
         return float(1 + tokens * told["rate"])
     return None

@@ -53,7 +53,7 @@ def parser(line: str) -> argparse.ArgumentParser:
 def _made_by(name: str, words: list[str]) -> argparse.ArgumentParser:
     """The parser that a command reads its words with."""
     command = import_module(f"servelint.cli.{name}")
-    made: argparse.ArgumentParser = command.test_parser() if (name, words[:1]) == ("rules", ["test"]) else command.parser()
+    made: argparse.ArgumentParser = getattr(command, _SECOND.get((name, *words[:1]), "parser"))()
     return made
 
 
@@ -128,6 +128,8 @@ def _completions(own: argparse.ArgumentParser, _words: list[str]) -> None:
     own.add_argument("shell", choices=SHELLS)
 
 
+_SECOND = {("rules", "test"): "test_parser", ("advise", "calibrate"): "calibrate_parser"}
+"""Second words of commands that have options of their own."""
 _OTHERS = {"explain": _explain, "engines": _engines, "completions": _completions}
 """Commands that read their words themselves."""
 _COMPLETERS: dict[str, Completer] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from servelint.advise.cases import Case, accepted_of
-from servelint.advise.gain import Gain, of_case
+from servelint.advise.gains import Gain, of_case
 from servelint.advise.names import method_of
 
 TYPE_CHECKING = False
@@ -33,8 +33,8 @@ class Crossover:
 
     @property
     def crossover_batch_size(self) -> tuple[int, int | None] | None:
-        """Between which numbers of requests the gain is lost: the first at which it may be, and the first from which it surely is
-        (None: none that is told). None where nothing says that it is lost at all.
+        """Between which numbers of requests the gain is lost: the first at which it may be, and the first from which it surely
+        is (None: none that is told). None where nothing says that it is lost at all.
 
         A mixture of experts dips at some requests and rises again: what counts is from where on it stays lost, and `dips` has
         the others.

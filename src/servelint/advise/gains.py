@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDTH = 1.5
 """Half of an interval, in standard deviations."""
-_VAGUE = 0.33
+_VAGUE = 0.32
 """Of the logarithm: what is less sure than this says nothing of whether to speculate."""
 _NEAR = 0.35
 """How much a measurement must have in common with a case to be told as near."""
@@ -26,15 +26,17 @@ _NEAR = 0.35
 class Gain:
     """low, mid, high: throughput with speculation over throughput without; 1.2 is 20 % more
 
+    chance:  how likely it is above 1, from 0 to 1
     counted: whether model and GPU are known, so that the arithmetic counts and not the length of a step alone
     near:    the measurements that are most like it, the nearest first
     """
 
-    __slots__ = ("case", "counted", "high", "low", "mid", "near")
+    __slots__ = ("case", "chance", "counted", "high", "low", "mid", "near")
 
     def __init__(self, case: Case, found: Posterior) -> None:
         self.case = case
         self.low, self.mid, self.high = (math.exp(found.mean + step * WIDTH * found.deviation) for step in (-1, 0, 1))
+        self.chance = (1 + math.erf(found.mean / found.deviation / math.sqrt(2))) / 2
         self.counted = found.prior.counted
         self.near: list[Measurement] = [one for alike, one in found.near[:4] if alike >= _NEAR]
 
