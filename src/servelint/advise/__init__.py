@@ -1,0 +1,1 @@
+"""The adviser for speculative decoding: on or off, how many tokens, and the command that serves it."""
