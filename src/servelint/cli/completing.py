@@ -128,7 +128,7 @@ def _completions(own: argparse.ArgumentParser, _words: list[str]) -> None:
     own.add_argument("shell", choices=SHELLS)
 
 
-_SECOND = {("rules", "test"): "test_parser", ("advise", "calibrate"): "calibrate_parser"}
+_SECOND: dict[tuple[str, ...], str] = {("rules", "test"): "test_parser", ("advise", "calibrate"): "calibrate_parser"}
 """Second words of commands that have options of their own."""
 _OTHERS = {"explain": _explain, "engines": _engines, "completions": _completions}
 """Commands that read their words themselves."""
