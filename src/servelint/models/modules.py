@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from servelint.models.architecture import Architecture, Attention, Indexer, LowRank, State
 
@@ -49,8 +49,11 @@ class Module:
         return self.rows * self.columns * self.count
 
 
-def modules(model: Architecture) -> Iterator[Module]:
-    """All modules of a model; its encoder is one, and what is of multi-token prediction has MTP for its layer."""
+def modules(model: Architecture, layers: Iterable[int] | None = None) -> Iterator[Module]:
+    """All modules of a model; its encoder is one, and what is of multi-token prediction has MTP for its layer.
+
+    layers: those whose modules are told, all by default; what is of no layer is told always
+    """
     draft = model.draft
     if draft is None or draft.vocab:
         yield Module(0, "embed_tokens", "embedding", model.vocab, model.hidden, "vocab", plain=True)
@@ -61,7 +64,7 @@ def modules(model: Architecture) -> Iterator[Module]:
     if model.per_layer:
         yield Module(0, "embed_tokens_per_layer", "embedding", model.vocab, model.per_layer * model.layers, "vocab", plain=True)
         yield Module(0, "per_layer_model_projection", "embedding", model.per_layer * model.layers, model.hidden)
-    for index in range(model.layers):
+    for index in range(model.layers) if layers is None else layers:
         yield from layer_modules(model, index, index, f"layers.{index}.")
     yield Module(HEAD, "norm", "norms", model.hidden, 1, plain=True)
     head = model.vocab if draft is None else draft.vocab
@@ -90,6 +93,12 @@ def _mtp(model: Architecture) -> Iterator[Module]:
 
 
 _ATTENTION = ("full", "mla", "sliding", "chunked", "compressed")
+
+
+def shape_of(model: Architecture, index: int) -> Hashable:
+    """What layer_modules takes of a layer's number: layers of which it is equal have modules of the same names and shapes."""
+    indexer = model.indexer is not None and _has_indexer(model.indexer, model.layers, index)
+    return model.mixers[index], model.feeds[index], model.widths[index] if model.widths else 0, indexer
 
 
 def layer_modules(model: Architecture, index: int, layer: int, prefix: str) -> Iterator[Module]:
