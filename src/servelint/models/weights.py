@@ -83,9 +83,7 @@ class Weights:
 class _Sharding:
     __slots__ = ("element", "engine", "expert", "formats", "model", "tensor")
 
-    def __init__(
-        self, model: Architecture, engine: str, tensor: int, expert: int, formats: Formats, element: int
-    ) -> None:
+    def __init__(self, model: Architecture, engine: str, tensor: int, expert: int, formats: Formats, element: int) -> None:
         self.model = model
         self.engine = engine
         self.tensor = tensor
@@ -109,7 +107,7 @@ class _Sharding:
         kind = self.formats.of(module)
         if kind.scheme == "mxfp4" and module.count > 1:
             rows, columns = _padded(module, rows, columns)
-        sizes = tensors(kind, rows, columns, self.element)
+        sizes = tensors(kind, rows, columns, 4 if module.single else self.element)
         return kind, [size * count for size in sizes]
 
 
@@ -295,7 +293,8 @@ def _measured(model: Architecture, way: Quantization, formats: Formats, layers: 
         if module.group == "lm_head" and model.tied:
             continue
         kind = formats.of(module)
-        size = sum(tensors(kind, module.rows, module.columns, 2)) * module.count * times.get(module.layer, 1)
+        element = 4 if module.single else 2
+        size = sum(tensors(kind, module.rows, module.columns, element)) * module.count * times.get(module.layer, 1)
         if kind.scheme == "none":
             plain += size
         else:
@@ -332,9 +331,13 @@ def _rotary(model: Architecture, engine: str) -> int:
 
     vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
     more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
+    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (vllm-0.33.0 rotary_embedding/
+    deepseek_scaling_rope.py, DeepseekV4ScalingRotaryEmbedding).
     """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
+    if model.low_rank is not None:
+        return len({one.compress > 1 for one in model.attention}) * model.context * model.attention[0].rotary * 4
     positions = 4 * model.context if model.mrope and engine == "vllm" else model.context
     return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
 
