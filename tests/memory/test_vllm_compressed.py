@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.memory.planning import config_of, planned
 
 from servelint.memory.plan import GIB, UNKNOWN
 from servelint.memory.vllm import capacity
@@ -11,6 +10,7 @@ from servelint.memory.vllm.compressed import Compressed
 from servelint.memory.vllm.layers import cache_of
 from servelint.memory.vllm.settings import Settings
 from servelint.models.architecture import find
+from tests.memory.planning import config_of, planned
 
 FLASH, PRO = "deepseek-ai/DeepSeek-V4-Flash", "deepseek-ai/DeepSeek-V4-Pro"
 
