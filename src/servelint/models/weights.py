@@ -83,9 +83,7 @@ class Weights:
 class _Sharding:
     __slots__ = ("element", "engine", "expert", "formats", "model", "tensor")
 
-    def __init__(
-        self, model: Architecture, engine: str, tensor: int, expert: int, formats: Formats, element: int
-    ) -> None:
+    def __init__(self, model: Architecture, engine: str, tensor: int, expert: int, formats: Formats, element: int) -> None:
         self.model = model
         self.engine = engine
         self.tensor = tensor
