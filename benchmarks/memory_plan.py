@@ -3,8 +3,8 @@
     python benchmarks/memory_plan.py [--each]
 
 Every model that is known by its name, on eight H100, under an old and the newest release of each engine. Told apart are the
-first plan of an engine in a process, which imports its arithmetic and loads the tables of models, GPUs and options; the first of
-a launch, which weighs its model; and the same launch again. --each prints the slowest launches too.
+first plan of an engine in a process, which imports its arithmetic and loads the tables of models, GPUs and options; the first
+of a launch, which weighs its model; and the same launch again. --each prints the slowest launches too.
 """
 
 from __future__ import annotations
