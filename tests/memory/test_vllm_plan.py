@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import servelint
+from servelint.engines.config import configs
+from servelint.memory import plan_of
 from servelint.memory.plan import GIB, VERDICTS, Interval, MemoryPlan
 from tests.memory.planning import SMALL, planned, speculating
 
@@ -205,7 +207,9 @@ class TestUnknown:
         ],
     )
     def test_options_out_of_sight_are_named_once(self, command: str, missing: list[str]) -> None:
-        plan = planned(command, "0.19.1")
+        (launch,) = servelint.find_launches(f"vllm serve {command}\n", "run.sh")
+        launch.gpu = "h100"
+        plan = plan_of(configs(launch, ["0.19.1"])[0])
         assert (plan.verdict, plan.missing) == ("unknown", missing)
 
     def test_a_release_that_does_not_know_the_model(self) -> None:
