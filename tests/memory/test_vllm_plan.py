@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import servelint
+from servelint.engines.config import configs
+from servelint.memory import plan_of
 from servelint.memory.plan import GIB, VERDICTS, Interval, MemoryPlan
 from tests.memory.planning import SMALL, planned, speculating
 
@@ -195,6 +197,20 @@ class TestUnknown:
         plan = planned(command, release, gpu)
         assert plan.verdict == "unknown"
         assert missing in plan.missing
+
+    @pytest.mark.parametrize(
+        ("command", "missing"),
+        [
+            ("Qwen/Qwen3-8B --config ./serve.yaml", ["what ./serve.yaml says"]),
+            ("Qwen/Qwen3-8B $MORE", ["what the words add that are not known"]),
+            ("Qwen/Qwen3-8B --max-num-seqs $SEQS $MORE", ["what the words add that are not known", "--max-num-seqs"]),
+        ],
+    )
+    def test_options_out_of_sight_are_named_once(self, command: str, missing: list[str]) -> None:
+        (launch,) = servelint.find_launches(f"vllm serve {command}\n", "run.sh")
+        launch.gpu = "h100"
+        plan = plan_of(configs(launch, ["0.19.1"])[0])
+        assert (plan.verdict, plan.missing) == ("unknown", missing)
 
     def test_a_release_that_does_not_know_the_model(self) -> None:
         plan = planned("nvidia/Qwen3.6-35B-A3B-NVFP4", "0.11.0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
+from servelint.carried import Carried, carry
 from servelint.comments import name_gpus
 from servelint.engines.config import configs
 from servelint.engines.releases import newest, release_key
@@ -48,7 +49,7 @@ class Plans:
             return None
         settings = self._asked.of(launch.source.path)
         bare = copy(launch)
-        bare.open = None  # what opens files does not travel between processes: the plan is the same however many there are
+        bare.open = carry(launch)  # as it comes from other processes: the plan is the same however many there are
         name_gpus(bare, settings)
         if not bare.gpu and not _product(bare):
             return None
@@ -85,6 +86,7 @@ def _content(launch: Launch, release: str | None) -> object:
         tuple([(name, _written(one.value) if one.value is not None else None) for name, one in sorted(launch.env.items())]),
         launch.open_env,
         launch.folder,
+        tuple([(name, _written(text)) for name, text in launch.open.texts.items()]) if isinstance(launch.open, Carried) else (),
         (launch.gpu, launch.gpu_count, launch.gpu_site is not None),
         hidden,
     )

@@ -18,7 +18,7 @@ def alike(model: Architecture, formats: Formats) -> list[int]:
     The first layer, which the embedding is told with, is like no other.
     """
     tails: dict[Hashable, tuple[str, ...]] = {}
-    first: dict[tuple[Hashable, object], int] = {}
+    first: dict[tuple[Hashable, object, bool], int] = {}
     found: list[int] = []
     for index in range(model.layers):
         shape = shape_of(model, index)

@@ -19,20 +19,32 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=1)
-def _data() -> dict[str, Any]:
+def _by_name() -> dict[str, tuple[str, str]]:
+    """The name of each entry and its text by every name that it has, in lower case.
+
+    An entry stands on a line of its own (servelint.harvest.architectures writes it so): only what is asked for is parsed.
+    """
+    found: dict[str, tuple[str, str]] = {}
     with open(os.path.join(os.path.dirname(__file__), "architectures.json"), encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
-    return data
-
-
-@lru_cache(maxsize=1)
-def _by_name() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Entries by every name that they have, in lower case."""
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for name, entry in _data()["models"].items():
-        for one in (name, *entry.get("also", ())):
-            found[one.lower()] = (one, entry)
+        for line in file:
+            name, told, text = line.partition('": ')
+            if not told or not name.startswith(' "'):
+                continue
+            name = name[2:]
+            others = _entry(text).get("also", ()) if '"also":' in text else ()
+            for one in (name, *others):
+                found[one.lower()] = (one, text)
     return found
+
+
+def _entry(text: str) -> dict[str, Any]:
+    entry: dict[str, Any] = json.loads(text.rstrip(",\n"))
+    return entry
+
+
+def known_names() -> list[str]:
+    """Names of all models that are known, as their publishers write them."""
+    return [name for name, _ in _by_name().values()]
 
 
 def unpacked(value: Any) -> Any:
@@ -61,7 +73,7 @@ def _known(name: str) -> Architecture | None:
     found = _by_name().get(name)
     if found is None:
         return None
-    known, entry = found
+    known, entry = found[0], _entry(found[1])
     architecture = described(known, unpacked(entry["config"]), tuple(entry["sources"]))
     if architecture is None:
         return None

@@ -1,7 +1,7 @@
 """The lists by which a checkpoint names modules: those that it leaves as they were, or holds in a format of their own.
 
-Lists name the same few modules of each of a hundred layers, so what they say of a layer is told apart from what they say of all:
-layers of which they say the same need no second look (`of_layer`).
+Lists name the same few modules of each of a hundred layers, so what they say of a layer is told apart from what they say of
+all: layers of which they say the same need no second look (`of_layer`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ _REPEATS = re.compile(r"[*+{]")
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)(?=\.|$)")
 _OF_LAYER = re.compile(r"layers\.(\d+)(?=\.|$)")
-_OF_LAYERS = re.compile(r"\(\?!\.\*mtp\)\.\*layers\\\.\((\d+(?:\|\d+)*)\)(?=\\\.)")
-"""An expression for modules of many layers, as servelint.harvest.architectures packs lists of names: what follows the numbers
-starts with a point, so that they are whole ones."""
+_OF_LAYERS = re.compile(r"\(\?!\.\*mtp\)\.\*layers\\\.\((\d+(?:\|\d+)*)\)(?=\\\.|\.\*$)")
+"""An expression for modules of many layers, as servelint.harvest.architectures packs lists of names. Where a point follows the
+numbers they are whole ones; with .* they are beginnings."""
+_LITERAL = re.compile(r"(?:[\w-]|\\\.)*")
 _OF_ALL = re.compile(r"(?:[a-z_A-Z-]|\\\.|\.[*+]|[|()^$])*")
 """An expression that matches a name of one layer if it matches that of another: nothing in it stands for a digit, or for one
 character."""
@@ -34,15 +35,17 @@ class Patterns:
     """A list, read once.
 
     tied:        number of a layer -> what is said of its modules: how, and what follows the number
+    begun:       beginnings of numbers of layers that are named whole
     whole:       names, or parts of them from one point to another, of any layer
     expressions: the others: each with what stands before a name for it
     apart:       those of them that may match in one layer what they do not in another
     """
 
-    __slots__ = ("_apart", "_expressions", "_numbers", "_tied", "_whole")
+    __slots__ = ("_apart", "_begun", "_expressions", "_numbers", "_tied", "_whole")
 
     def __init__(self, patterns: tuple[str, ...]) -> None:
         self._tied: dict[str, list[tuple[str, str]]] = {}
+        self._begun: tuple[str, ...] = ()
         self._expressions: list[tuple[Matches, str]] = []
         self._apart: list[tuple[Matches, str]] = []
         whole: set[str] = set()
@@ -56,9 +59,9 @@ class Patterns:
             ):
                 continue  # no checkpoint needs it, and matching it could take for ever
             if pattern.startswith("re:"):
-                self._expression(_translated(pattern[3:], re.escape))
+                self._expression(_translated(pattern[3:], _ESCAPED))
                 continue
-            text = _translated(_from_layers(pattern), str)
+            text = _translated(_from_layers(pattern), _SAME)
             globs = "*" in text or "?" in text
             layer = _OF_LAYER.match(text)
             if layer is not None:
@@ -82,12 +85,17 @@ class Patterns:
     def _expression(self, text: str) -> None:
         layers = _OF_LAYERS.match(text)
         if layers is not None:
+            numbers, rest = layers.group(1).split("|"), text[layers.end() :]
+            if rest == ".*":
+                self._begun += tuple(numbers)
+                return
+            how = "beginning" if _LITERAL.fullmatch(rest) else "expression"
             try:
-                re.compile(text[layers.end() :])
+                rest = rest.replace("\\", "") if how == "beginning" else re.compile(rest).pattern
             except re.error:
                 return
-            for number in layers.group(1).split("|"):
-                self._tie(number, "expression", text[layers.end() :])
+            for number in numbers:
+                self._tie(number, how, rest)
             return
         try:
             found = re.compile(text).match, "model."
@@ -104,14 +112,14 @@ class Patterns:
     def _of(self, name: str) -> bool:
         if self._whole and not self._whole.isdisjoint(_runs(name)):
             return True
-        if self._tied:
-            layer = _LAYER.search(name)
-            tied = self._tied.get(layer.group(1)) if layer is not None else None
-            if tied is not None and layer is not None:
-                tail = name[layer.end() :]
-                outside = "mtp" not in name
-                if any(_follows(how, rest, tail) for how, rest in tied if outside or how != "expression"):
-                    return True
+        layer = _LAYER.search(name) if self._tied or self._begun else None
+        if layer is not None:
+            number, tail, outside = layer.group(1), name[layer.end() :], "mtp" not in name
+            if outside and self._begun and number.startswith(self._begun):
+                return True
+            tied = self._tied.get(number, ())
+            if any(_follows(how, rest, tail) for how, rest in tied if outside or how in ("name", "glob")):
+                return True
         return any(matches(before + name) is not None for matches, before in self._expressions)
 
     def of_layer(self, index: int, tails: Iterable[str]) -> object:
@@ -119,7 +127,7 @@ class Patterns:
 
         tails: the names of its modules after the layer's number, ".self_attn.q_proj"
         """
-        tied = tuple(self._tied.get(str(index), ()))
+        tied = (*self._tied.get(str(index), ()), bool(self._begun) and str(index).startswith(self._begun))
         if not self._apart and not self._numbers:
             return tied
         spoken = [f"layers.{index}{one}" for tail in tails for one in _spoken(tail)]
@@ -156,6 +164,8 @@ def _follows(how: str, rest: str, tail: str) -> bool:
     """Whether what is tied to a layer names what stands after its number."""
     if how == "name":
         return tail == rest or tail.startswith(rest + ".")
+    if how == "beginning":
+        return tail.startswith(rest)
     expression = _globbed(rest) + r"(?:\.|$)" if how == "glob" else rest
     return _compiled(expression).match(tail) is not None
 
@@ -182,10 +192,10 @@ def _spoken(name: str) -> tuple[str, ...]:
     )
 
 
-def _translated(text: str, written: Callable[[str], str]) -> str:
-    """A name, or an expression that has names as `written`, with the names that modules have here."""
-    for old, new in _SAME:
-        text = text.replace(written(old), written(new))
+def _translated(text: str, names: tuple[tuple[str, str], ...]) -> str:
+    """A name, or an expression that has names as `names` does, with the names that modules have here."""
+    for old, new in names:
+        text = text.replace(old, new)
     return text
 
 
@@ -214,3 +224,4 @@ _SAME = (
     ("index_k_proj", "indexer.wk"),
 )
 """Names of the same modules in checkpoints of other families."""
+_ESCAPED = tuple([(re.escape(old), re.escape(new)) for old, new in _SAME])

@@ -54,7 +54,7 @@ def plan(config: Config) -> MemoryPlan:
     if not known_dtype(settings.kv_dtype):
         found.missing.append(f"the size of a {settings.kv_dtype} KV cache")
         return found
-    found.missing += settings.missing
+    found.missing += _hidden(config, settings)
     if settings.length is None:
         found.missing.append("the model's context length")
         return found
@@ -101,6 +101,17 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
         return None
     blocks = cache.number_of_blocks(kv_gib * GIB)
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
+
+
+def _hidden(config: Config, settings: Settings) -> list[str]:
+    """What nobody can know of the settings: where any option may be given out of sight, that, and not each option's name."""
+    arguments = config.reading.arguments
+    if arguments.complete:
+        return settings.missing
+    file = config.setting("config")
+    name = f"what {file.value.shown} says" if file is not None and file.value is not None else None
+    given = [one for one in settings.missing if one.startswith("--") and config.setting(one[2:].split()[0]) is not None]
+    return [name or "what the words add that are not known", *given]
 
 
 def _named(config: Config) -> str | None:
