@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from functools import lru_cache
 
+from servelint.models import table
 from servelint.models.architecture import Architecture, Format
 from servelint.models.described import described
 from servelint.models.names import last_part, resolve
@@ -97,6 +99,23 @@ def _customary(model: Architecture, quantization: Quantization) -> Quantization:
     return quantization
 
 
+def _quantized_again(base: str, model: Architecture) -> bool:
+    """Whether a checkpoint is one of several that publishers made of a model in 4 bits, each with other modules in them."""
+    return model.quantization.formats[-1].bits < 8 and table().quantization(_WORD.split(base)) is not None
+
+
+def _of_another(name: str, base: str, model: Architecture) -> Architecture:
+    """A checkpoint that has the name of a known one, but not its publisher's: it may hold other modules in 4 bits."""
+    publisher, _, last = model.name.lower().rpartition("/")
+    if name.lower().startswith(publisher + "/") and last == base:
+        return replace(model, name=name)
+    source = f"{model.quantization.scheme}: by the name"
+    return replace(model, name=name, checkpoint=None, sources=(*model.sources, source))
+
+
+_WORD = re.compile(r"[-_.]")
+
+
 @lru_cache(maxsize=64)
 def lookup(name: str) -> Architecture | None:
     """The architecture of a model by its name alone."""
@@ -108,11 +127,12 @@ def lookup(name: str) -> Architecture | None:
         return None
     base, quantization = told
     found = _known(_by_last_part()[base])
-    if found is None or quantization is None:
-        return found
-    if quantization.scheme == found.quantization.scheme.removesuffix("-block"):
-        return replace(found, name=name)
+    if found is None:
+        return None
+    if quantization is None or quantization.scheme == found.quantization.scheme.removesuffix("-block"):
+        return _of_another(name, base, found) if _quantized_again(base, found) else replace(found, name=name)
     if quantization.scheme == "nvfp4":
         quantization = _customary(found, quantization)
-    source = f"{quantization.gguf or quantization.scheme}: by the name"
+    own = not found.states and name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
+    source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if own else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))

@@ -363,13 +363,15 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
     doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
            models with experts leave them
     """
+    told = any(source.endswith("by the name") for source in model.sources)
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return 0.99 * gib, 1.02 * gib
+        return (0.97 * gib, 1.03 * gib) if told and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
     if way.scheme == "gguf":
         return 0.95 * gib, 1.05 * gib
-    if any(source.endswith("by the name") for source in model.sources):
+    if told:
         varied = bool(model.states or model.experts)
-        return 0.9 * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
+        low = 0.86 if way.scheme == "int4" and (varied or model.vision is not None) else 0.9
+        return low * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
     if way.ignored or any(one.targets for one in way.formats):
         return 0.98 * gib, 1.03 * gib
     return 0.94 * gib, 1.1 * gib
