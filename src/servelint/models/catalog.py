@@ -85,18 +85,24 @@ def _known(name: str) -> Architecture | None:
     return replace(architecture, checkpoint=entry.get("checkpoint"), vision=vision)
 
 
-def _customary(model: Architecture, quantization: Quantization) -> Quantization:
-    """NVFP4 as publishers make it: MLA stays as it was, attention and GDN of hybrids are FP8.
+def _customary(model: Architecture, quantization: Quantization, *, own: bool) -> tuple[Quantization, bool]:
+    """What publishers leave as it was, and whether that is sure: what a model's own publisher made of it.
 
-    So have it the lists in hf_quant_config.json of nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4
-    and nvidia/Qwen3.6-35B-A3B-NVFP4.
+    NVFP4: MLA stays as it was, attention and GDN of hybrids are FP8. So have it the lists in hf_quant_config.json of
+    nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4 and nvidia/Qwen3.6-35B-A3B-NVFP4.
+    GPTQ of Qwen's own hybrids: attention, GDN and shared experts stay, by what its files weigh (73.47 GiB of
+    Qwen3.5-122B-A10B-GPTQ-Int4, 219.56 of Qwen3.5-397B-A17B-GPTQ-Int4: kaito-project/kaito model_catalog.yaml).
     """
-    if any(one.kind == "mla" for one in model.attention):
-        return replace(quantization, ignored=("*self_attn*",))
-    if any(one.kind == "gdn" for one in model.states):
+    hybrid = any(one.kind == "gdn" for one in model.states)
+    if quantization.method == "gptq" and own and hybrid:
+        return replace(quantization, ignored=("*self_attn*", "*linear_attn*", "*shared_experts*")), True
+    if quantization.scheme == "nvfp4" and any(one.kind == "mla" for one in model.attention):
+        return replace(quantization, ignored=("*self_attn*",)), False
+    if quantization.scheme == "nvfp4" and hybrid:
         attention = Format("fp8", 8, targets=("*self_attn*", "*linear_attn*"))
-        return replace(quantization, formats=(attention, *quantization.formats), ignored=("*in_proj_a", "*in_proj_b"))
-    return quantization
+        kept = ("*in_proj_a", "*in_proj_b")
+        return replace(quantization, formats=(attention, *quantization.formats), ignored=kept), False
+    return quantization, own and not model.states
 
 
 def _quantized_again(base: str, model: Architecture) -> bool:
@@ -131,8 +137,7 @@ def lookup(name: str) -> Architecture | None:
         return None
     if quantization is None or quantization.scheme == found.quantization.scheme.removesuffix("-block"):
         return _of_another(name, base, found) if _quantized_again(base, found) else replace(found, name=name)
-    if quantization.scheme == "nvfp4":
-        quantization = _customary(found, quantization)
-    own = not found.states and name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
-    source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if own else 'the name'}"
+    own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
+    quantization, sure = _customary(found, quantization, own=own)
+    source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))
