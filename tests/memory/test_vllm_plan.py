@@ -147,6 +147,24 @@ class TestVerdicts:
     def test_a_fraction_that_leaves_nothing_for_cuda_graphs(self) -> None:
         assert planned("Qwen/Qwen3-8B --gpu-memory-utilization 0.985", "0.17.1", "h100").verdict in ("tight", "oom-risk")
 
+    @pytest.mark.parametrize(
+        ("options", "release", "env", "verdict"),
+        [
+            ("", "0.19.1", {}, "oom-risk"),  # 0.31 GiB are left, CUDA's context takes 0.3 and graphs of 512 tokens 0.1
+            ("--enforce-eager", "0.19.1", {}, "tight"),
+            ("--max-num-seqs 4", "0.19.1", {}, "tight"),  # graphs of 8 tokens may take next to nothing
+            ("", "0.19.1", {"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS": "1"}, "tight"),
+            ("", "0.20.0", {}, "tight"),
+            ("", "0.20.0", {"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS": "0"}, "oom-risk"),
+        ],
+    )
+    def test_a_fraction_that_certainly_leaves_too_little(
+        self, options: str, release: str, env: dict[str, str], verdict: str
+    ) -> None:
+        plan = planned(f"Qwen/Qwen3-8B --max-model-len 8192 --gpu-memory-utilization 0.99 {options}", release, "rtx-5090", env)
+        assert plan.verdict == verdict
+        assert any("leaves 0.31 GiB" in note for note in plan.notes) is (verdict == "oom-risk")
+
     def test_the_longest_that_fits(self) -> None:
         plan = planned("openai/gpt-oss-120b --max-model-len -1 --max-num-seqs 256 --gpu-memory-utilization 0.9", "0.19.1")
         assert plan.verdict != "refused"
