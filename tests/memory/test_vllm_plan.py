@@ -275,10 +275,10 @@ class TestApi:
         assert (found.release, found.verdict) == ("0.19.1rc1.dev328+g18013df6a", "fits")
 
     @pytest.mark.parametrize("version", [None, "nightly"])
-    def test_no_release_is_the_newest(self, version: str | None) -> None:
+    def test_without_a_release_single_figures_are_the_newest_s(self, version: str | None) -> None:
         found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version=version, gpu="h100")
         assert found.release == "0.33.0"
-        assert any("the newest that is known" in note for note in found.notes)
+        assert any("single figures are those of 0.33.0" in note for note in found.notes)
 
     def test_a_build_of_a_checkout_without_tags_is_no_old_release(self) -> None:
         found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="0.1.dev1+gda1daf40b", gpu="h100")
