@@ -81,6 +81,16 @@ def test_a_fraction_that_leaves_room_for_graphs_is_named() -> None:
     assert remedy("memory_after_pools", launch).startswith("--mem-fraction-static 0.92 leaves room")
 
 
+def test_a_fraction_that_leaves_graphs_their_room_is_named() -> None:
+    launch = config(VLLM + "Qwen/Qwen3-8B --gpu-memory-utilization 0.99 --max-model-len 8192", "0.19.1", "rtx-5090")
+    assert run_check("memory_no_graphs", launch) == {
+        "where": "rtx-5090",
+        "left": "0.31",
+        "need": "0.40",
+        "remedy": "--gpu-memory-utilization 0.95 leaves room, and 13.9 GiB for the KV cache",
+    }
+
+
 def test_a_context_that_the_pool_holds_is_named() -> None:
     launch = config(SGLANG + "Qwen/Qwen3-32B --context-length 40960", "0.5.23")
     assert remedy("memory_one_request", launch).startswith("write --context-length 1")

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from servelint import parallel
-from servelint.cli import plans as planning
 from servelint.cli.plans import Plans
 from servelint.launch import Variable
 from servelint.linter import check, check_in_parallel
+from servelint.memory import unnamed
 from servelint.memory.plan import VERDICTS, MemoryPlan
 from servelint.report.html import render
 from servelint.report.html.memory import shapes
@@ -190,7 +190,7 @@ class TestWhenItIsThere:
                 f"{number}.yml", f"services: {{llm: {{image: 'vllm/vllm-openai:v0.19.1', command: {SERVE[10:-1]}}}}}\n"
             )
         made: list[object] = []
-        monkeypatch.setattr(planning, "plan_of", lambda config: made.append(config) or plan())  # type: ignore[func-returns-value]
+        monkeypatch.setattr(unnamed, "plan_over", lambda found: made.append(found) or plan())  # type: ignore[func-returns-value]
         asked = Settings(gpu="h100")
         plans = Plans(asked)
         found = [plans(launch) for launch in check(["."], asked).launches]

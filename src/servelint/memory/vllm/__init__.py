@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _FIRST = "0.10.0"
 """Earlier releases, and the V0 engine, count in other ways."""
+CHANGES = (
+    _FIRST, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
+    "0.20.1", "0.22.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
+)  # fmt: skip
+"""Releases with which something changes that a plan follows from."""
 
 
 def _cache(settings: Settings, model: Architecture, draft: Architecture | None) -> Cache | None:

@@ -73,12 +73,19 @@ def outside(settings: Settings) -> list[Part]:
         found.append(
             Part(
                 "cuda graphs",
-                _perhaps(fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS, settings),
+                _captured(settings),
                 "fitted: captured after the KV cache is allocated",
                 inside=False,
             )
         )
     return found
+
+
+def _captured(settings: Settings) -> Interval:
+    """GiB of CUDA graphs as they are captured where nothing was kept for them."""
+    found = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
+    least = found.low if settings.captured >= 512 else found.low * settings.captured / 512
+    return _perhaps(Interval(least, found.mid, found.high), settings)
 
 
 def graphs(settings: Settings, model: Architecture) -> Interval:
