@@ -6,7 +6,7 @@ import pytest
 
 import servelint
 from servelint import hardware
-from servelint.memory.plan import FITS, REFUSED, Interval, MemoryPlan
+from servelint.memory.plan import FITS, REFUSED, TIGHT, Interval, MemoryPlan
 from servelint.memory.sglang import v4
 from servelint.memory.sglang.release import Release
 from servelint.memory.sglang.settings import Settings, Speculation
@@ -63,6 +63,13 @@ class TestWeights:
         plan = planned("--moe-runner-backend marlin", "0.5.16")
         assert plan.weights_gib == pytest.approx(125.65 - 384 * 3 * 7168 * 3072 * 61 / 32 * 4 / 8 / 2**30, rel=0.003)
         assert plan.verdict == FITS
+
+    def test_an_image_that_names_no_release_is_never_called_a_fit(self) -> None:
+        for drafts in ("", " --speculative-algorithm EAGLE"):
+            plan = planned(drafts, "deepseek-v4-hopper image")
+            assert plan.verdict == TIGHT
+            assert plan.kv_gib is not None
+            assert plan.kv_gib.low < 0 < plan.kv_gib.high
 
     @pytest.mark.parametrize(
         ("release", "on", "chosen"),

@@ -28,8 +28,8 @@ _NOTHING: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
 def possible(launch: Launch) -> list[Config]:
     """A launch under the newest release of each that counts alike (`CHANGES` of its engine) and may start it, oldest first.
 
-    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where none
-    does, the newest of all.
+    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where no
+    parser takes them, that tells nothing of the release; where none knows the model either, it is the newest of all.
     """
     known = known_releases(launch.engine)
     if not known:
@@ -44,14 +44,13 @@ def possible(launch: Launch) -> list[Config]:
     wanted = [release for several in alike.values() for release in several]
     by_release = {config.release: config for config in configs(launch, wanted)}
     verb = _key(entry.since(launch.engine, launch.verb))
-    found: list[Config] = []
-    for several in alike.values():
-        for release in reversed(several):
-            config = by_release[release]
-            if _key(release) >= verb and _knows_model(config) and not refuses(config):
-                found.append(config)
-                break
-    return found or [by_release[known[-1]]]
+    able = [
+        [by_release[one] for one in reversed(several) if _key(one) >= verb and _knows_model(by_release[one])]
+        for several in alike.values()
+    ]
+    found = [next((config for config in several if not refuses(config)), None) for several in able]
+    taken = [config for config in found if config is not None]
+    return taken or [several[0] for several in able if several] or [by_release[known[-1]]]
 
 
 def _key(release: str) -> ReleaseKey:
