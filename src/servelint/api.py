@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from servelint.engines.releases import newest, release_key
+from servelint.engines.releases import release_key
 from servelint.finding import Finding
 from servelint.launch import Launch, Variable
 from servelint.linter import Report, check, check_launches
@@ -77,7 +77,8 @@ def plan_memory(
 
     argv: the words after the engine's verb; a verb in front ("vllm", "serve") is left out
     version: a release, also one between two that are known ("0.19.1rc1.dev328+g18013df6a"); None, or a text that is no release,
-    such as an image's tag or a checkout's 0.1.dev1: the newest that is known
+    such as an image's tag or a checkout's 0.1.dev1: every release that can start it, so that the size of the KV cache is an
+    interval over these, and single figures are the newest's
     gpu: a name such as "gb10" or "NVIDIA H100 80GB HBM3"; None, or one that is not known: no verdict
     Raises ValueError for an engine whose arithmetic is not known.
 
@@ -86,18 +87,18 @@ def plan_memory(
     """
     from servelint import memory
     from servelint.engines.config import configs
+    from servelint.memory import unnamed
 
     if engine not in memory.PLANNED:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(memory.PLANNED)}")
     launch = _launch(engine, _after_verb(engine, argv), env)
     launch.gpu, launch.gpu_count = gpu, gpu_count
     named = version.removeprefix("v") if version is not None else None
-    release = named if named is not None and _orders(named) else newest(engine)
-    (config,) = configs(launch, [release] if release is not None else [])
-    found = memory.plan_of(config)
-    if named is None or release != named:
-        told = "no release is named" if named is None else f"{named!r} is no release"
-        found.notes.append(f"{told}: planned as {release}, the newest that is known")
+    if named is not None and _orders(named):
+        return memory.plan_of(configs(launch, [named])[0])
+    several = unnamed.possible(launch)
+    found = unnamed.plan_over(several)
+    found.notes.append(unnamed.note(several, "no release is named" if named is None else f"{named!r} is no release"))
     return found
 
 

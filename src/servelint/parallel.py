@@ -15,6 +15,8 @@ from servelint.launch import Launch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.linter import Report
+    from servelint.shell.files import Opened
+    from servelint.text import Text
 
 FILES_AT_LEAST = 120
 """Fewer are done before other processes would be."""
@@ -86,7 +88,7 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
         reports = [lint(path) for path in paths]
         for report in reports:
             for launch in report.launches:
-                launch.open = None  # it is judged already, and what opens files cannot travel
+                launch.open = _carried(launch) if words else None  # what opens files cannot travel, what is in them can
                 if not words:
                     _lighten(launch)
         data = pickle.dumps(reports, pickle.HIGHEST_PROTOCOL)
@@ -96,6 +98,12 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
         status = 0
     finally:
         os._exit(status)  # nothing of the parent's is flushed or cleaned up twice
+
+
+def _carried(launch: Launch) -> Callable[[Text], Opened | None] | None:
+    from servelint.carried import carry
+
+    return carry(launch)
 
 
 def _lighten(launch: Launch) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import servelint
+from servelint.engines.config import configs
+from servelint.memory import plan_of
 from servelint.memory.plan import GIB, VERDICTS, Interval, MemoryPlan
 from tests.memory.planning import SMALL, planned, speculating
 
@@ -145,6 +147,24 @@ class TestVerdicts:
     def test_a_fraction_that_leaves_nothing_for_cuda_graphs(self) -> None:
         assert planned("Qwen/Qwen3-8B --gpu-memory-utilization 0.985", "0.17.1", "h100").verdict in ("tight", "oom-risk")
 
+    @pytest.mark.parametrize(
+        ("options", "release", "env", "verdict"),
+        [
+            ("", "0.19.1", {}, "oom-risk"),  # 0.31 GiB are left, CUDA's context takes 0.3 and graphs of 512 tokens 0.1
+            ("--enforce-eager", "0.19.1", {}, "tight"),
+            ("--max-num-seqs 4", "0.19.1", {}, "tight"),  # graphs of 8 tokens may take next to nothing
+            ("", "0.19.1", {"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS": "1"}, "tight"),
+            ("", "0.20.0", {}, "tight"),
+            ("", "0.20.0", {"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS": "0"}, "oom-risk"),
+        ],
+    )
+    def test_a_fraction_that_certainly_leaves_too_little(
+        self, options: str, release: str, env: dict[str, str], verdict: str
+    ) -> None:
+        plan = planned(f"Qwen/Qwen3-8B --max-model-len 8192 --gpu-memory-utilization 0.99 {options}", release, "rtx-5090", env)
+        assert plan.verdict == verdict
+        assert any("leaves 0.31 GiB" in note for note in plan.notes) is (verdict == "oom-risk")
+
     def test_the_longest_that_fits(self) -> None:
         plan = planned("openai/gpt-oss-120b --max-model-len -1 --max-num-seqs 256 --gpu-memory-utilization 0.9", "0.19.1")
         assert plan.verdict != "refused"
@@ -196,6 +216,20 @@ class TestUnknown:
         assert plan.verdict == "unknown"
         assert missing in plan.missing
 
+    @pytest.mark.parametrize(
+        ("command", "missing"),
+        [
+            ("Qwen/Qwen3-8B --config ./serve.yaml", ["what ./serve.yaml says"]),
+            ("Qwen/Qwen3-8B $MORE", ["what the words add that are not known"]),
+            ("Qwen/Qwen3-8B --max-num-seqs $SEQS $MORE", ["what the words add that are not known", "--max-num-seqs"]),
+        ],
+    )
+    def test_options_out_of_sight_are_named_once(self, command: str, missing: list[str]) -> None:
+        (launch,) = servelint.find_launches(f"vllm serve {command}\n", "run.sh")
+        launch.gpu = "h100"
+        plan = plan_of(configs(launch, ["0.19.1"])[0])
+        assert (plan.verdict, plan.missing) == ("unknown", missing)
+
     def test_a_release_that_does_not_know_the_model(self) -> None:
         plan = planned("nvidia/Qwen3.6-35B-A3B-NVFP4", "0.11.0")
         assert plan.verdict == "unknown"
@@ -241,10 +275,10 @@ class TestApi:
         assert (found.release, found.verdict) == ("0.19.1rc1.dev328+g18013df6a", "fits")
 
     @pytest.mark.parametrize("version", [None, "nightly"])
-    def test_no_release_is_the_newest(self, version: str | None) -> None:
+    def test_without_a_release_single_figures_are_the_newest_s(self, version: str | None) -> None:
         found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version=version, gpu="h100")
         assert found.release == "0.33.0"
-        assert any("the newest that is known" in note for note in found.notes)
+        assert any("single figures are those of 0.33.0" in note for note in found.notes)
 
     def test_a_build_of_a_checkout_without_tags_is_no_old_release(self) -> None:
         found = servelint.plan_memory("vllm", ["Qwen/Qwen3-8B"], version="0.1.dev1+gda1daf40b", gpu="h100")

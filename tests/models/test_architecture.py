@@ -22,7 +22,7 @@ from servelint.models.weights import weigh
 if TYPE_CHECKING:
     from pathlib import Path
 
-KNOWN = sorted(catalog._data()["models"])
+KNOWN = sorted(catalog.known_names())
 
 
 def known(name: str) -> Architecture:

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from servelint import parallel
-from servelint.cli import plans as planning
 from servelint.cli.plans import Plans
 from servelint.launch import Variable
 from servelint.linter import check, check_in_parallel
+from servelint.memory import unnamed
 from servelint.memory.plan import VERDICTS, MemoryPlan
 from servelint.report.html import render
 from servelint.report.html.memory import shapes
@@ -190,7 +190,7 @@ class TestWhenItIsThere:
                 f"{number}.yml", f"services: {{llm: {{image: 'vllm/vllm-openai:v0.19.1', command: {SERVE[10:-1]}}}}}\n"
             )
         made: list[object] = []
-        monkeypatch.setattr(planning, "plan_of", lambda config: made.append(config) or plan())  # type: ignore[func-returns-value]
+        monkeypatch.setattr(unnamed, "plan_over", lambda found: made.append(found) or plan())  # type: ignore[func-returns-value]
         asked = Settings(gpu="h100")
         plans = Plans(asked)
         found = [plans(launch) for launch in check(["."], asked).launches]
@@ -207,3 +207,32 @@ class TestWhenItIsThere:
         text = render(several, plans=Plans(asked))
         assert len(re.findall('class="bar"', text)) == 8
         assert text == render(one, plans=Plans(asked))
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+    def test_options_that_stand_in_a_file(self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What --config names, and the config.json of a folder that is mounted, in one process as in several."""
+        monkeypatch.setattr(parallel, "processes", lambda files: 2)
+        for number in range(4):
+            workspace.file(f"{number}.yaml", f"model: Qwen/Qwen3-8B\nmax-model-len: {8192 + number}\nkv-cache-dtype: fp8\n")
+            workspace.file(f"{number}.sh", f"vllm serve --config ./{number}.yaml # servelint: gpu=h100\n")
+        asked = Settings(engine_versions={"vllm": "0.19.1"})
+        one, several = check(["."], asked), check_in_parallel(["."], asked, words=True)
+        text = render(several, plans=Plans(asked))
+        found = Page(text)
+        assert len(found.all("svg.bar")) == 4
+        assert "8,193 tokens" in text
+        assert text.count("<code>Qwen/Qwen3-8B</code>") >= 4
+        assert text == render(one, plans=Plans(asked))
+
+    def test_a_file_that_is_not_here_leaves_all_unknown(self, workspace: Workspace) -> None:
+        options = ("--gpu", "h100", "--engine-version", "vllm=0.19.1")
+        assert checked(workspace, "vllm serve Qwen/Qwen3-8B --config ./gone.yaml\n", *options).all("svg.bar") == []
+
+    def test_launches_that_differ_in_their_files_alone_are_planned_apart(self, workspace: Workspace) -> None:
+        for number in (1, 2):
+            workspace.file(f"{number}/serve.yaml", f"max-model-len: {4096 * number}\n")
+            workspace.file(f"{number}/run.sh", "vllm serve Qwen/Qwen3-8B --config ./serve.yaml # servelint: gpu=h100\n")
+        asked = Settings(engine_versions={"vllm": "0.19.1"})
+        plans = Plans(asked)
+        found = [plans(launch) for launch in check(["."], asked).launches]
+        assert sorted(one.max_model_len for one in found if one is not None and one.max_model_len) == [4096, 8192]

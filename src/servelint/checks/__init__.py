@@ -19,6 +19,7 @@ CHECKS = (
     "memory_batched_tokens",
     "memory_drafts",
     "memory_kv_bytes",
+    "memory_no_graphs",
     "memory_one_request",
     "memory_padding",
     "memory_refused",

@@ -107,5 +107,5 @@ def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
 def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     from servelint.memory import variants
 
-    longest = variants.largest_context(config, found) or 0
+    longest = variants.largest_context([config], found) or 0
     return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []

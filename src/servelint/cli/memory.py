@@ -10,12 +10,13 @@ from servelint import memory
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
-from servelint.cli.plans import release_of
+from servelint.cli.plans import under_releases
 from servelint.comments import name_gpus
-from servelint.engines.config import Config, configs
+from servelint.engines.config import Config
 from servelint.launch import Launch
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
+from servelint.memory.unnamed import plan_over
 from servelint.report.clean import clean
 from servelint.report.json_report import problem_data
 from servelint.report.memory_json import plan_data, what_if_data
@@ -73,22 +74,21 @@ def parser() -> argparse.ArgumentParser:
 class Planned:
     """One launch with its plan and what was asked beside it."""
 
-    __slots__ = ("config", "elsewhere", "launch", "others", "plan", "solved", "solving")
+    __slots__ = ("elsewhere", "launch", "others", "plan", "solved", "solving")
 
     def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
         self.launch = launch
         name_gpus(launch, settings)
-        release, note = release_of(launch, settings)
-        (self.config,) = configs(launch, [release] if release is not None else [])
-        self.plan: MemoryPlan = memory.plan_of(self.config)
+        launches, note = under_releases(launch, settings)
+        self.plan: MemoryPlan = plan_over(launches)
         if note:
             self.plan.notes.append(note)
-        self.others = variants.what_ifs(self.config, self.plan) if arguments.what_if else []
+        self.others = variants.what_ifs(launches, self.plan) if arguments.what_if else []
         self.solving: str | None = arguments.solve
         no_gpu = self.plan.gpu_gib is None
-        tried = variants.gpus(self.config) if no_gpu or self.solving == "gpu" else []
+        tried = variants.gpus(launches) if no_gpu or self.solving == "gpu" else []
         self.elsewhere = tried if any(plan.verdict != UNKNOWN for plan in tried) else []
-        self.solved = _solved(self.solving, self.config, self.plan, self.elsewhere)
+        self.solved = _solved(self.solving, launches, self.plan, self.elsewhere)
 
     def data(self) -> dict[str, Any]:
         found = {"path": self.launch.source.path, "line": self.launch.line, "name": self.launch.name, **plan_data(self.plan)}
@@ -112,11 +112,11 @@ class Planned:
         return "\n".join(lines)
 
 
-def _solved(what: str | None, config: Config, plan: MemoryPlan, elsewhere: list[MemoryPlan]) -> int | str | None:
+def _solved(what: str | None, launches: list[Config], plan: MemoryPlan, elsewhere: list[MemoryPlan]) -> int | str | None:
     if what == "max-model-len":
-        return variants.largest_context(config, plan)
+        return variants.largest_context(launches, plan)
     if what == "max-num-seqs":
-        return variants.most_sequences(config)
+        return variants.most_sequences(launches)
     if what == "gpu":
         return next((one.gpu for one in elsewhere if one.verdict == FITS), None)
     return None

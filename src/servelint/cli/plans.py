@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 
+from servelint.carried import Carried, carry
 from servelint.comments import name_gpus
-from servelint.engines.config import configs
+from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
 from servelint.launch import Launch
-from servelint.memory import PLANNED, plan_of
+from servelint.memory import PLANNED, unnamed
 from servelint.memory.plan import UNKNOWN
 from servelint.settings import Settings
 from servelint.text import Text
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
 
-def release_of(launch: Launch, settings: Settings) -> tuple[str | None, str | None]:
-    """The release to plan for, and what to say of it where nobody names one."""
+def under_releases(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
+    """The launch under each release to plan for, the newest last, and what to say of them where nobody names one."""
     claim = launch.release.release
     given = settings.engine_versions.get(launch.engine)
     named = claim if claim is not None and release_key(claim) is not None else given
     if named is not None:
-        return named, None
+        return configs(launch, [named]), None
     latest = newest(launch.engine)
-    return (
-        latest,
-        f"no release is named: planned as {latest}, the newest that is known; say --engine-version {launch.engine}=...",
-    )
+    if launch.release.rolling and latest is not None:
+        return configs(launch, [latest]), f"the image's tag moves: planned as {latest}, the newest that is known"
+    found = unnamed.possible(launch)
+    return found, f"{unnamed.note(found, 'no release is named')}; say --engine-version {launch.engine}=..."
 
 
 class Plans:
@@ -48,22 +49,21 @@ class Plans:
             return None
         settings = self._asked.of(launch.source.path)
         bare = copy(launch)
-        bare.open = None  # what opens files does not travel between processes: the plan is the same however many there are
+        bare.open = carry(launch)  # as it comes from other processes: the plan is the same however many there are
         name_gpus(bare, settings)
         if not bare.gpu and not _product(bare):
             return None
-        release, note = release_of(launch, settings)
-        key = _content(bare, release)
+        key = _content(bare, settings.engine_versions.get(launch.engine))
         if key not in self._known:
-            self._known[key] = _planned(bare, release, note)
+            self._known[key] = _planned(bare, settings)
         return self._known[key]
 
 
-def _planned(launch: Launch, release: str | None, note: str | None) -> MemoryPlan | None:
-    (config,) = configs(launch, [release] if release is not None else [])
-    if config.operand("gpu.memory-gib").value is None:
+def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
+    launches, note = under_releases(launch, settings)
+    if launches[-1].operand("gpu.memory-gib").value is None:
         return None
-    plan = plan_of(config)
+    plan = unnamed.plan_over(launches)
     if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
         return None  # figures that stand on something else than the launch would mislead
     if note is not None:
@@ -80,11 +80,12 @@ def _content(launch: Launch, release: str | None) -> object:
     return (
         launch.engine,
         release,
-        launch.release.release,
+        (launch.release.release, launch.release.rolling),
         tuple([(_written(word.text), word.many) for word in (*launch.verb, *launch.argv)]),
         tuple([(name, _written(one.value) if one.value is not None else None) for name, one in sorted(launch.env.items())]),
         launch.open_env,
         launch.folder,
+        tuple([(name, _written(text)) for name, text in launch.open.texts.items()]) if isinstance(launch.open, Carried) else (),
         (launch.gpu, launch.gpu_count, launch.gpu_site is not None),
         hidden,
     )

@@ -6,6 +6,7 @@ from servelint.engines.config import Config, configs
 from servelint.launch import Launch, Word
 from servelint.memory import plan_of
 from servelint.memory.plan import FITS, MemoryPlan
+from servelint.memory.unnamed import plan_over
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -84,22 +85,26 @@ def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
     return found
 
 
-def what_ifs(config: Config, plan: MemoryPlan) -> list[WhatIf]:
-    """Other contexts, sequences and KV dtypes, without drafts, on twice as many GPUs: each alone, if it changes something."""
+def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
+    """Other contexts, sequences and KV dtypes, without drafts, on twice as many GPUs: each alone, if it changes something.
+
+    launches: the launch under each release that it may run on, the newest last
+    """
+    config = launches[-1]
     options = OPTIONS[config.launch.engine]
-    tries: list[tuple[str, Config]] = []
+    tries: list[tuple[str, list[Config]]] = []
     length = plan.max_model_len or 0
     values = [(LENGTH, str(one)) for one in (length // 2, length * 2) if one]
     values += [(SEQUENCES, str(count)) for count in (16, 64, 256)]
     values.append((KV_DTYPE, "fp8" if config.launch.engine == "vllm" else "fp8_e4m3"))
-    tries += [(f"--{options[what]} {value}", changed(config, options[what], value)) for what, value in values]
-    plain = without_speculation(config)
-    if plain is not None:
+    tries += [(f"--{options[what]} {value}", _changed(launches, options[what], value)) for what, value in values]
+    plain = [one for one in map(without_speculation, launches) if one is not None]
+    if plain:
         tries.append(("without speculation", plain))
     size = config.operand(options[TENSOR]).value
     twice = 2 * size if isinstance(size, int) and not isinstance(size, bool) else 2
-    tries.append((f"--{options[TENSOR]} {twice}", changed(config, options[TENSOR], str(twice))))
-    found = [WhatIf(name, plan_of(one)) for name, one in tries]
+    tries.append((f"--{options[TENSOR]} {twice}", _changed(launches, options[TENSOR], str(twice))))
+    found = [WhatIf(name, plan_over(several)) for name, several in tries]
     return [one for one in found if one.plan.kv_gib is not None and not _same(one.plan, plan)]
 
 
@@ -112,17 +117,27 @@ def _same(one: MemoryPlan, other: MemoryPlan) -> bool:
     )
 
 
-def largest_context(config: Config, plan: MemoryPlan) -> int | None:
-    """The longest context that certainly fits; None if none does, or if it cannot be told."""
-    option = OPTIONS[config.launch.engine][LENGTH]
+def largest_context(launches: list[Config], plan: MemoryPlan) -> int | None:
+    """The longest context that certainly fits, under every release that the launch may run on; None if none does, or if it
+    cannot be told."""
+    option = OPTIONS[launches[-1].launch.engine][LENGTH]
     top = max(plan.largest_context or 0, plan.max_model_len or 0)
-    return _largest(top, lambda value: plan_of(changed(config, option, str(value))).verdict == FITS)
+    return _largest(top, lambda value: _fits(launches, option, value))
 
 
-def most_sequences(config: Config) -> int | None:
-    """The most sequences with which the launch certainly starts; None if it does with none, or if it cannot be told."""
-    option = OPTIONS[config.launch.engine][SEQUENCES]
-    return _largest(_MOST, lambda value: plan_of(changed(config, option, str(value))).verdict == FITS)
+def most_sequences(launches: list[Config]) -> int | None:
+    """The most sequences with which the launch certainly starts, under every release that it may run on; None if it does with
+    none, or if it cannot be told."""
+    option = OPTIONS[launches[-1].launch.engine][SEQUENCES]
+    return _largest(_MOST, lambda value: _fits(launches, option, value))
+
+
+def _changed(launches: list[Config], option: str, value: str) -> list[Config]:
+    return [changed(config, option, value) for config in launches]
+
+
+def _fits(launches: list[Config], option: str, value: int) -> bool:
+    return all(plan_of(changed(config, option, str(value))).verdict == FITS for config in reversed(launches))
 
 
 def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
@@ -138,7 +153,7 @@ def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
     return low
 
 
-def gpus(config: Config) -> list[MemoryPlan]:
+def gpus(launches: list[Config]) -> list[MemoryPlan]:
     """The plan on each of the common GPUs, the smallest first."""
-    found = [plan_of(on_gpu(config, name)) for name in COMMON_GPUS]
+    found = [plan_over([on_gpu(config, name) for config in launches]) for name in COMMON_GPUS]
     return sorted((plan for plan in found if plan.gpu_gib is not None), key=lambda plan: plan.gpu_gib or 0.0)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from servelint.models.architecture import Format
+from servelint.models.patterns import patterns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from servelint.models.architecture import Quantization
     from servelint.models.modules import Module
 
@@ -80,109 +76,43 @@ def tensors(kind: Format, rows: int, columns: int, element: int) -> list[int]:
     return [int(size * kind.bits / 8)]
 
 
+class Formats:
+    """The formats of a checkpoint's modules, whose lists are read once."""
+
+    __slots__ = ("_ignored", "_main", "_several", "_whole")
+
+    def __init__(self, quantization: Quantization) -> None:
+        self._main = quantization.formats[-1]
+        self._whole = quantization.scheme in ("none", "gguf")
+        self._ignored = patterns(quantization.ignored)
+        self._several = [(one, patterns(one.targets)) for one in quantization.formats if one.targets]
+
+    def of(self, module: Module) -> Format:
+        """The format of a module: none for what no quantization takes and for what the checkpoint's list leaves out."""
+        if self._whole:
+            return self._main if module.columns > 1 and self._main.scheme == "gguf" else PLAIN
+        if module.plain or (self._ignored is not None and self._ignored.names(module.name)):
+            return PLAIN
+        for one, targets in self._several:
+            if targets is not None and targets.names(module.name):
+                return one
+        if self._main.targets or module.group == "lm_head":
+            return PLAIN
+        if module.group == "mtp" and self._main.bits < 8:
+            return PLAIN  # whoever quantizes to 4 bits leaves it, and tells so in no list if his tool does not know it
+        return self._main
+
+    def of_layer(self, index: int, tails: tuple[str, ...]) -> object:
+        """What the lists say of a layer: two of which it is equal have their modules in the same formats.
+
+        tails: the names of its modules after the layer's number, ".self_attn.q_proj"
+        """
+        if self._whole:
+            return None
+        lists = [self._ignored, *[targets for _, targets in self._several]]
+        return tuple([one.of_layer(index, tails) for one in lists if one is not None])
+
+
 def format_of(module: Module, quantization: Quantization) -> Format:
-    """The format of a module: none for what no quantization takes and for what the checkpoint's list leaves out."""
-    if quantization.scheme == "gguf":
-        return quantization.formats[-1] if module.columns > 1 else PLAIN
-    if module.plain or quantization.scheme == "none" or _any(quantization.ignored, module.name):
-        return PLAIN
-    for one in quantization.formats:
-        if one.targets and _any(one.targets, module.name):
-            return one
-    main = quantization.formats[-1]
-    if main.targets or module.group == "lm_head":
-        return PLAIN
-    if module.group == "mtp" and main.bits < 8:
-        return PLAIN  # whoever quantizes to 4 bits leaves it, and tells so in no list if his tool does not know it
-    return main
-
-
-def _any(patterns: tuple[str, ...], name: str) -> bool:
-    """Whether one of the patterns of a checkpoint's list names a module, or what it is in."""
-    if not patterns:
-        return False
-    plain, expressions = _compiled(patterns)
-    for one in _spoken(name):
-        if plain.search(one) is not None or any(expression.match("model." + one) for expression in expressions):
-            return True
-    return False
-
-
-def _spoken(name: str) -> tuple[str, ...]:
-    """The names that checkpoints give a module: routed experts have each its number, and without a gate up_proj alone."""
-    if ".experts." not in name:
-        return (name,)
-    return (
-        name,
-        name.replace(".experts.gate_up_proj", ".experts.0.gate_proj").replace(".experts.down_proj", ".experts.0.down_proj"),
-        name.replace(".experts.gate_up_proj", ".experts.0.up_proj"),
-    )
-
-
-@lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
-    """Names as one expression, and the expressions among them; of names whole parts, from `layers` on.
-
-    What comes before `layers` differs between releases of Transformers.
-    """
-    bodies: list[str] = []
-    expressions: list[re.Pattern[str]] = []
-    for pattern in patterns:
-        if (
-            len(pattern) > _PATTERN_AT_MOST
-            or len(_REPEATS.findall(pattern)) > _REPEATS_AT_MOST
-            or _REPEATED_GROUP.search(pattern)
-        ):
-            continue  # no checkpoint needs it, and matching it could take for ever
-        if pattern.startswith("re:"):
-            try:
-                expressions.append(re.compile(_translated(pattern[3:], re.escape)))
-            except re.error:
-                continue
-        else:
-            start = pattern.find("layers.")
-            text = pattern[start:] if start >= 0 and not pattern.startswith("mtp") else pattern
-            for before in ("model.language_model.", "language_model.model.", "language_model.", "model."):
-                text = text.removeprefix(before)
-            bodies.append(re.escape(_translated(text, str)).replace(r"\*", ".*").replace(r"\?", "."))
-    return re.compile(r"(?:^|\.)(?:" + "|".join(bodies) + r")(?:\.|$)" if bodies else r"(?!)"), tuple(expressions)
-
-
-_PATTERN_AT_MOST = 2000
-_REPEATS_AT_MOST = 4
-_REPEATS = re.compile(r"[*+{]")
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
-
-
-def _translated(text: str, written: Callable[[str], str]) -> str:
-    """A name, or an expression that has names as `written`, with the names that modules have here."""
-    for old, new in _SAME:
-        text = text.replace(written(old), written(new))
-    return text
-
-
-_SAME = (
-    (".attn.", ".self_attn."),
-    ("ffn.", "mlp."),
-    ("block_sparse_moe", "mlp"),
-    ("feed_forward", "mlp"),
-    ("shared_expert.", "shared_experts."),
-    ("mixer.q_proj", "self_attn.q_proj"),
-    ("mixer.k_proj", "self_attn.k_proj"),
-    ("mixer.v_proj", "self_attn.v_proj"),
-    ("mixer.o_proj", "self_attn.o_proj"),
-    ("mixer.qkv_proj", "self_attn.*_proj"),
-    ("mixer.experts", "mlp.experts"),
-    ("mixer.shared_experts", "mlp.shared_experts"),
-    ("mixer.gate", "mlp.gate"),
-    ("mixer.fc", "mlp.fc"),
-    ("mixer.up_proj", "mlp.up_proj"),
-    ("mixer.down_proj", "mlp.down_proj"),
-    ("router.gate", "gate"),
-    (".w1", ".gate_proj"),
-    (".w2", ".down_proj"),
-    (".w3", ".up_proj"),
-    ("index_q_proj", "indexer.wq_b"),
-    ("index_k_proj", "indexer.wk"),
-)
-"""Names of the same modules in checkpoints of other families."""
+    """The format of one module."""
+    return Formats(quantization).of(module)

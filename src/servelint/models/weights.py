@@ -8,11 +8,13 @@ encoder, tables.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
+from servelint.models.alike import alike
 from servelint.models.architecture import Format, Quantization
 from servelint.models.modules import HEAD, MTP, VISION, modules
-from servelint.models.storage import format_of, tensors
+from servelint.models.storage import Formats, tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,16 +81,14 @@ class Weights:
 
 
 class _Sharding:
-    __slots__ = ("element", "engine", "expert", "model", "quantization", "tensor")
+    __slots__ = ("element", "engine", "expert", "formats", "model", "tensor")
 
-    def __init__(
-        self, model: Architecture, engine: str, tensor: int, expert: int, quantization: Quantization, element: int
-    ) -> None:
+    def __init__(self, model: Architecture, engine: str, tensor: int, expert: int, formats: Formats, element: int) -> None:
         self.model = model
         self.engine = engine
         self.tensor = tensor
         self.expert = expert
-        self.quantization = quantization
+        self.formats = formats
         self.element = element
 
     def of(self, module: Module) -> tuple[Format, list[int]]:
@@ -104,10 +104,10 @@ class _Sharding:
             columns = -(-columns // self.tensor)
         elif module.split == "kv":
             rows = rows // module.units * max(1, module.units // self.tensor)
-        kind = format_of(module, self.quantization)
+        kind = self.formats.of(module)
         if kind.scheme == "mxfp4" and module.count > 1:
             rows, columns = _padded(module, rows, columns)
-        sizes = tensors(kind, rows, columns, self.element)
+        sizes = tensors(kind, rows, columns, 4 if module.single else self.element)
         return kind, [size * count for size in sizes]
 
 
@@ -199,10 +199,12 @@ def weigh(
     way = quantized(model, quantization)
     if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
         return None
-    sharding = _Sharding(model, engine, tensor, expert, way, 4 if dtype in ("float32", "float") else 2)
-    factor = _measured(model, way)
-    counted = _Counted()
-    for module in modules(model):
+    formats = Formats(way)
+    layers = alike(model, formats)
+    sharding = _Sharding(model, engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2)
+    factor = _measured(model, way, formats, layers)
+    counted = _Counted(layers)
+    for module in modules(model, sorted(set(layers))):
         if (module.group == "lm_head" and model.tied and pipeline == 1) or (module.name == "vision" and not vision):
             continue
         kind, sizes = sharding.of(module)
@@ -228,14 +230,17 @@ def weigh(
 class _Counted:
     """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of the two ends of the model.
 
-    doubt: what the modules that publishers treat differently would weigh more if they were not quantized
+    layers: for each layer the one that is counted for it
+    doubt:  what the modules that publishers treat differently would weigh more if they were not quantized
     """
 
-    __slots__ = ("doubt", "ends", "groups", "joined")
+    __slots__ = ("doubt", "ends", "groups", "joined", "layers", "times")
 
-    def __init__(self) -> None:
+    def __init__(self, layers: list[int]) -> None:
+        self.layers = layers
+        self.times = Counter(layers)
         self.groups: dict[int, dict[str, int]] = {}
-        self.joined: dict[tuple[int, str], list[int]] = {}
+        self.joined: dict[int, dict[str, list[int]]] = {}
         self.ends = {"embedding": 0, "lm_head": 0}
         self.doubt = 0.0
 
@@ -244,9 +249,10 @@ class _Counted:
         if module.group in self.ends:
             self.ends[module.group] += sum(sizes)
         if module.group in _DOUBTFUL and 0 < kind.bits < 16:
-            self.doubt += sizes[0] * (16 / kind.bits) - sum(sizes)
+            self.doubt += (sizes[0] * (16 / kind.bits) - sum(sizes)) * self.times.get(module.layer, 1)
         before, _, last = module.name.rpartition(".")
-        joined = self.joined.setdefault((module.layer, f"{before}.{_FUSED.get(last, last)}.{kind.scheme}"), [])
+        several = self.joined.setdefault(module.layer, {})
+        joined = several.setdefault(f"{before}.{_FUSED.get(last, last)}.{kind.scheme}", [])
         for index, size in enumerate(sizes):
             if index == len(joined):
                 joined.append(0)
@@ -256,15 +262,25 @@ class _Counted:
         several = self.groups.setdefault(layer, {})
         several[group] = several.get(group, 0) + size
 
+    def of(self, layer: int) -> dict[str, int]:
+        """Bytes by group of one layer."""
+        return self.groups.get(self.layers[layer] if layer >= 0 else layer, {})
+
     def rounding(self, *layers: int) -> int:
         """What the allocator adds to matrices of some layers."""
-        return sum(rounded(size) - size for (layer, _), sizes in self.joined.items() if layer in layers for size in sizes)
+        times = Counter([self.layers[layer] if layer >= 0 else layer for layer in layers])
+        return sum(
+            count * (rounded(size) - size)
+            for layer, count in times.items()
+            for sizes in self.joined.get(layer, {}).values()
+            for size in sizes
+        )
 
 
 _DOUBTFUL = ("attention", "linear attention", "shared experts")
 
 
-def _measured(model: Architecture, way: Quantization) -> float:
+def _measured(model: Architecture, way: Quantization, formats: Formats, layers: list[int]) -> float:
     """What the quantized modules weigh in the published files, against what is counted for them; 1 where nobody measured it.
 
     Only a small difference is one in the format: a large one is another checkpoint, or files beside it.
@@ -272,11 +288,13 @@ def _measured(model: Architecture, way: Quantization) -> float:
     if not model.checkpoint or way is not model.quantization or way.scheme == "none":
         return 1.0
     formed = plain = 0
-    for module in modules(model):
+    times = Counter(layers)
+    for module in modules(model, sorted(times)):
         if module.group == "lm_head" and model.tied:
             continue
-        kind = format_of(module, way)
-        size = sum(tensors(kind, module.rows, module.columns, 2)) * module.count
+        kind = formats.of(module)
+        element = 4 if module.single else 2
+        size = sum(tensors(kind, module.rows, module.columns, element)) * module.count * times.get(module.layer, 1)
         if kind.scheme == "none":
             plain += size
         else:
@@ -313,9 +331,13 @@ def _rotary(model: Architecture, engine: str) -> int:
 
     vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
     more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
+    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (vllm-0.33.0 rotary_embedding/
+    deepseek_scaling_rope.py, DeepseekV4ScalingRotaryEmbedding).
     """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
+    if model.low_rank is not None:
+        return len({one.compress > 1 for one in model.attention}) * model.context * model.attention[0].rotary * 4
     positions = 4 * model.context if model.mrope and engine == "vllm" else model.context
     return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
 
@@ -327,7 +349,7 @@ def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str
         layers = {*stage, *((VISION,) if number == 0 else ()), *((HEAD,) if number == pipeline - 1 else ())}
         found: dict[str, int] = {}
         for layer in layers:
-            for name, size in counted.groups.get(layer, {}).items():
+            for name, size in counted.of(layer).items():
                 found[name] = found.get(name, 0) + size
         found["allocator"] = counted.rounding(*layers)
         if sum(found.values()) > sum(best.values()):
@@ -341,13 +363,15 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
     doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
            models with experts leave them
     """
+    told = any(source.endswith("by the name") for source in model.sources)
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return 0.99 * gib, 1.02 * gib
+        return (0.97 * gib, 1.03 * gib) if told and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
     if way.scheme == "gguf":
         return 0.95 * gib, 1.05 * gib
-    if any(source.endswith("by the name") for source in model.sources):
+    if told:
         varied = bool(model.states or model.experts)
-        return 0.9 * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
+        low = 0.86 if way.scheme == "int4" and (varied or model.vision is not None) else 0.9
+        return low * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
     if way.ignored or any(one.targets for one in way.formats):
         return 0.98 * gib, 1.03 * gib
     return 0.94 * gib, 1.1 * gib

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _FIRST = "0.10.0"
 """Earlier releases, and the V0 engine, count in other ways."""
+CHANGES = (
+    _FIRST, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
+    "0.20.1", "0.22.0", "0.23.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
+)  # fmt: skip
+"""Releases with which something changes that a plan follows from."""
 
 
 def _cache(settings: Settings, model: Architecture, draft: Architecture | None) -> Cache | None:
@@ -54,7 +59,7 @@ def plan(config: Config) -> MemoryPlan:
     if not known_dtype(settings.kv_dtype):
         found.missing.append(f"the size of a {settings.kv_dtype} KV cache")
         return found
-    found.missing += settings.missing
+    found.missing += _hidden(config, settings)
     if settings.length is None:
         found.missing.append("the model's context length")
         return found
@@ -101,6 +106,17 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
         return None
     blocks = cache.number_of_blocks(kv_gib * GIB)
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
+
+
+def _hidden(config: Config, settings: Settings) -> list[str]:
+    """What nobody can know of the settings: where any option may be given out of sight, that, and not each option's name."""
+    arguments = config.reading.arguments
+    if arguments.complete:
+        return settings.missing
+    file = config.setting("config")
+    name = f"what {file.value.shown} says" if file is not None and file.value is not None else None
+    given = [one for one in settings.missing if one.startswith("--") and config.setting(one[2:].split()[0]) is not None]
+    return [name or "what the words add that are not known", *given]
 
 
 def _named(config: Config) -> str | None:

@@ -89,6 +89,12 @@ def judge(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cach
     elif kv.high < least and least - kv.mid >= band:
         plan.verdict = REFUSED
         plan.refusal = _refusal(settings, cache, kv)
+    elif settings.kv_bytes is None and _leaves_nothing(plan, settings, total):
+        plan.verdict = OOM_RISK
+        plan.notes.append(
+            f"--gpu-memory-utilization {settings.fraction:g} leaves {total - asked:.2f} GiB, less than CUDA's context and CUDA "
+            "graphs take outside it: vLLM says at once that too little is free, or dies when it captures them"
+        )
     elif kv.low < least or kv.mid - least < band or (settings.kv_bytes is None and asked > free.low):
         plan.verdict = TIGHT
     else:
@@ -132,6 +138,14 @@ def _captures_fp4(settings: Settings, model: Architecture, total: float) -> bool
     fp4 = model.quantization.scheme == "nvfp4" or given in ("modelopt_fp4", "nvfp4")
     wide = settings.graphs and settings.captured > fitted.FP4_CAPTURED
     return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
+
+
+def _leaves_nothing(plan: MemoryPlan, settings: Settings, total: float) -> bool:
+    """Whether the fraction leaves less than what is certainly taken outside it. What the profiled run held is free again when
+    graphs are captured, but the sampler needs it once more right after them (Worker.compile_or_warm_up_model in
+    vllm/v1/worker/gpu_worker.py), and so does the first full batch."""
+    outside = [part.gib.low for part in plan.parts if not part.inside]
+    return not settings.gpu.unified and len(outside) > 1 and sum(outside) > total - (plan.budget_gib or 0.0)
 
 
 def _after(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache, total: float) -> str:

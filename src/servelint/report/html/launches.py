@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
+from servelint.carried import carry
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.launch import Launch
@@ -73,7 +74,7 @@ def _release(launch: Launch, given: str | None) -> str:
 def _read(launch: Launch) -> tuple[str, str]:
     """The model as it is written, and the GPUs; "" where nothing tells."""
     bare = copy(launch)
-    bare.open = None  # what opens files does not travel between processes: the page is the same however many there are
+    bare.open = carry(launch)  # as it comes from other processes: the page is the same however many there are
     release = launch.release.release
     (config,) = configs(bare, [release] if release is not None else [])
     model = config.reading.model

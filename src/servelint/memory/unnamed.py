@@ -1,0 +1,137 @@
+"""The plan of a launch whose release nobody names: an interval over the releases that can start it.
+
+The middle of it is what the newest of them makes of the launch: what is installed today is that. It fits where all fit, and is
+refused where all refuse; where they differ nobody can tell, and a note says which releases do what.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from servelint.acceptance import refuses
+from servelint.engines import entry
+from servelint.engines.config import Config, configs
+from servelint.engines.releases import known_releases, release_key
+from servelint.launch import Launch
+from servelint.memory import plan_of
+from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan, Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.engines.releases import ReleaseKey
+
+_ALIKE = 0.03
+"""Share by which figures of two releases may differ and still be told as one."""
+_NOTHING: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
+
+
+def possible(launch: Launch) -> list[Config]:
+    """A launch under the newest release of each that counts alike (`CHANGES` of its engine) and may start it, oldest first.
+
+    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where no
+    parser takes them, that tells nothing of the release; where none knows the model either, it is the newest of all.
+    """
+    known = known_releases(launch.engine)
+    if not known:
+        return configs(launch, [])
+    changes: tuple[str, ...] = import_module("servelint.memory." + launch.engine).CHANGES
+    bounds = sorted(_key(one) for one in changes)
+    alike: dict[int, list[str]] = {}
+    for release in known:
+        key = _key(release)
+        if key >= bounds[0]:
+            alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
+    wanted = [release for several in alike.values() for release in several]
+    by_release = {config.release: config for config in configs(launch, wanted)}
+    verb = _key(entry.since(launch.engine, launch.verb))
+    able = [
+        [by_release[one] for one in reversed(several) if _key(one) >= verb and _knows_model(by_release[one])]
+        for several in alike.values()
+    ]
+    found = [next((config for config in several if not refuses(config)), None) for several in able]
+    taken = [config for config in found if config is not None]
+    return taken or [several[0] for several in able if several] or [by_release[known[-1]]]
+
+
+def _key(release: str) -> ReleaseKey:
+    return release_key(release) or _NOTHING
+
+
+def _knows_model(config: Config) -> bool:
+    since = config.since
+    return since is None or config.at_least(since) is not False
+
+
+def plan_over(found: list[Config]) -> MemoryPlan:
+    """The plan of a launch over several releases; of one it is that release's.
+
+    found: the launch under each of them, oldest first; at least one
+    """
+    plans = [plan_of(config) for config in found]
+    newest = plans[-1]
+    told = [plan for plan in plans if plan.verdict != UNKNOWN]
+    if newest.verdict == UNKNOWN or len(told) < 2:
+        return newest
+    verdicts = {plan.verdict for plan in told}
+    runs = _runs(told)
+    _widen(newest, told)
+    if len(runs) > 1:
+        newest.notes.append("by release: " + "; ".join([_said(run, len(verdicts) > 1) for run in runs]))
+    if len(verdicts) > 1:
+        newest.verdict = OOM_RISK if verdicts <= {REFUSED, OOM_RISK} else TIGHT
+        newest.refusal = None
+    return newest
+
+
+def note(found: list[Config], why: str) -> str:
+    """What a reader should know of the releases that a plan is for. why: "no release is named" """
+    first, last = found[0].release, found[-1].release
+    if first == last:
+        return f"{why}: planned as {last}, the newest that can start it"
+    return f"{why}: planned for {first} to {last}, which can start it; single figures are those of {last}"
+
+
+def _widen(newest: MemoryPlan, told: list[MemoryPlan]) -> None:
+    """The size of the KV cache under any of the releases."""
+    sizes = [plan.kv_gib for plan in told if plan.kv_gib is not None]
+    if newest.kv_gib is None:
+        return
+    newest.kv_gib = Interval(min(one.low for one in sizes), newest.kv_gib.mid, max(one.high for one in sizes))
+    for index, part in enumerate(newest.parts):
+        if part.name == "kv cache":
+            newest.parts[index] = Part(part.name, newest.kv_gib.map(lambda gib: max(gib, 0.0)), part.origin)
+
+
+def _runs(told: list[MemoryPlan]) -> list[list[MemoryPlan]]:
+    """Neighbours that say the same, the oldest first."""
+    runs: list[list[MemoryPlan]] = []
+    for plan in told:
+        if runs and runs[-1][0].verdict == plan.verdict and all(map(_near, _figures(runs[-1][0]), _figures(plan))):
+            runs[-1].append(plan)
+        else:
+            runs.append([plan])
+    return runs
+
+
+def _figures(plan: MemoryPlan) -> tuple[float | None, float | None]:
+    """GiB and what they hold: in vLLM requests, for what it prints as tokens changed its meaning with 0.20.1."""
+    return plan.kv_gib.mid if plan.kv_gib is not None else None, plan.max_concurrency or plan.kv_tokens
+
+
+def _near(one: float | None, other: float | None) -> bool:
+    return one == other or (one is not None and other is not None and abs(one - other) <= _ALIKE * max(abs(one), abs(other)))
+
+
+def _said(run: list[MemoryPlan], differ: bool) -> str:
+    first, plan = run[0].release, run[-1]
+    words = [f"{first} to {plan.release}" if first != plan.release else str(plan.release)]
+    if differ:
+        words.append(plan.verdict)
+    gib = plan.kv_gib
+    if gib is not None:
+        words.append(f"{gib.mid:.1f} GiB of KV cache")
+    if plan.max_concurrency is not None:
+        words.append(f"{plan.max_concurrency:.2f} requests at once")
+    elif plan.kv_tokens is not None:
+        words.append(f"{plan.kv_tokens:,} tokens")
+    return ", ".join(words)
