@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 
-from servelint.engines import images
+from servelint.engines import ENGINE_NAMES, images
 from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option
 from servelint.engines.releases import known_releases, release_key
 from servelint.fixes.words import as_written
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
-from servelint.lsp.cursor import Cursor
 from servelint.lsp.facts import METHOD, Here
-from servelint.lsp.listing import Entry, fields_of, options_of, variables_of
+from servelint.lsp.listing import Entry, fields_of, long_name, options_of, variables_of
 from servelint.lsp.unfinished import STAND_IN, Typed, typed_at
 from servelint.readers.neighbours import Neighbours
 from servelint.source import Span
-from servelint.text import Text
+from servelint.text import HOLE, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +62,10 @@ def complete(
     typed = typed_at(analysis, offset, before, neighbours)
     if typed is None:
         return []
-    here = Here(typed.bare, analysis.settings)
     kind = typed.cursor.kind
+    if HOLE in typed.typed or (typed.cursor.text is not None and not typed.cursor.text.known):
+        return []  # a part of it is not known, and would be lost
+    here = Here(typed.bare, analysis.settings)
     if kind == cursor.TAG:
         return _tags(typed)
     if here.catalog is None:
@@ -116,7 +117,7 @@ def _options(typed: Typed, here: Here) -> list[Item]:
             continue
         if not mapped:
             items.append(Item(entry, "option", typed.span, typed.before + entry.label + typed.after))
-        elif entry.label == option.names[0]:
+        elif entry.label == long_name(option):
             items.append(Item(entry, "option", typed.span, entry.label.lstrip("-") + _sign(typed, ": ")))
     return items
 
@@ -131,7 +132,7 @@ def _values(typed: Typed, here: Here) -> list[Item]:
     for number, choice in enumerate(here.choices(option)):
         written = _written(choice, typed)
         if written is not None:
-            entry = _choice(choice, number, f"value of {option.names[0]}", default=str(option.default) == choice)
+            entry = _choice(choice, number, f"value of {long_name(option)}", default=str(option.default) == choice)
             items.append(Item(entry, "value", typed.span, written))
     return items
 
@@ -259,15 +260,28 @@ def _closed(typed: Typed, quote: str) -> bool:
 
 
 def _variables(typed: Typed, here: Here) -> list[Item]:
-    sign = _sign(typed, typed.after.strip("\"'") or "=")
-    if re.search(r"[\"']?name[\"']?:[ \t]*[\"']?$", _lead(typed)):
-        sign = ""  # the value is a key of its own
+    sign = _assigned(typed)
     given = here.launch.env
     return [
         Item(entry, "variable", typed.span, typed.before + entry.label + sign)
         for entry in variables_of(here.launch.engine, here.index)
         if entry.label not in given
     ]
+
+
+def _assigned(typed: Typed) -> str:
+    """What follows a variable's name where it is set, quotes that the stand-in needed included."""
+    lead = _lead(typed)
+    rest = typed.span.source.text[typed.span.end : typed.span.end + 3]
+    if rest.lstrip("\"' ")[:1] in _SIGNS or re.search(r"[\"']?name[\"']?:[ \t]*[\"']?$", lead):
+        return typed.after.strip("=: ")
+    quoted = lead[-1:] in ("'", '"')
+    inside = max(lead.rfind("["), lead.rfind("{"))
+    if inside != -1 and lead[inside] == "{":
+        return typed.after or ("" if quoted else ": ")
+    if typed.after.endswith(": "):
+        return typed.after
+    return "=" + typed.after.strip("=")
 
 
 def _contents(typed: Typed, here: Here) -> list[Item]:
@@ -290,7 +304,7 @@ def _contents(typed: Typed, here: Here) -> list[Item]:
 def _sign(typed: Typed, sign: str) -> str:
     """What follows a name, unless it is there."""
     rest = typed.span.source.text[typed.span.end : typed.span.end + 2]
-    return "" if rest.lstrip("\"' ")[:1] in _SIGNS or rest[:1] in ('"', "'") else sign
+    return "" if rest.lstrip("\"' ")[:1] in _SIGNS else sign
 
 
 def _lead(typed: Typed) -> str:
@@ -316,6 +330,6 @@ def _tags(typed: Typed) -> list[Item]:
         other = pattern.replace("{}", release)
         if key is None or key[1] != _FINAL or images.identify(Text.of(repository + other)).claim.release != release:
             continue
-        entry = Entry(other, f"{known.engine} {release}", "", f"{number:04}", deprecated=False)
+        entry = Entry(other, f"{ENGINE_NAMES[known.engine]} {release}", "", f"{number:04}", deprecated=False)
         items.append(Item(entry, "tag", typed.span, other))
     return items

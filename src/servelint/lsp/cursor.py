@@ -145,9 +145,9 @@ def _of_word(config: Config, word: Word, index: int, source: Source, offset: int
             if value is not None and index >= begins:
                 return _of_value(config, setting, word, value, index - begins, source, offset)
             return _of_option(config, setting, word, index)
-        if any(word is one for one in setting.values):
+        if word is setting.value_word or any(word is one for one in setting.values):
             return _of_value(config, setting, word, word.text, index, source, offset)
-    span = word.text.extent() or word.site
+    span = word.text.extent() if flat else Span(source, offset, offset)
     if span is None:
         return None
     positional = config.reading.arguments.positionals
@@ -177,7 +177,7 @@ def _of_value(
     config: Config, setting: Setting, word: Word, value: Text, index: int, source: Source, offset: int
 ) -> Cursor | None:
     name, dot, path = setting.name.partition(".")
-    place = value.extent() or word.site
+    place = value.extent() if value.flat else Span(source, offset, offset)
     if place is None:
         return None
     option = setting.option

@@ -135,6 +135,18 @@ class Here:
         return list(self.names(kind)) if kind is not None else []
 
 
+def briefly(launch: Launch, settings: Settings) -> str:
+    """The release of a launch in a word or two, without looking for those that would start it: "vLLM 0.27.1"."""
+    name, claim = ENGINE_NAMES[launch.engine], launch.release
+    if claim.release is not None:
+        return f"{name} {claim.release}"
+    given = settings.engine_versions.get(launch.engine)
+    if given is not None:
+        return f"{name} {given} (by the settings)"
+    latest = newest(launch.engine)
+    return f"{name} {latest}, the newest that is known" if claim.rolling and latest is not None else name
+
+
 _known: dict[object, Releases] = {}
 
 

@@ -10,6 +10,7 @@ from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.lsp.facts import LOOKED_UP, METHOD, Here
+from servelint.lsp.listing import long_name
 from servelint.lsp.memory import memory_lines
 from servelint.lsp.problems import problems, told
 from servelint.report import life
@@ -177,7 +178,7 @@ def _key(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     if keys is None:
         return []
     body = keys.get(found.path[-1])
-    lines = [f"**`{name}`** of `{option.names[0]}` · {here.shown}", ""]
+    lines = [f"**`{name}`** of `{long_name(option)}` · {here.shown}", ""]
     if body is None:
         what = "refuses the object for it" if keys.extra == "reject" else "ignores it"
         lines.append(f"No key of this release, which {what}.")

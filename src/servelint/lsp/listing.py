@@ -10,6 +10,7 @@ from servelint.report import life
 
 _CHOICES_AT_MOST = 16
 _LATER, _LAST = "5", "9"
+_OWN = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "llama.cpp": ("LLAMA_", "GGML_"), "lmdeploy": ("LMDEPLOY_",)}
 
 
 class Entry:
@@ -28,6 +29,11 @@ class Entry:
         self.deprecated = deprecated
 
 
+def long_name(option: Option) -> str:
+    """The spelling of an option that says the most."""
+    return next((name for name in option.names if name.startswith("--")), option.names[0])
+
+
 @lru_cache(maxsize=16)
 def options_of(engine: str, index: int) -> list[tuple[Entry, Option]]:
     """The spellings of a release's options, those that are deprecated or refused last."""
@@ -38,10 +44,11 @@ def options_of(engine: str, index: int) -> list[tuple[Entry, Option]]:
     for option in catalog.table(index).options():
         if option.refuses:
             continue
-        for number, spelling in enumerate([*option.names, *option.negatives]):
-            if number and not spelling.startswith("--"):
+        first = long_name(option)
+        for spelling in [*option.names, *option.negatives]:
+            if spelling != first and not spelling.startswith("--"):
                 continue
-            rank = _LAST if option.deprecated else _LATER if number else "0"
+            rank = _LAST if option.deprecated else _LATER if spelling != first else "0"
             entry = Entry(
                 spelling,
                 _short(option, spelling),
@@ -65,8 +72,14 @@ def variables_of(engine: str, index: int) -> list[Entry]:
         if body is None:
             continue
         gone = bool(body.get("deprecated"))
+        own = name.startswith(_OWN.get(engine, ()))
         told = _lasting([(run[0], run[1]) for run in runs], catalog)
-        found.append(Entry(name, life.reads(body), told, (_LAST if gone else "0") + name, deprecated=gone))
+        said = life.reads(body)
+        found.append(
+            Entry(
+                name, said if said != "read" else "", told, (_LAST if gone else "0" if own else _LATER) + name, deprecated=gone
+            )
+        )
     return found
 
 

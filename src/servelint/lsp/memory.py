@@ -7,6 +7,7 @@ from copy import copy
 from servelint.cli.plans import content
 from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES
+from servelint.engines.config import Config, configs
 from servelint.launch import Launch
 from servelint.lsp.facts import Here
 from servelint.memory import PLANNED, plan_of
@@ -35,6 +36,21 @@ def plan_here(here: Here, settings: Settings) -> MemoryPlan | None:
     return plan if known else None
 
 
+def named(here: Here, settings: Settings) -> Config:
+    """The launch with the GPU that a comment or the settings name, under the same release."""
+    bare: Launch = copy(here.launch)
+    name_gpus(bare, settings)
+    return configs(bare, [here.release] if here.release is not None else [])[0]
+
+
+def names_gpu(launch: Launch, settings: Settings) -> bool:
+    """Whether the file, a comment or the settings name the GPU of a launch."""
+    bare: Launch = copy(launch)
+    name_gpus(bare, settings)
+    product = bare.container.settings.get("gpu_product") if bare.container is not None else None
+    return bare.gpu is not None or product is not None
+
+
 def memory_lines(here: Here, settings: Settings) -> list[str]:
     """Markdown; nothing where nothing can be said."""
     if here.launch.engine not in PLANNED or here.launch.fragment:
@@ -56,15 +72,12 @@ def memory_lines(here: Here, settings: Settings) -> list[str]:
 
 def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
     """The plan, and those on common GPUs where none is named."""
-    bare: Launch = copy(here.launch)
-    name_gpus(bare, settings)
-    key = content(bare, here.release)
+    config = named(here, settings)
+    key = content(config.launch, here.release)
     found = _known.get(key)
     if found is None:
-        from servelint.engines.config import configs
         from servelint.memory import variants
 
-        (config,) = configs(bare, [here.release] if here.release is not None else [])
         plan = plan_of(config)
         others = variants.gpus(config) if plan.gpu is None and plan.model is not None else []
         if len(_known) >= _AT_MOST:

@@ -23,6 +23,7 @@ STAND_IN = "zqx"
 _NAME = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]*$")
 _ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Za-z_]\w*$")
 _ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
+_WORD = re.compile(r"[^\s'\"]*$")
 _KEY = re.compile(r"[\w.-]*$")
 _READS_AT_MOST = 4
 
@@ -59,12 +60,17 @@ def typed_at(
     source = analysis.source
     versions = analysis.settings.engine_versions
     found = cursor.at(source, analysis.launches, offset, versions)
-    if found is not None and found.span.start <= offset <= found.span.end:
+    if found is not None and found.span.start <= offset <= found.span.end and not _is_scalar(found):
         return Typed(found, found.span, found.typed)
     if not analysis.launches and (before is None or not before.launches) and not mentions_engine(source.text.encode()):
         return None
     beside = neighbours if neighbours is not None else Neighbours(None)
-    return _config_key(source, offset, beside) or _with_stand_in(source, offset, beside, versions)
+    return (
+        _in_json(source, offset)
+        or _config_key(source, offset, beside)
+        or _with_stand_in(source, offset, beside, versions)
+        or (_since(before.source, source, offset, beside, versions) if before is not None else None)
+    )
 
 
 def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
@@ -74,13 +80,55 @@ def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions
         other = Source(source.path, text, source.encoding)
         launches = read(other, neighbours).launches
         found = cursor.at(other, launches, offset + len(left) + 1, versions)
-        if found is None or STAND_IN not in found.span.text:
+        if found is None or STAND_IN not in found.span.text or _is_scalar(found):
             continue
         start = min(found.span.start, offset)
         end = max(found.span.end - len(inserted), offset)
         quotes = left if right.startswith(left) else ""
         return Typed(found, Span(source, start, end), found.typed[:-1], left, quotes + sign)
     return None
+
+
+def _since(good: Source, source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
+    """The word at the offset in the place of all that was written since a text that could be read."""
+    old, new = good.text, source.text
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    rest = 0
+    while rest < min(len(old), len(new)) - same and old[-1 - rest] == new[-1 - rest]:
+        rest += 1
+    if not same <= offset <= len(new) - rest:
+        return None
+    lead = _WORD.search(new, same, offset)
+    written = lead.group() if lead is not None else ""
+    text = old[:same] + written + old[len(old) - rest :]
+    found = _with_stand_in(Source(source.path, text, source.encoding), same + len(written), neighbours, versions)
+    if found is None:
+        return None
+    start = offset - (same + len(written) - found.span.start)
+    if new[start:offset] != text[found.span.start : same + len(written)]:
+        return None
+    found.span = Span(source, start, offset)
+    return found
+
+
+def _in_json(source: Source, offset: int) -> Typed | None:
+    """A key or a value of a speculative config in a file of its own, which is no JSON while it is written."""
+    if not source.path.lower().endswith((".json", ".jsonc", ".json5")):
+        return None
+    from servelint.readers import spec_config
+
+    launch = spec_config.unfinished(source)
+    found = cursor.at(source, [launch], offset) if launch is not None else None
+    return Typed(found, found.span, found.typed) if found is not None and found.spot is not None else None
+
+
+def _is_scalar(found: Cursor) -> bool:
+    """Whether it is a single word where an object is to be: the first key of a mapping, perhaps."""
+    option = found.setting.option if found.setting is not None else None
+    text = found.text.flat if found.text is not None else ""
+    return found.kind == cursor.VALUE and option is not None and bool(option.json) and not text.lstrip().startswith("{")
 
 
 def _stand_ins(source: Source, offset: int) -> list[tuple[str, str, str]]:
@@ -96,11 +144,10 @@ def _stand_ins(source: Source, offset: int) -> list[tuple[str, str, str]]:
     elif not quote and _ITEM.search(lead):
         found += [('"', '"', ""), ('"', '"]', "")]
     found.append(("", "", ""))
-    if not quote and not rest.strip():
-        if _NAME.match(lead) and lead[:1] in (" ", "\t"):
-            found.append(("", ": x", ": "))
-        if _ASSIGNED.match(lead) or not lead.strip():
-            found.append(("", "=x", "="))
+    if not quote and not rest.strip() and _NAME.match(lead) and lead[:1] in (" ", "\t"):
+        found.append(("", ": x", ": "))
+    if not quote and rest[:1] in ("", " ") and (_ASSIGNED.match(lead) or not lead.strip()):
+        found.append(("", "=x", "="))
     return found
 
 

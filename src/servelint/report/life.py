@@ -119,7 +119,7 @@ def takes(option: Option, spelling: str, most: int = 40) -> str:
     elif option.kind == OPTIONAL:
         parts.append("may stand alone")
     if option.default is not None and option.takes_value:
-        parts.append(f"default {option.default if option.default != '' else 'an empty text'}")
+        parts.append(f"default {_shown(option.default)}")
     if option.deprecated:
         parts.append("deprecated")
     others = [name for name in option.names if name != spelling]
@@ -135,10 +135,16 @@ def reads(body: dict[str, Any]) -> str:
     if body.get("choices"):
         parts = [f"one of {listed(body['choices'])}"]
     if body.get("default") is not None:
-        parts.append(f"default {body['default'] if body['default'] != '' else 'an empty text'}")
+        parts.append(f"default {_shown(body['default'])}")
     if body.get("deprecated"):
         parts.append("deprecated")
     return ", ".join(parts)
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return str(default).lower()
+    return "an empty text" if default == "" else str(default)
 
 
 _PLAIN = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text", "list": "a list"}
@@ -155,8 +161,7 @@ def field(body: dict[str, Any], most: int = 40) -> str:
     parts = [taken or "a value", *[f"{words} {body[bound]}" for bound, words in _BOUNDS.items() if bound in body]]
     default = body.get("default")
     if default is not None:
-        shown = str(default).lower() if isinstance(default, bool) else str(default)
-        parts.append(f"default {shown if shown else 'an empty text'}")
+        parts.append(f"default {_shown(default)}")
     if body.get("deprecated"):
         parts.append("deprecated")
     return ", ".join(parts)
