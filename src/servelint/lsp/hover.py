@@ -44,14 +44,12 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
         if lines:
             return Hover("\n".join(lines), found.span)
     launch = cursor.start_of(source, analysis.launches, offset)
-    if launch is None:
-        return None
-    here = Here(launch, analysis.settings)
     line = source.position(offset)[0]
-    start = source.line_starts[line - 1]
-    text = source.line_text(line)
+    start, text = source.line_starts[line - 1], source.line_text(line)
     span = Span(source, start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
-    return Hover("\n".join(_launch(here, analysis)), span)
+    if launch is None or not span.start <= offset <= span.end:
+        return None
+    return Hover("\n".join(_launch(Here(launch, analysis.settings), analysis)), span)
 
 
 # -- options
