@@ -46,7 +46,9 @@ class TestOption:
         assert "A switch, off with --no-enable-prefix-caching." in told
 
     def test_that_no_release_has(self) -> None:
-        assert shown("compose.yml", compose(" --model x/y --no-such-opt‸ion 4")) == ""
+        told = shown("compose.yml", compose(" --model x/y --max-modl-‸len 4"))
+        assert "No option of any release that servelint knows." in told
+        assert "Is `--max-model-len` meant?" in told
 
     def test_by_the_key_of_a_chart(self) -> None:
         told = shown("values.yaml", chart("        maxModel‸Len: 4096"))
@@ -164,7 +166,7 @@ class TestImage:
 
 class TestProblems:
     COMMAND = (
-        " >\n      --model Qwen/Qwen3.6-27B --kv-cache-dtype turbo‸quant_k8v4\n"
+        " >\n      --model Qwen/Qwen3.6-27B --kv-cache-‸dtype turboquant_k8v4\n"
         "      --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 2}'"
     )
 
