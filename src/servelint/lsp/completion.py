@@ -323,7 +323,7 @@ def _tags(typed: Typed) -> list[Item]:
     if known.engine is None or known.house:
         return []
     named = known.claim.release
-    pattern = tag.replace(named, "{}", 1) if named is not None else "server-{}" if known.engine == "llama.cpp" else "v{}"
+    pattern = tag.replace(named, "{}", 1) if named is not None else "v{}"
     items: list[Item] = []
     for number, release in enumerate(reversed(known_releases(known.engine))):
         key = release_key(release)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from copy import copy
+from itertools import pairwise
 
 from servelint.launch import Launch
 from servelint.lsp import cursor
@@ -21,11 +22,11 @@ STAND_IN = "zqx"
 """A word that no option, variable or key has."""
 
 _NAME = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]*$")
-_ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Za-z_]\w*$")
+_ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Za-z_]\w*$|[ \t]*(?:export|ENV)[ \t]+$")
 _ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
-_WORD = re.compile(r"[^\s'\"]*$")
 _KEY = re.compile(r"[\w.-]*$")
 _READS_AT_MOST = 4
+_ALIKE = 3  # characters behind its indentation by which a line is taken for the same one
 
 
 class Typed:
@@ -90,27 +91,35 @@ def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions
 
 
 def _since(good: Source, source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
-    """The word at the offset in the place of all that was written since a text that could be read."""
-    old, new = good.text, source.text
-    same = 0
-    while same < min(len(old), len(new)) and old[same] == new[same]:
-        same += 1
-    rest = 0
-    while rest < min(len(old), len(new)) - same and old[-1 - rest] == new[-1 - rest]:
-        rest += 1
-    if not same <= offset <= len(new) - rest:
+    """The line of the offset within a text that could be read, in the place where it stands or belongs."""
+    number, column = source.position(offset)
+    line = source.line_text(number)
+    old, new = _lines(good), _lines(source)
+    after = len(new) - number
+    if old[: number - 1] == new[: number - 1]:
+        index = number - 1
+    elif after == 0 or old[-after:] == new[number:]:
+        index = max(len(old) - after - 1, 0)
+    else:
         return None
-    lead = _WORD.search(new, same, offset)
-    written = lead.group() if lead is not None else ""
-    text = old[:same] + written + old[len(old) - rest :]
-    found = _with_stand_in(Source(source.path, text, source.encoding), same + len(written), neighbours, versions)
-    if found is None:
+    there = old[index].rstrip("\r\n") if index < len(old) else ""
+    lead = len(line) - len(line.lstrip())
+    same = there[: lead + _ALIKE] == line[: lead + _ALIKE] or not there.strip()
+    at = index if same else index + (old[: number - 1] != new[: number - 1])
+    other = Source(source.path, "".join([*old[:at], line + "\n", *old[at + same :]]), source.encoding)
+    start = sum([len(one) for one in old[:at]])
+    found = _with_stand_in(other, start + column - 1, neighbours, versions)
+    if found is None or found.span.start < start:
         return None
-    start = offset - (same + len(written) - found.span.start)
-    if new[start:offset] != text[found.span.start : same + len(written)]:
-        return None
-    found.span = Span(source, start, offset)
+    moved = offset - (start + column - 1)
+    found.span = Span(source, found.span.start + moved, found.span.end + moved)
     return found
+
+
+def _lines(source: Source) -> list[str]:
+    """The lines of a text with their ends, as editors count them."""
+    starts = [*source.line_starts, len(source.text)]
+    return [source.text[start:end] for start, end in pairwise(starts)]
 
 
 def _in_json(source: Source, offset: int) -> Typed | None:
