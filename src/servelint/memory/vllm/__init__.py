@@ -119,6 +119,11 @@ def _hidden(config: Config, settings: Settings) -> list[str]:
     return [name or "what the words add that are not known", *given]
 
 
+def settings_of(config: Config) -> Settings:
+    """What the release makes of a launch's settings, with what is known of its model."""
+    return Settings(config, _model(config, _named(config)))
+
+
 def _named(config: Config) -> str | None:
     given = config.operand("model").value
     return given if isinstance(given, str) else None
