@@ -14,6 +14,7 @@ COMMANDS = {
     "memory": "plan the GPU memory of launches: will they start, with how much room",
     "upgrade": "tell what an engine upgrade would change for the launches",
     "exec": "lint a command, then become it",
+    "lsp": "serve an editor: findings while typing, quick fixes, what options mean",
     "completions": "print what completes all this in bash, zsh or fish",
 }
 
