@@ -6,48 +6,87 @@ import os
 
 from lsprotocol import types
 
-from servelint.lsp import diagnostics
+from servelint.finding import Finding
+from servelint.lsp import apart, diagnostics, shifting
 from servelint.lsp.analysis import Analysis, analyse
 from servelint.lsp.documents import Document, Documents
 from servelint.lsp.folders import Folders
+from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
 from servelint.readers.neighbours import Neighbours, from_disk
+
+_LONG = 0.3
+"""Seconds."""
 
 
 class Checking:
     """Analyses open texts, each with those that are open beside it in the place of their files."""
 
-    __slots__ = ("_documents", "_folders")
+    __slots__ = ("_documents", "_folders", "_made")
 
     def __init__(self, documents: Documents, folders: Folders) -> None:
         self._documents = documents
         self._folders = folders
+        self._made = 0
 
     def analysis(self, document: Document) -> Analysis:
         """The analysis of a text as it stands now."""
         if document.analysis is None:
-            document.analysis = self._analyse(document)
+            found = document.analysis = self._analyse(document)
+            self._made += 1
+            document.number = self._made
+            if not broken(found):
+                document.sound = found
+                document.edits.clear()
         return document.analysis
 
-    def diagnostics(self, document: Document, positions: Positions) -> list[types.Diagnostic]:
-        """What is told of a text."""
-        analysis = self.analysis(document)
-        source, folders = analysis.source, analysis.settings.rules
-        told = [diagnostics.of_finding(finding, source, positions, folders) for finding in analysis.findings]
-        return [diagnostics.of_problem(problem, source, positions) for problem in analysis.problems] + told
+    def is_large(self, document: Document) -> bool:
+        """Whether a text takes so long that it is checked apart, and nothing else is known of it."""
+        return len(document.source.text) > apart.LARGE or document.seconds > _LONG
 
-    def _analyse(self, document: Document) -> Analysis:
-        reads: set[str] = set()
+    async def apart(self, document: Document, options: Options, positions: Positions) -> list[types.Diagnostic]:
+        """What is told of a large text."""
+        source = document.source
+        problems = apart.too_large(source)
+        if problems is not None:
+            return [diagnostics.of_problem(problem, source, positions) for problem in problems]
+        return await apart.check(source, options, positions)
+
+    def findings(self, document: Document) -> list[Finding]:
+        """The findings of a text; while it cannot be parsed, those of before, as far as what they speak of still stands."""
+        found = self.analysis(document)
+        sound = document.sound
+        if sound is None or sound is found:
+            return found.findings
+        return shifting.moved(sound.findings, document.edits, sound.source, found.source)
+
+    def neighbours(self, document: Document, reads: set[str] | None = None) -> Neighbours:
+        """The files beside a text, as they stand in the editor if they are open. reads: gets the paths that are asked for"""
 
         def fetch(path: str) -> bytes | None:
             path = os.path.normpath(path)
-            reads.add(path)
+            if reads is not None:
+                reads.add(path)
             other = self._documents.at(path)
             return other.source.text.encode("utf-8", "replace") if other is not None else from_disk(path)
 
         folder = os.path.dirname(document.path) if document.is_file else None
-        neighbours = Neighbours(folder, folder or "", fetch)
+        return Neighbours(folder, folder or "", fetch)
+
+    def forget(self, document: Document, *, settings: bool = False) -> None:
+        """Have a text analysed anew. settings: what was found before was found by others"""
+        document.analysis = None
+        if settings:
+            document.sound = None
+
+    def _analyse(self, document: Document) -> Analysis:
+        reads: set[str] = set()
         settings = self._folders.settings(document.path, is_file=document.is_file)
-        found = analyse(document.source, settings, neighbours)
+        found = analyse(document.source, settings, self.neighbours(document, reads))
         document.reads = frozenset(reads)
         return found
+
+
+def broken(analysis: Analysis) -> bool:
+    """Whether a text could not be parsed."""
+    return any(problem.path == analysis.source.path and not problem.own for problem in analysis.problems)

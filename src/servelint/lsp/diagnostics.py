@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from servelint.finding import Finding
+from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import uri_of
 from servelint.lsp.pages import page_of
 from servelint.lsp.positions import Positions
@@ -17,12 +18,18 @@ NAME = "servelint"
 SYNTAX = "servelint/unreadable"
 """The code of what could not be read or parsed."""
 
-_SEVERITIES = {
+SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
     "info": types.DiagnosticSeverity.Information,
 }
-_NO_EFFECT = ("silently-ignored",)
+
+
+def told(analysis: Analysis, findings: list[Finding], positions: Positions) -> list[types.Diagnostic]:
+    """What is told of a text: what could not be read of it, then its findings."""
+    source, folders = analysis.source, analysis.settings.rules
+    found = [of_problem(problem, source, positions) for problem in analysis.problems]
+    return found + [of_finding(finding, source, positions, folders) for finding in findings]
 
 
 def of_finding(finding: Finding, source: Source, positions: Positions, folders: tuple[str, ...]) -> types.Diagnostic:
@@ -34,15 +41,14 @@ def of_finding(finding: Finding, source: Source, positions: Positions, folders: 
     related = [(one.span, one.message) for one in finding.related if one.span != place]
     if finding.span.source is not source:
         related.insert(0, (finding.span, finding.label or "this"))
-    page = page_of(finding.rule, folders)
     return types.Diagnostic(
         range=positions.of_span(place),
         message=clean(finding.sentence),
-        severity=_SEVERITIES[finding.severity],
+        severity=SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=types.CodeDescription(href=uri_of(page)) if page is not None else None,
+        code_description=description(finding.rule, folders),
         source=NAME,
-        tags=_tags(finding),
+        tags=tags(finding.rule, finding.impact),
         related_information=[
             types.DiagnosticRelatedInformation(
                 types.Location(uri_of(span.source.path), positions.of_span(span)), clean(message)
@@ -90,9 +96,16 @@ def _first_line(source: Source, start: int, end: int) -> Span:
     return Span(source, start, stop if stop != -1 else end)
 
 
-def _tags(finding: Finding) -> list[types.DiagnosticTag] | None:
-    if finding.impact == "deprecated":
+def tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
+    """How an editor may show it: struck through, or faded since it has no effect."""
+    if impact == "deprecated":
         return [types.DiagnosticTag.Deprecated]
-    if finding.impact in _NO_EFFECT or finding.rule == UNUSED_IGNORE:
+    if impact == "silently-ignored" or rule == UNUSED_IGNORE:
         return [types.DiagnosticTag.Unnecessary]
     return None
+
+
+def description(rule: str, folders: tuple[str, ...]) -> types.CodeDescription | None:
+    """The page of a rule. folders: those of users' rules"""
+    page = page_of(rule, folders)
+    return types.CodeDescription(href=uri_of(page)) if page is not None else None

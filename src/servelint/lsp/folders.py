@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 
+from lsprotocol import types
+
+from servelint.cli.options import rule_problems
+from servelint.lsp.documents import uri_of
 from servelint.lsp.options import Options, read
 from servelint.problem import Problem
+from servelint.report.clean import clean
 from servelint.settings import DEFAULT, Settings
 from servelint.settings_files import spoken
 from servelint.settings_files.files import SettingsFiles
@@ -22,15 +27,18 @@ class Folder:
     options: what the editor says for it;  files: the settings of each path in it
     """
 
-    __slots__ = ("files", "options", "path", "told")
+    __slots__ = ("_shown", "data", "files", "options", "path", "told")
 
     def __init__(self, path: str, data: Any) -> None:
         self.path = path
+        self.data: Any = None
         self.told: set[str] = set()
+        self._shown: dict[str, list[types.Diagnostic]] = {}
         self.set(data)
 
     def set(self, data: Any) -> None:
         """Take what the editor says."""
+        self.data = data
         self.options: Options = read(data, self.path)
         self.read_again()
 
@@ -41,8 +49,6 @@ class Folder:
         if any(name.startswith("SERVELINT_") for name in os.environ):
             layers.insert(0, spoken.environment(os.environ, faults))
         file = self.options.file
-        if file is not None:
-            file = os.path.join(self.path, os.path.expanduser(file))
         isolated = self.options.switches["isolated"]
         self.files = SettingsFiles(isolated=isolated, file=None if isolated else file, spoken=layers)
 
@@ -50,9 +56,18 @@ class Folder:
         """The settings of a file. What is wrong with settings files is left out of them."""
         return self.files.of(path)
 
-    def problems(self) -> list[Problem]:
-        """What is wrong with the settings files that were asked for so far."""
-        return self.files.problems
+    def news(self) -> list[tuple[str, list[types.Diagnostic]]]:
+        """What is wrong with the settings files and the folders of rules that were asked for so far, by the file's URI.
+
+        Each file once, and once more without anything when nothing is wrong with it any more.
+        """
+        found: dict[str, list[types.Diagnostic]] = {}
+        for problem in [*self.files.problems, *rule_problems(self.files)]:
+            found.setdefault(uri_of(problem.path), []).append(_diagnostic(problem))
+        new = [(uri, told) for uri, told in found.items() if self._shown.get(uri) != told]
+        new += [(uri, []) for uri in self._shown if uri not in found]
+        self._shown = found
+        return new
 
     def faults(self) -> list[str]:
         """What is wrong in the editor's settings and has not been told yet."""
@@ -61,6 +76,17 @@ class Folder:
         new = [one for one in dict.fromkeys(said) if one not in self.told]
         self.told |= set(new)
         return new
+
+
+def _diagnostic(problem: Problem) -> types.Diagnostic:
+    start = types.Position(problem.line - 1, problem.column - 1)
+    return types.Diagnostic(
+        range=types.Range(start, types.Position(problem.line, 0)),
+        message=clean(problem.message),
+        severity=types.DiagnosticSeverity.Error,
+        code="servelint/settings",
+        source="servelint",
+    )
 
 
 class Folders:
@@ -85,6 +111,20 @@ class Folders:
         self.data = data
         for folder in self.everywhere():
             folder.set(data)
+
+    def take(self, each: dict[str, Any], other: Any) -> bool:
+        """What the editor says for some folders, and for all others; whether that is anything new. None says nothing."""
+        new = False
+        if other is not None and other != self.data:
+            self.data = other
+            self._outside.set(other)
+            new = True
+        for path, data in each.items():
+            folder = self._by_path.get(path)
+            if folder is not None and data is not None and data != folder.data:
+                folder.set(data)
+                new = True
+        return new
 
     def add(self, path: str) -> Folder:
         if path not in self._by_path:

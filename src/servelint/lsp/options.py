@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 
-from servelint.settings_files import spoken
+from servelint.settings_files import keys, spoken
 from servelint.settings_files.layer import EDITOR, Layer, Origin
 
 TYPE_CHECKING = False
@@ -31,13 +32,27 @@ class Options:
     switches: SWITCHES as they are set;  faults: what nobody understands, each a sentence
     """
 
-    __slots__ = ("faults", "file", "layer", "switches")
+    __slots__ = ("_said", "faults", "file", "layer", "switches")
 
     def __init__(self, folder: str) -> None:
         self.layer = Layer(Origin(EDITOR, "the editor's settings"), folder)
         self.file: str | None = None
         self.switches = dict(SWITCHES)
         self.faults: list[str] = []
+        self._said: list[str] = []
+
+    def say(self, key: str, given: Any, origin: Origin) -> None:
+        """Take a key of the settings."""
+        texts = [str(one) for one in given] if isinstance(given, list) else [str(given)]
+        before = len(self.faults)
+        spoken.add(self.layer, key, texts, origin, self.faults)
+        if len(self.faults) == before:
+            self._said += [f"{keys.option(key)}={text}" for text in texts]
+
+    def words(self) -> list[str]:
+        """The same as words of a command line."""
+        file = [f"--settings={self.file}"] if self.file is not None and not self.switches["isolated"] else []
+        return [*(["--isolated"] if self.switches["isolated"] else file), *self._said]
 
 
 def read(data: Any, folder: str) -> Options:
@@ -70,11 +85,11 @@ def _take(options: Options, name: str, value: Any) -> None:
         else:
             options.faults.append(f"{origin}: {value!r} is neither true nor false")
     elif key == "settings":
-        options.file = str(value)
+        options.file = os.path.join(options.layer.folder, os.path.expanduser(str(value)))
     elif key in SAID:
         if isinstance(value, dict):
             value = [f"{engine}={release}" for engine, release in value.items()]
-        spoken.add(options.layer, key, value, origin, options.faults)
+        options.say(key, value, origin)
 
 
 def _flat(data: dict[str, Any]) -> dict[str, Any]:

@@ -1,26 +1,36 @@
-"""The language server: what of the protocol it speaks, and who answers."""
+"""The language server: its state, and when what is told to whom. The features are in modules of their own."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from servelint import __version__
+from servelint.lsp import apart, diagnostics
 from servelint.lsp.checking import Checking
-from servelint.lsp.documents import Document, Documents, path_of
+from servelint.lsp.documents import Document, Documents, path_of, uri_of
 from servelint.lsp.folders import Folders
+from servelint.lsp.options import SECTION
 from servelint.lsp.positions import Positions
 from servelint.lsp.protocol import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
     from typing import Any
 
 log = logging.getLogger("servelint.lsp")
+
+_SLOW = 0.05
+"""Seconds. A text that takes longer is looked at when nothing has been typed for as long as it takes."""
+_WAIT_AT_MOST = 0.5
 
 
 class Server(LanguageServer):
@@ -38,90 +48,184 @@ class Server(LanguageServer):
         self.positions = Positions("utf-16")
         self.checking = Checking(self.documents, self.folders)
         self.pulls = False
-        self._due: set[str] = set()
-        _register(self)
+        self._due: dict[str, asyncio.Handle] = {}
+        self._apart: dict[str, tuple[Document, int, asyncio.Task[list[types.Diagnostic]]]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._asking: set[str] = set()
+        from servelint.lsp import features, syncing, watching
+
+        for module in (syncing, watching, features):
+            module.register(self)
 
     def close(self) -> None:
         """End what still runs."""
-        self._due.clear()
+        for handle in self._due.values():
+            handle.cancel()
+        for task in [*self._tasks, *[task for _, _, task in self._apart.values()]]:
+            task.cancel()
 
     def report_server_error(self, error: Exception, _source: Any) -> None:
         """A bug of ours goes to the log: a window for each keystroke would help nobody."""
         log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
     def begin(self, params: types.InitializeParams) -> None:
-        capabilities = params.capabilities
         encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16")
         self.positions = Positions(encoding.value)
-        document = capabilities.text_document
-        self.pulls = document is not None and document.diagnostic is not None
-        self.folders.data = params.initialization_options
+        self.pulls = self.can("text_document.diagnostic")
         uris = [folder.uri for folder in params.workspace_folders or []] or ([params.root_uri] if params.root_uri else [])
         for path in [path_of(uri) for uri in uris]:
             if path is not None:
                 self.folders.add(path)
         self.folders.start(params.initialization_options)
 
-    def soon(self, document: Document) -> None:
-        """Have a text looked at when the messages that are there by now have been read, and its findings told."""
-        if self.pulls or document.uri in self._due:
+    def configure(self) -> None:
+        """Ask the client what its settings are, for each folder."""
+        if self.can("workspace.configuration"):
+            self.run(self._configure())
+
+    async def _configure(self) -> None:
+        folders = list(self.folders)
+        items = [types.ConfigurationItem(uri_of(folder.path), SECTION) for folder in folders]
+        asked = [*items, types.ConfigurationItem(section=SECTION)]
+        try:
+            said = await self.workspace_configuration_async(types.ConfigurationParams(asked))
+        except JsonRpcException as error:
+            log.warning("the client tells no settings: %s", error)
             return
-        self._due.add(document.uri)
-        asyncio.get_running_loop().call_soon(self._tell, document.uri)
+        if self.folders.take(dict(zip([one.path for one in folders], said, strict=False)), said[-1] if said else None):
+            self.everything()
+
+    def can(self, capability: str) -> bool:
+        """Whether the client can do something: a path in its capabilities, `workspace.diagnostics.refresh_support`."""
+        return get_capability(self.client_capabilities, capability) not in (None, False)
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Do something that takes a while beside everything else."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            log.error("%s: %s", type(error).__name__, error, exc_info=error)
+
+    # what is told
+
+    def soon(self, document: Document) -> None:
+        """Have a text looked at, and its findings told, when the messages that are here by now have been read.
+
+        One that takes long waits until nobody types: what was begun for an older text is given up.
+        """
+        if self.pulls:
+            return
+        old = self._due.pop(document.uri, None)
+        if old is not None:
+            old.cancel()
+        loop = asyncio.get_running_loop()
+        if document.seconds < _SLOW and len(document.source.text) <= apart.LARGE:
+            self._due[document.uri] = loop.call_soon(self._tell, document.uri)
+        else:
+            self._due[document.uri] = loop.call_later(min(document.seconds, _WAIT_AT_MOST), self._tell, document.uri)
 
     def _tell(self, uri: str) -> None:
+        self._due.pop(uri, None)
         document = self.documents.get(uri)
-        if uri not in self._due or document is None:
+        if document is None:
             return
-        self._due.discard(uri)
-        self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, self.checking.diagnostics(document, self.positions), document.version)
-        )
+        if self.checking.is_large(document):
+            self.run(self._tell_later(document, document.version))
+        else:
+            self._publish(document, self.found(document))
+
+    async def _tell_later(self, document: Document, version: int) -> None:
+        found = await self.found_later(document)
+        if found is not None and document.version == version and self.documents.get(document.uri) is document:
+            self._publish(document, found)
+
+    def _publish(self, document: Document, found: list[types.Diagnostic]) -> None:
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, found, document.version))
+        self.told_of_settings()
+
+    def found(self, document: Document) -> list[types.Diagnostic]:
+        """What is told of a text that is not large."""
+        if not self.folders.of(document.path).options.switches["diagnostics"]:
+            return []
+        started = time.perf_counter()
+        findings = self.checking.findings(document)
+        document.seconds = time.perf_counter() - started
+        return diagnostics.told(self.checking.analysis(document), findings, self.positions)
+
+    async def found_later(self, document: Document) -> list[types.Diagnostic] | None:
+        """What is told of a large text; None if it was changed meanwhile."""
+        options = self.folders.of(document.path).options
+        if not options.switches["diagnostics"]:
+            return []
+        running = self._apart.get(document.uri)
+        if running is None or running[:2] != (document, document.version):
+            if running is not None:
+                running[2].cancel()
+            task = asyncio.ensure_future(self.checking.apart(document, options, self.positions))
+            running = self._apart[document.uri] = (document, document.version, task)
+        try:
+            return await asyncio.shield(running[2])
+        except asyncio.CancelledError:
+            if running[2].cancelled():
+                return None
+            raise
+
+    def drop(self, document: Document) -> None:
+        """Forget a text that was closed."""
+        handle = self._due.pop(document.uri, None)
+        if handle is not None:
+            handle.cancel()
+        running = self._apart.pop(document.uri, None)
+        if running is not None:
+            running[2].cancel()
+
+    # what has to be looked at again
 
     def others(self, document: Document) -> None:
         """Have the open texts looked at that read this one."""
-        for other in self.documents:
-            if other is not document and document.path in other.reads:
-                other.analysis = None
-                self.soon(other)
+        if document.is_file:
+            self.changed(lambda path: path == document.path)
 
+    def changed(self, is_one: Callable[[str], bool]) -> None:
+        """Have the open texts looked at that read files that have changed."""
+        stale = [one for one in self.documents if any(is_one(path) for path in one.reads)]
+        for document in stale:
+            self.checking.forget(document)
+            self.soon(document)
+        if stale:
+            self.ask_to_pull()
 
-def _register(server: Server) -> None:
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        server.begin(params)
+    def everything(self) -> None:
+        """Have every open text looked at: the settings have changed."""
+        for document in self.documents:
+            self.checking.forget(document, settings=True)
+            self._apart.pop(document.uri, None)
+            self.soon(document)
+        self.ask_to_pull()
+        for method in ("inlay_hint", "code_lens"):
+            if self.can(f"workspace.{method}.refresh_support"):
+                self.ask(f"workspace/{'inlayHint' if method == 'inlay_hint' else 'codeLens'}/refresh")
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        item = params.text_document
-        document = Document(item.uri, item.language_id, item.version, item.text)
-        server.documents.add(document)
-        server.soon(document)
-        server.others(document)
+    def ask_to_pull(self) -> None:
+        if self.pulls and self.can("workspace.diagnostics.refresh_support"):
+            self.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
-        document = server.documents.get(params.text_document.uri)
-        if document is None:
+    def ask(self, method: str) -> None:
+        """Ask the client to ask again, once at a time."""
+        if method in self._asking:
             return
-        document.change(params.content_changes, params.text_document.version, server.positions)
-        server.soon(document)
-        server.others(document)
+        self._asking.add(method)
+        self.protocol.send_request(method).add_done_callback(lambda _: self._asking.discard(method))
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        document = server.documents.remove(params.text_document.uri)
-        if document is None:
-            return
-        if not server.pulls:
-            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, []))
-        server.others(document)
-
-    @server.feature(
-        types.TEXT_DOCUMENT_DIAGNOSTIC,
-        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="servelint"),
-    )
-    def diagnostic(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
-        document = server.documents.get(params.text_document.uri)
-        items = server.checking.diagnostics(document, server.positions) if document is not None else []
-        return types.RelatedFullDocumentDiagnosticReport(items=items)
+    def told_of_settings(self) -> None:
+        """Tell what is wrong with settings: in the files that say them, and in a window what the editor says."""
+        for folder in self.folders.everywhere():
+            for fault in folder.faults():
+                self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"servelint: {fault}"))
+            for uri, found in folder.news():
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
