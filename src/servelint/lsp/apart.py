@@ -21,8 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LARGE = 1 << 18
-"""Characters (256 Ki). To read a text of this length takes about a second."""
+LARGE = 1 << 17
+"""Characters (128 Ki). To read a text of this length takes half a second."""
 
 
 def too_large(source: Source) -> list[Problem] | None:

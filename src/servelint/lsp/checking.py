@@ -15,9 +15,6 @@ from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
 from servelint.readers.neighbours import Neighbours, from_disk
 
-_LONG = 0.3
-"""Seconds."""
-
 
 class Checking:
     """Analyses open texts, each with those that are open beside it in the place of their files."""
@@ -37,12 +34,12 @@ class Checking:
             document.number = self._made
             if not broken(found):
                 document.sound = found
-                document.edits.clear()
+                document.standing = shifting.Standing(len(found.source.text))
         return document.analysis
 
     def is_large(self, document: Document) -> bool:
         """Whether a text takes so long that it is checked apart, and nothing else is known of it."""
-        return len(document.source.text) > apart.LARGE or document.seconds > _LONG
+        return len(document.source.text) > apart.LARGE
 
     async def apart(self, document: Document, options: Options, positions: Positions) -> list[types.Diagnostic]:
         """What is told of a large text."""
@@ -58,7 +55,7 @@ class Checking:
         sound = document.sound
         if sound is None or sound is found:
             return found.findings
-        return shifting.moved(sound.findings, document.edits, sound.source, found.source)
+        return shifting.moved(sound.findings, document.standing, sound.source, found.source)
 
     def neighbours(self, document: Document, reads: set[str] | None = None) -> Neighbours:
         """The files beside a text, as they stand in the editor if they are open. reads: gets the paths that are asked for"""

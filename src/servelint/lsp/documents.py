@@ -7,8 +7,8 @@ import os
 from lsprotocol import types
 from pygls import uris
 
-from servelint.lsp import shifting
 from servelint.lsp.positions import Positions
+from servelint.lsp.shifting import Standing
 from servelint.source import Source
 
 TYPE_CHECKING = False
@@ -41,12 +41,12 @@ class Document:
     path:    of its file, absolute; a name that tells the language where it has none;  is_file: whether it has one
     source:  its text as it stands now;  version: as the editor counts
     analysis: of `source`; None as long as it was not made;  number: of the analysis, among all that were made
-    sound:   the last analysis of a text that could be parsed;  edits: what was changed since that one
+    sound:   the last analysis of a text that could be parsed;  standing: what still stands of that one's text
     seconds: that it takes to analyse
     reads:   the paths of the files beside it that its last analysis asked for
     """
 
-    __slots__ = ("analysis", "edits", "is_file", "number", "path", "reads", "seconds", "sound", "source", "uri", "version")
+    __slots__ = ("analysis", "is_file", "number", "path", "reads", "seconds", "sound", "source", "standing", "uri", "version")
 
     def __init__(self, uri: str, language: str, version: int, text: str) -> None:
         self.uri = uri
@@ -59,7 +59,7 @@ class Document:
         self.number = 0
         self.seconds = 0.0
         self.sound: Analysis | None = None
-        self.edits: list[tuple[int, int, int]] = []
+        self.standing = Standing(len(text))
         self.reads: frozenset[str] = frozenset()
 
     def change(self, changes: Sequence[types.TextDocumentContentChangeEvent], version: int, positions: Positions) -> None:
@@ -72,7 +72,7 @@ class Document:
             else:
                 start, end, text = differing(before, change.text)
             if text != before:
-                shifting.add(self.edits, (start, end, len(text) - len(before) + end - start))
+                self.standing.edit(start, end, len(text) - len(before) + end - start)
             self.source = Source(self.path, text)
         self.version = version
         self.analysis = None

@@ -7,71 +7,77 @@ from copy import copy
 from servelint.finding import Finding, Related
 from servelint.source import Source, Span
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
 
-    Edit: TypeAlias = tuple[int, int, int]
-    """start and end of what was replaced, and how many characters took its place"""
+class Standing:
+    """What still stands of a text of some length, and where.
 
-
-def add(edits: list[Edit], edit: Edit) -> None:
-    """Note an edit of the text that the others left. One that touches the last makes one with it, as typing does."""
-    start, end, count = edit
-    if edits:
-        first, last, length = edits[-1]
-        stop = first + length
-        if start <= stop and end >= first:
-            low, high = min(first, start), max(stop, end)
-            edits[-1] = (low, last + max(0, end - stop), high - low - (end - start) + count)
-            return
-    edits.append(edit)
-
-
-def shifted(start: int, end: int, edits: Iterable[Edit]) -> tuple[int, int] | None:
-    """Where a range stands after edits; None if one of them changed it.
-
-    >>> shifted(10, 14, [(0, 0, 3), (30, 31, 0)]), shifted(10, 14, [(12, 12, 1)])
-    ((13, 17), None)
+    >>> text = Standing(40)
+    >>> text.edit(0, 0, 3)
+    >>> text.place(10, 14), text.back(13)
+    ((13, 17), 10)
+    >>> text.edit(15, 16, 1)
+    >>> text.place(10, 14) is None, text.place(20, 24)
+    (True, (23, 27))
     """
-    for first, last, count in edits:
-        if start >= last:
-            if start == first == last == end:
-                return None
-            start, end = start + count - last + first, end + count - last + first
-        elif end > first:
-            return None
-    return start, end
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, length: int) -> None:
+        self._pieces = [(0, 0, length)]  # where it was, where it is, how many characters
+
+    def edit(self, start: int, end: int, count: int) -> None:
+        """Note that so many characters took the place of a range of the text as it is."""
+        moved = count - (end - start)
+        pieces: list[tuple[int, int, int]] = []
+        for was, now, length in self._pieces:
+            if now + length <= start and now < start:
+                pieces.append((was, now, length))
+                continue
+            if now < start:
+                pieces.append((was, now, start - now))
+            cut = max(0, end - now)
+            if cut < length:
+                pieces.append((was + cut, now + cut + moved, length - cut))
+        self._pieces = [pieces[0]] if pieces else []
+        for was, now, length in pieces[1:]:
+            before, there, size = self._pieces[-1]
+            if (before + size, there + size) == (was, now):
+                self._pieces[-1] = (before, there, size + length)
+            else:
+                self._pieces.append((was, now, length))
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where a range of the text as it was stands now; None if it was changed."""
+        for was, now, length in self._pieces:
+            if was <= start and end <= was + length:
+                return start - was + now, end - was + now
+        return None
+
+    def back(self, offset: int) -> int | None:
+        """Where an offset of the text as it is was; None in what is new."""
+        for was, now, length in self._pieces:
+            if now <= offset <= now + length:
+                return offset - now + was
+        return None
 
 
-def back(offset: int, edits: Sequence[Edit]) -> int | None:
-    """Where an offset of the changed text stood before the edits; None in what they wrote."""
-    for first, last, count in reversed(edits):
-        if offset >= first + count:
-            offset += last - first - count
-        elif offset > first:
-            return None
-    return offset
-
-
-def moved(findings: list[Finding], edits: Sequence[Edit], before: Source, after: Source) -> list[Finding]:
-    """Findings on a text where it was changed since: those whose characters still stand somewhere, without their fixes."""
+def moved(findings: list[Finding], standing: Standing, before: Source, after: Source) -> list[Finding]:
+    """Findings on a text as it was since, where their characters still stand, without their fixes."""
     found: list[Finding] = []
     for finding in findings:
-        span = _moved(finding.span, edits, before, after)
+        span = _moved(finding.span, standing, before, after)
         if span is None:
             continue
         one = copy(finding)
         one.span, one.fix = span, None
-        places = [(_moved(related.span, edits, before, after), related.message) for related in finding.related]
+        places = [(_moved(related.span, standing, before, after), related.message) for related in finding.related]
         one.related = [Related(place, message) for place, message in places if place is not None]
         found.append(one)
     return found
 
 
-def _moved(span: Span, edits: Sequence[Edit], before: Source, after: Source) -> Span | None:
+def _moved(span: Span, standing: Standing, before: Source, after: Source) -> Span | None:
     if span.source is not before:
         return span
-    place = shifted(span.start, span.end, edits)
+    place = standing.place(span.start, span.end)
     return Span(after, *place) if place is not None else None
