@@ -53,7 +53,7 @@ class Plans:
         if not bare.gpu and not _product(bare):
             return None
         release, note = release_of(launch, settings)
-        key = _content(bare, release)
+        key = content(bare, release)
         if key not in self._known:
             self._known[key] = _planned(bare, release, note)
         return self._known[key]
@@ -71,7 +71,7 @@ def _planned(launch: Launch, release: str | None, note: str | None) -> MemoryPla
     return plan
 
 
-def _content(launch: Launch, release: str | None) -> object:
+def content(launch: Launch, release: str | None) -> object:
     """What a plan depends on; two launches of which it is equal have the same plan."""
     container = launch.container
     hidden = None

@@ -103,6 +103,11 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
 
 
+def settings_of(config: Config) -> Settings:
+    """What the release makes of a launch's settings, with what is known of its model."""
+    return Settings(config, _model(config, _named(config)))
+
+
 def _named(config: Config) -> str | None:
     given = config.operand("model").value
     return given if isinstance(given, str) else None
