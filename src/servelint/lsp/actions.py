@@ -7,7 +7,7 @@ import difflib
 from servelint.finding import Finding, Fix
 from servelint.linter import Report, add_source
 from servelint.lsp import moving, silencing
-from servelint.lsp.documents import differing
+from servelint.lsp.shifting import differing
 from servelint.mending import attempt, mend
 from servelint.readers.neighbours import Neighbours
 from servelint.settings import Settings

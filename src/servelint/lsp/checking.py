@@ -73,13 +73,14 @@ class Checking:
     def forget(self, document: Document, *, settings: bool = False) -> None:
         """Have a text analysed anew. settings: what was found before was found by others"""
         document.analysis = None
+        document.memory.forget()
         if settings:
             document.sound = None
 
     def _analyse(self, document: Document) -> Analysis:
         reads: set[str] = set()
         settings = self._folders.settings(document.path, is_file=document.is_file)
-        found = analyse(document.source, settings, self.neighbours(document, reads))
+        found = analyse(document.source, settings, self.neighbours(document, reads), document.memory)
         document.reads = frozenset(reads)
         return found
 

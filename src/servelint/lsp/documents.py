@@ -8,12 +8,13 @@ from lsprotocol import types
 from pygls import uris
 
 from servelint.lsp.positions import Positions
-from servelint.lsp.shifting import Standing
+from servelint.lsp.remembering import Memory
+from servelint.lsp.shifting import Standing, differing
 from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from servelint.lsp.analysis import Analysis
 
@@ -42,11 +43,24 @@ class Document:
     source:  its text as it stands now;  version: as the editor counts
     analysis: of `source`; None as long as it was not made;  number: of the analysis, among all that were made
     sound:   the last analysis of a text that could be parsed;  standing: what still stands of that one's text
-    seconds: that it takes to analyse
+    memory:  of the launches as they were;  seconds: that it takes to analyse
     reads:   the paths of the files beside it that its last analysis asked for
     """
 
-    __slots__ = ("analysis", "is_file", "number", "path", "reads", "seconds", "sound", "source", "standing", "uri", "version")
+    __slots__ = (
+        "analysis",
+        "is_file",
+        "memory",
+        "number",
+        "path",
+        "reads",
+        "seconds",
+        "sound",
+        "source",
+        "standing",
+        "uri",
+        "version",
+    )
 
     def __init__(self, uri: str, language: str, version: int, text: str) -> None:
         self.uri = uri
@@ -60,6 +74,7 @@ class Document:
         self.seconds = 0.0
         self.sound: Analysis | None = None
         self.standing = Standing(len(text))
+        self.memory = Memory()
         self.reads: frozenset[str] = frozenset()
 
     def change(self, changes: Sequence[types.TextDocumentContentChangeEvent], version: int, positions: Positions) -> None:
@@ -76,23 +91,6 @@ class Document:
             self.source = Source(self.path, text)
         self.version = version
         self.analysis = None
-
-
-def differing(before: str, after: str) -> tuple[int, int, str]:
-    """The part of a text that another one has otherwise, as start and end, and the other one."""
-    most = min(len(before), len(after))
-    start = _most(most, lambda count: before[:count] == after[:count])
-    same = _most(most - start, lambda count: before[len(before) - count :] == after[len(after) - count :])
-    return start, len(before) - same, after
-
-
-def _most(limit: int, holds: Callable[[int], bool]) -> int:
-    """The largest number up to a limit for which something holds that holds for all that are smaller."""
-    low = 0
-    while low < limit:
-        middle = (low + limit + 1) // 2
-        low, limit = (middle, limit) if holds(middle) else (low, middle - 1)
-    return low
 
 
 def path_of(uri: str) -> str | None:

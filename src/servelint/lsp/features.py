@@ -57,7 +57,7 @@ async def _actions(server: Server, document: Document, params: types.CodeActionP
     span = server.positions.span(document.source, params.range)
     findings = [one for one in analysis.findings if _touches(diagnostics.here(one, analysis.source), span)]
     quick = _wants(asked, types.CodeActionKind.QuickFix.value) and findings
-    everything = _wants(asked, FIX_ALL) and any(one.fix is not None and one.fix.safe for one in analysis.findings)
+    everything = _wants(asked, FIX_ALL) and analysis.findings
     if not quick and not everything:
         return []
     desk = actions.Desk(document.source, analysis.settings, server.checking.neighbours(document))

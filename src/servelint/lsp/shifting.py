@@ -7,6 +7,10 @@ from copy import copy
 from servelint.finding import Finding, Related
 from servelint.source import Source, Span
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class Standing:
     """What still stands of a text of some length, and where.
@@ -59,6 +63,23 @@ class Standing:
             if now <= offset <= now + length:
                 return offset - now + was
         return None
+
+
+def differing(before: str, after: str) -> tuple[int, int, str]:
+    """The part of a text that another one has otherwise, as start and end, and the other one."""
+    most = min(len(before), len(after))
+    start = _most(most, lambda count: before[:count] == after[:count])
+    same = _most(most - start, lambda count: before[len(before) - count :] == after[len(after) - count :])
+    return start, len(before) - same, after
+
+
+def _most(limit: int, holds: Callable[[int], bool]) -> int:
+    """The largest number up to a limit for which something holds that holds for all that are smaller."""
+    low = 0
+    while low < limit:
+        middle = (low + limit + 1) // 2
+        low, limit = (middle, limit) if holds(middle) else (low, middle - 1)
+    return low
 
 
 def moved(findings: list[Finding], standing: Standing, before: Source, after: Source) -> list[Finding]:
