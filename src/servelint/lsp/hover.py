@@ -15,6 +15,7 @@ from servelint.lsp.memory import memory_lines
 from servelint.lsp.problems import problems, told
 from servelint.report import life
 from servelint.source import Span
+from servelint.text import HOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,14 +45,12 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
         if lines:
             return Hover("\n".join(lines), found.span)
     launch = cursor.start_of(source, analysis.launches, offset)
-    if launch is None:
-        return None
-    here = Here(launch, analysis.settings)
     line = source.position(offset)[0]
-    start = source.line_starts[line - 1]
-    text = source.line_text(line)
+    start, text = source.line_starts[line - 1], source.line_text(line)
     span = Span(source, start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
-    return Hover("\n".join(_launch(here, analysis)), span)
+    if launch is None or not span.start <= offset <= span.end:
+        return None
+    return Hover("\n".join(_launch(Here(launch, analysis.settings), analysis)), span)
 
 
 # -- options
@@ -59,8 +58,10 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
 
 def _option(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     spelling, runs = _spelled(found, here)
-    if spelling is None or here.catalog is None:
+    if here.catalog is None:
         return []
+    if spelling is None:
+        return _unknown(found, here, analysis)
     lines = [f"**`{spelling}`** · {here.shown}", ""]
     option = _declared(found, here)
     if option is None:
@@ -73,6 +74,17 @@ def _option(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     instead = life.instead(here.catalog, spelling.lstrip("-"), runs[-1][1]) if option is None else []
     lines += instead
     return [*lines, *problems(found, here, analysis, [found.name])]
+
+
+def _unknown(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
+    """An option that no release has."""
+    name = found.setting.spelling if found.setting is not None else found.name
+    if here.catalog is None or not name.startswith("--") or HOLE in name:
+        return []
+    close = life.near(here.catalog, name)
+    lines = [f"**`{name}`** · {here.shown}", "", "No option of any release that servelint knows."]
+    lines += ["", f"Is `{close}` meant?"] if close is not None else []
+    return [*lines, *problems(found, here, analysis, [])]
 
 
 def _spelled(found: Cursor, here: Here) -> tuple[str | None, list[tuple[int, int, Option]]]:

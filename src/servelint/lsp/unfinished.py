@@ -61,7 +61,7 @@ def typed_at(
     versions = analysis.settings.engine_versions
     found = cursor.at(source, analysis.launches, offset, versions)
     if found is not None and found.span.start <= offset <= found.span.end and not _is_scalar(found):
-        return Typed(found, found.span, found.typed)
+        return Typed(found, found.span, found.typed) if "\n" not in found.span.text else None
     if not analysis.launches and (before is None or not before.launches) and not mentions_engine(source.text.encode()):
         return None
     beside = neighbours if neighbours is not None else Neighbours(None)
@@ -80,7 +80,7 @@ def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions
         other = Source(source.path, text, source.encoding)
         launches = read(other, neighbours).launches
         found = cursor.at(other, launches, offset + len(left) + 1, versions)
-        if found is None or STAND_IN not in found.span.text or _is_scalar(found):
+        if found is None or STAND_IN not in found.span.text or "\n" in found.span.text or _is_scalar(found):
             continue
         start = min(found.span.start, offset)
         end = max(found.span.end - len(inserted), offset)
