@@ -68,16 +68,16 @@ def test_the_value_of_an_option(name: str, text: str) -> None:
 
 
 KEYS = [
-    ("serve.sh", QWEN + "--speculative-config '{\"meth‸od\": \"mtp\"}'\n"),
+    ("serve.sh", QWEN + '--speculative-config \'{"meth‸od": "mtp"}\'\n'),
     ("serve.sh", QWEN + '--speculative-config "{\\"meth‸od\\": \\"mtp\\"}"\n'),
     ("serve.sh", QWEN + "--speculative-config.meth‸od mtp\n"),
     ("compose.yml", compose(' ["--model", "x/y", "--speculative-config", "{\\"meth‸od\\": \\"mtp\\"}"]')),
-    ("compose.yml", compose("\n      - --model=x/y\n      - --speculative-config\n      - '{\"meth‸od\": \"mtp\"}'")),
-    ("compose.yml", compose(" >\n      --model x/y\n      --speculative-config '{\"meth‸od\": \"mtp\"}'")),
-    ("compose.yml", compose(" |\n      --model x/y\n      --speculative-config='{\"meth‸od\": \"mtp\"}'")),
-    ("pod.yaml", pod("      args:\n        - --model=x/y\n        - --speculative-config={\"meth‸od\":\"mtp\"}")),
+    ("compose.yml", compose('\n      - --model=x/y\n      - --speculative-config\n      - \'{"meth‸od": "mtp"}\'')),
+    ("compose.yml", compose(' >\n      --model x/y\n      --speculative-config \'{"meth‸od": "mtp"}\'')),
+    ("compose.yml", compose(' |\n      --model x/y\n      --speculative-config=\'{"meth‸od": "mtp"}\'')),
+    ("pod.yaml", pod('      args:\n        - --model=x/y\n        - --speculative-config={"meth‸od":"mtp"}')),
     ("config.yaml", "model: x/y\nmax-model-len: 4096\nspeculative-config:\n  meth‸od: mtp\n"),
-    ("config.yaml", "model: x/y\nmax-model-len: 4096\nspeculative-config: '{\"meth‸od\": \"mtp\"}'\n"),
+    ("config.yaml", 'model: x/y\nmax-model-len: 4096\nspeculative-config: \'{"meth‸od": "mtp"}\'\n'),
     ("spec.json", '{"meth‸od": "mtp", "num_speculative_tokens": 2}\n'),
 ]
 
@@ -188,7 +188,7 @@ def test_nothing_that_belongs_to_a_launch(name: str, text: str) -> None:
 
 
 def test_between_two_words_that_touch_the_second_one_counts() -> None:
-    found = at("serve.sh", QWEN + "--speculative-config '{‸\"method\": \"mtp\"}'\n")
+    found = at("serve.sh", QWEN + '--speculative-config \'{‸"method": "mtp"}\'\n')
     assert found is not None
     assert found.kind == cursor.KEY
 

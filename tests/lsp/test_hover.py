@@ -29,8 +29,7 @@ class TestOption:
         told = shown("compose.yml", compose(" --model x/y --kv-cache‸-dtype fp8", image="vllm/vllm-openai:v0.19.1"))
         assert told.startswith("**`--kv-cache-dtype`** \u00b7 vLLM 0.19.1 (by the image)\n")
         assert (
-            "One of auto, bfloat16, float16, fp8, fp8_ds_mla, fp8_e4m3, fp8_e5m2 or fp8_inc, default auto."
-            in told.splitlines()
+            "One of auto, bfloat16, float16, fp8, fp8_ds_mla, fp8_e4m3, fp8_e5m2 or fp8_inc, default auto." in told.splitlines()
         )
         assert "In every vLLM since 0.6.0, the oldest that is known." in told
 
@@ -114,7 +113,7 @@ class TestValue:
 
 class TestKeyOfAJsonOption:
     def test_what_it_takes(self) -> None:
-        text = compose(" >\n      --model x/y --speculative-config '{\"num_spec‸ulative_tokens\": 2, \"method\": \"mtp\"}'")
+        text = compose(' >\n      --model x/y --speculative-config \'{"num_spec‸ulative_tokens": 2, "method": "mtp"}\'')
         told = shown("compose.yml", text)
         assert told.startswith("**`num_speculative_tokens`** of `--speculative-config` \u00b7 vLLM 0.27.1")
         assert "A whole number, more than 0." in told
@@ -124,12 +123,12 @@ class TestKeyOfAJsonOption:
         assert "No key of this release, which refuses the object for it." in told
 
     def test_a_method(self) -> None:
-        told = shown("compose.yml", compose(" >\n      --model x/y --speculative-config '{\"method\": \"eag‸le3\"}'"))
+        told = shown("compose.yml", compose(' >\n      --model x/y --speculative-config \'{"method": "eag‸le3"}\''))
         assert told.startswith("**`eagle3`** of `method` \u00b7 vLLM 0.27.1")
         assert "In vLLM 0.9.1 and later." in told
 
     def test_a_method_that_is_another_name(self) -> None:
-        told = shown("compose.yml", compose(" >\n      --model x/y --speculative-config '{\"method\": \"qwen3_next‸_mtp\"}'"))
+        told = shown("compose.yml", compose(' >\n      --model x/y --speculative-config \'{"method": "qwen3_next‸_mtp"}\''))
         assert "Another name of `mtp`, which the release makes of it." in told
 
     def test_a_nested_key(self) -> None:
@@ -167,7 +166,7 @@ class TestImage:
 class TestProblems:
     COMMAND = (
         " >\n      --model Qwen/Qwen3.6-27B --kv-cache-‸dtype turboquant_k8v4\n"
-        "      --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 2}'"
+        '      --speculative-config \'{"method": "mtp", "num_speculative_tokens": 2}\''
     )
 
     def test_those_that_are_found_here_come_first(self) -> None:
@@ -185,7 +184,7 @@ class TestProblems:
         assert "TurboQuant" not in told  # which came with 0.20.0
 
     def test_there_are_never_more_than_fit_a_screen(self) -> None:
-        told = shown("compose.yml", compose(" >\n      --model x/y --speculative‸-config '{\"method\": \"mtp\"}'"))
+        told = shown("compose.yml", compose(' >\n      --model x/y --speculative‸-config \'{"method": "mtp"}\''))
         assert sum(line.startswith("- ") for line in told.splitlines()) <= 6
         assert "more" in told.splitlines()[-1]
 

@@ -33,7 +33,7 @@ KINDS = {"push": (PUSH, "utf-16"), "pull": (PULL, "utf-16"), "pull in UTF-8": (P
 
 
 @pytest_lsp.fixture(config=ClientServerConfig(server_command=[sys.executable, "-m", "servelint", "lsp"]), params=list(KINDS))
-async def client(request: pytest.FixtureRequest, lsp_client: LanguageClient) -> AsyncIterator[None]:
+async def client(  # type: ignore[untyped-decorator]request: pytest.FixtureRequest, lsp_client: LanguageClient) -> AsyncIterator[None]:
     capabilities, _ = KINDS[request.param]
     await lsp_client.initialize_session(
         types.InitializeParams(capabilities=capabilities, initialization_options={"isolated": True})

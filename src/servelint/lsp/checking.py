@@ -32,6 +32,8 @@ class Checking:
             found = document.analysis = self._analyse(document)
             self._made += 1
             document.number = self._made
+            if found.launches:
+                document.launched = found
             if not broken(found):
                 document.sound = found
                 document.standing = shifting.Standing(len(found.source.text))

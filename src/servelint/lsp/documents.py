@@ -43,6 +43,7 @@ class Document:
     source:  its text as it stands now;  version: as the editor counts
     analysis: of `source`; None as long as it was not made;  number: of the analysis, among all that were made
     sound:   the last analysis of a text that could be parsed;  standing: what still stands of that one's text
+    launched: the last one that had launches
     memory:  of the launches as they were;  seconds: that it takes to analyse
     reads:   the paths of the files beside it that its last analysis asked for
     """
@@ -50,6 +51,7 @@ class Document:
     __slots__ = (
         "analysis",
         "is_file",
+        "launched",
         "memory",
         "number",
         "path",
@@ -73,6 +75,7 @@ class Document:
         self.number = 0
         self.seconds = 0.0
         self.sound: Analysis | None = None
+        self.launched: Analysis | None = None
         self.standing = Standing(len(text))
         self.memory = Memory()
         self.reads: frozenset[str] = frozenset()

@@ -36,7 +36,7 @@ _WAIT_AT_MOST = 0.5
 class Server(LanguageServer):
     """documents: the open texts;  folders: those that are open, with their settings;  checking: what is known of both
 
-    pulls: whether the client asks for diagnostics, instead of being told
+    pulls: whether the client asks for diagnostics, instead of being told;  moved: set when something has changed since a scan
     """
 
     protocol: Protocol
@@ -52,9 +52,10 @@ class Server(LanguageServer):
         self._apart: dict[str, tuple[Document, int, asyncio.Task[list[types.Diagnostic]]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._asking: set[str] = set()
-        from servelint.lsp import features, syncing, watching
+        self.moved = asyncio.Event()
+        from servelint.lsp import features, language, syncing, watching, workspace
 
-        for module in (syncing, watching, features):
+        for module in (syncing, watching, features, language, workspace):
             module.register(self)
 
     def close(self) -> None:
@@ -202,6 +203,7 @@ class Server(LanguageServer):
 
     def everything(self) -> None:
         """Have every open text looked at: the settings have changed."""
+        self.moved.set()
         for document in self.documents:
             self.checking.forget(document, settings=True)
             self._apart.pop(document.uri, None)

@@ -39,6 +39,7 @@ def register(server: Server) -> None:
         if document is None:
             return
         server.drop(document)
+        server.moved.set()
         if not server.pulls:
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, []))
         server.others(document)

@@ -74,6 +74,7 @@ def _changed(server: Server, paths: list[str]) -> None:
             one.read_again()
         server.everything()
         return
+    server.moved.set()
     changed = {path for path in paths if server.documents.at(path) is None}
     if changed:
         server.changed(changed.__contains__)
