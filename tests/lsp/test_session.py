@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import pytest_lsp
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient
+from pytest_lsp import LanguageClient
 
+from tests.lsp.clients import PULL, PULL_UTF8, PUSH, changed, led, opened, published, pulled
 from tests.lsp.editing import NAMES, Edit, edits, originals
 from tests.lsp.told import Checked, Kept, Told, checked, of_server, position
 
 EDITS = 200
 SYNTAX = "servelint/unreadable"
-
-PUSH = types.ClientCapabilities()
-PULL = types.ClientCapabilities(
-    text_document=types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
-)
-PULL_UTF8 = types.ClientCapabilities(
-    general=types.GeneralClientCapabilities(
-        position_encodings=[types.PositionEncodingKind.Utf8, types.PositionEncodingKind.Utf16]
-    ),
-    text_document=PULL.text_document,
-)
 KINDS = {"push": (PUSH, "utf-16"), "pull": (PULL, "utf-16"), "pull in UTF-8": (PULL_UTF8, "utf-8")}
 
 
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=[sys.executable, "-m", "servelint", "lsp"]), params=list(KINDS))
-async def client(  # type: ignore[untyped-decorator]request: pytest.FixtureRequest, lsp_client: LanguageClient) -> AsyncIterator[None]:
-    capabilities, _ = KINDS[request.param]
-    await lsp_client.initialize_session(
-        types.InitializeParams(capabilities=capabilities, initialization_options={"isolated": True})
-    )
-    yield
-    await lsp_client.shutdown_session()
-
-
 class Step:
-    """An edit, the text that it leaves, and what a check says of that text and of the compose file beside it."""
+    """An edit, the texts that it leaves, and what a check says of them."""
 
     def __init__(self, edit: Edit, texts: dict[str, str], found: dict[str, Checked]) -> None:
         self.edit = edit
@@ -51,38 +27,30 @@ class Step:
         self.found = dict(found)
 
 
-@lru_cache(maxsize=1)
-def steps(folder: Path) -> list[Step]:
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> list[Step]:
+    folder = tmp_path_factory.mktemp("checked")
     texts = originals()
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_bytes(text.encode())
     found = {name: checked(folder / name) for name in NAMES}
     listed = [Step(Edit(NAMES[0], 0, 0, ""), texts, found)]
     for edit in edits(EDITS, seed=8):
         texts[edit.name] = edit.of(texts[edit.name])
         (folder / edit.name).write_bytes(texts[edit.name].encode())
-        found[edit.name] = checked(folder / edit.name)
-        if edit.name == ".env":  # the compose file reads it
-            found["compose.yml"] = checked(folder / "compose.yml")
+        for name in concerned(edit):
+            found[name] = checked(folder / name)
         listed.append(Step(edit, texts, found))
     return listed
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> list[Step]:
-    return steps(tmp_path_factory.mktemp("checked"))
+def concerned(edit: Edit) -> tuple[str, ...]:
+    """The texts whose findings an edit may change: the compose file reads the variables."""
+    return (edit.name, "compose.yml") if edit.name == ".env" else (edit.name,)
 
 
 async def told(client: LanguageClient, uri: str, version: int) -> list[types.Diagnostic]:
-    """The diagnostics of a version of a text, by asking or by waiting."""
-    if client.capabilities is not PUSH:
-        report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri)))
-        assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
-        return list(report.items)
-    while True:
-        published = await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        if (published.uri, published.version) == (uri, version):
-            return list(published.diagnostics)
+    return await published(client, uri, version) if client.capabilities is PUSH else await pulled(client, uri)
 
 
 def expected(found: Checked, kept: Kept) -> list[Told]:
@@ -90,36 +58,32 @@ def expected(found: Checked, kept: Kept) -> list[Told]:
 
 
 @pytest.mark.asyncio
-async def test_every_edit(client: LanguageClient, session: list[Step], tmp_path: Path) -> None:
-    encoding = next(coded for capabilities, coded in KINDS.values() if capabilities is client.capabilities)
-    uris = {name: (tmp_path / name).as_uri() for name in NAMES}
+@pytest.mark.parametrize("kind", KINDS)
+async def test_every_edit(kind: str, session: list[Step], tmp_path: Path) -> None:
+    capabilities, encoding = KINDS[kind]
+    uris: dict[str, str] = {}
     versions = dict.fromkeys(NAMES, 1)
     first = session[0]
-    for name in (".env", *NAMES[:-1]):
-        item = types.TextDocumentItem(uris[name], "plaintext", 1, first.texts[name])
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        got = of_server(first.texts[name], await told(client, uris[name], 1), encoding, uris[name])
-        assert got == sorted(first.found[name].findings)
     kept = {name: Kept(first.texts[name], first.found[name].findings) for name in NAMES}
     broken = 0
-    for before, step in pairwise(session):
-        name = step.edit.name
-        versions[name] += 1
-        start, end = (position(before.texts[name], at, encoding) for at in step.edit[1:3])
-        client.text_document_did_change(
-            types.DidChangeTextDocumentParams(
-                types.VersionedTextDocumentIdentifier(versions[name], uris[name]),
-                [types.TextDocumentContentChangePartial(types.Range(start, end), step.edit.text)],
-            )
-        )
-        kept[name].edit(step.edit)
-        for one in (name, "compose.yml") if name == ".env" else (name,):
-            diagnostics = await told(client, uris[one], versions[one])
-            found, text = step.found[one], step.texts[one]
-            if not found.problems:
-                kept[one] = Kept(text, found.findings)
-            got = of_server(text, diagnostics, encoding, uris[one])
-            assert [one for one in got if one.code != SYNTAX] == expected(found, kept[one]), (versions, step.edit)
-            assert [one.message for one in got if one.code == SYNTAX] == [one.message for one in found.problems]
-            broken += bool(found.problems)
+    async with led(capabilities, options={"isolated": True}) as client:
+        for name in (".env", *NAMES[:-1]):
+            uris[name] = opened(client, tmp_path / name, first.texts[name])
+            got = of_server(first.texts[name], await told(client, uris[name], 1), encoding, uris[name])
+            assert got == sorted(first.found[name].findings)
+        for before, step in pairwise(session):
+            edit = step.edit
+            versions[edit.name] += 1
+            start, end = (position(before.texts[edit.name], at, encoding) for at in (edit.start, edit.end))
+            changed(client, uris[edit.name], versions[edit.name], edit.text, types.Range(start, end))
+            kept[edit.name].edit(edit)
+            for name in concerned(edit):
+                diagnostics = await told(client, uris[name], versions[name])
+                found, text = step.found[name], step.texts[name]
+                if not found.problems:
+                    kept[name] = Kept(text, found.findings)
+                got = of_server(text, diagnostics, encoding, uris[name])
+                assert [one for one in got if one.code != SYNTAX] == expected(found, kept[name]), edit
+                assert [one.message for one in got if one.code == SYNTAX] == [one.message for one in found.problems]
+                broken += bool(found.problems)
     assert broken > 10  # else nothing of what is kept was tried

@@ -44,12 +44,18 @@ class Protocol(LanguageServerProtocol):
             return
         if method is not None and not self._in_order(str(method), number):
             return
+        if method is not None and not self._known(str(method)):
+            self._refuse(number, types.ErrorCodes.MethodNotFound, f"there is no method {method} here")
+            return
         try:
             self.handle_message(self.structure_message(message))
         except JsonRpcException as error:
             log.warning("%s: %s", method, error)
             if method is not None and number is not None:
                 self._refuse(number, types.ErrorCodes.InvalidParams, f"the parameters of {method} are wrong")
+
+    def _known(self, method: str) -> bool:
+        return method in self.fm.builtin_features or method in self.fm.features or method == types.CANCEL_REQUEST
 
     def _in_order(self, method: str, number: Any) -> bool:
         """Whether a message comes at its time: after initialize and before shutdown."""
