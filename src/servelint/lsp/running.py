@@ -93,21 +93,16 @@ def _once(over: asyncio.Future[int]) -> Callable[[int], None]:
 
 async def _watch(server: Server, end: Callable[[int], None]) -> None:
     """End where the process that the client said to be has vanished: it may have left its end of a pipe to another."""
-    seen = False
-    while os.name == "posix":
+    while server.editor is None or lives(server.editor):
         await asyncio.sleep(_LOOKING)
-        number = server.process_id
-        if number is None:
-            continue
-        if _lives(number):
-            seen = True
-        elif seen:  # one that never was is of another machine or container
-            log.info("the client's process %s is gone", number)
-            end(1)
-            return
+    log.info("the client's process %s is gone", server.editor)
+    end(1)
 
 
-def _lives(number: int) -> bool:
+def lives(number: int) -> bool:
+    """Whether there is a process of a number; there always is where that cannot be asked."""
+    if os.name != "posix":
+        return True
     try:
         os.kill(number, 0)
     except ProcessLookupError:

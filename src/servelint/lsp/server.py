@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from servelint import __version__
-from servelint.lsp import apart, diagnostics
+from servelint.lsp import apart, diagnostics, running
 from servelint.lsp.checking import Checking
 from servelint.lsp.documents import Document, Documents, path_of, uri_of
 from servelint.lsp.folders import Folders
@@ -36,6 +36,7 @@ _WAIT_AT_MOST = 0.5
 class Server(LanguageServer):
     """documents: the open texts;  folders: those that are open, with their settings;  checking: what is known of both
 
+    editor: the client's process, where it can be seen
     pulls: whether the client asks for diagnostics, instead of being told;  moved: set when something has changed since a scan
     """
 
@@ -48,6 +49,7 @@ class Server(LanguageServer):
         self.positions = Positions("utf-16")
         self.checking = Checking(self.documents, self.folders)
         self.pulls = False
+        self.editor: int | None = None
         self._due: dict[str, asyncio.Handle] = {}
         self._apart: dict[str, tuple[Document, int, asyncio.Task[list[types.Diagnostic]]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -73,6 +75,9 @@ class Server(LanguageServer):
         encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16")
         self.positions = Positions(encoding.value)
         self.pulls = self.can("text_document.diagnostic")
+        number = params.process_id
+        # one that is not there now is of another machine or container
+        self.editor = number if number is not None and running.lives(number) else None
         uris = [folder.uri for folder in params.workspace_folders or []] or ([params.root_uri] if params.root_uri else [])
         for path in [path_of(uri) for uri in uris]:
             if path is not None:
