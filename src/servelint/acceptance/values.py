@@ -154,7 +154,7 @@ def _choice(here: Here, setting: Setting, choices: list[Any], text: Text, word: 
 
 
 def _json(setting: Setting, text: Text, word: Word) -> Complaint | None:
-    node = json_nodes.parse(text)
+    node = json_nodes.parsed(text)
     if isinstance(node, json_nodes.JsonNode):
         return None
     at = min(node.offset, max(len(text.flat) - 1, 0))
