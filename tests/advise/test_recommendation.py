@@ -88,6 +88,31 @@ def test_what_it_costs_of_the_kv_cache() -> None:
     assert "%)" in found.memory.sentence
 
 
+def test_requests_that_wait_for_memory_cost_throughput() -> None:
+    row = {"model": DENSE, "gpu": "l40s", "method": "mtp", "tokens": 3, "concurrency": 12, "input": 8192, "output": 256}
+    measured = Calibration((*published(), Measurement({**row, "off": 100, "on": 118})))
+    more: dict[str, Any] = {
+        "gpu_id": "l40s",
+        "use_case": UseCase.LONG_CONTEXT,
+        "concurrency": 12,
+        "tokens": 3,
+        "max_model_len": 16384,
+    }
+    latency, throughput = (asked(**more, measured=measured, objective=objective) for objective in Objective)
+    assert latency.enable
+    assert "of the 12 requests at once, without it" in latency.reason
+    assert not throughput.enable
+    assert "the requests that wait cost more throughput than drafting gains" in throughput.reason
+
+
+def test_what_may_as_well_lose_is_off() -> None:
+    found = asked(gpu_id="l40s", use_case=UseCase.BATCH, max_model_len=16384, release="0.33.0")
+    assert found.expected_gain is not None
+    assert found.expected_gain.low < 0.8
+    assert not found.enable
+    assert "leave it off until you have measured it" in found.reason
+
+
 def test_the_surprise_of_the_spark() -> None:
     """+24 % at sixteen requests, where few requests gain little: measured, and what the arithmetic says."""
     few, many = (asked(model=MIXTURE, gpu_id="gb10", use_case=UseCase.MULTI_USER, concurrency=c, tokens=2) for c in (4, 16))

@@ -29,6 +29,13 @@ class Memory:
         """Whether the launch starts only without."""
         return self.on.verdict in ("refused", "oom-risk") and self.off.verdict in ("fits", "tight")
 
+    def held(self, requests: int, tokens: int) -> tuple[int, int] | None:
+        """How many of some requests, of so many tokens each, the KV cache holds without and with speculation."""
+        if not self.off.kv_tokens or not self.on.kv_tokens:
+            return None
+        off, on = (min(plan // tokens, requests) for plan in (self.off.kv_tokens, self.on.kv_tokens))
+        return off, on
+
     @property
     def sentence(self) -> str:
         """What it costs, in a sentence."""

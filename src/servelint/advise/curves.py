@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.advise.calibration import Calibration
+    from servelint.advise.calibration import Calibration, Measurement
 
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Requests at which the curve is taken."""
@@ -66,6 +66,11 @@ class Crossover:
             else:
                 found.append((batch, batch))
         return tuple(found)
+
+    @property
+    def near(self) -> list[Measurement]:
+        """The measurements that are like any of its points."""
+        return list(dict.fromkeys([one for _, gain in self._told for one in gain.near]))
 
     @property
     def known_to(self) -> int | None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PAYS = 1.05
 """A gain below this is not worth another moving part: two runs of one benchmark differ by as much."""
+_SURE = 0.75
+"""How likely it must be that it gains: what may as well lose is left off until somebody has measured it."""
 _CANDIDATES = {MTP: (1, 2, 3), EAGLE: (1, 2, 3, 4, 5), BLOCK: (3, 7, 15)}
 _ALMOST = 0.985
 """Fewer drafted tokens that come so near to the best gain are better: they cost less memory and less of the tail."""
@@ -90,6 +92,7 @@ def recommend(
 ) -> Recommendation:
     """Whether to speculate, how, and why.
 
+    objective:   for throughput, speculation is off as well where it leaves room for too few of the requests
     engine:      "vllm" or "sglang";  release: None for the newest that is known
     concurrency: requests at a time, in place of the use case's
     acceptance:  as for servelint.advise.gain, where it was measured
@@ -113,12 +116,18 @@ def recommend(
     on, broken = _command(engine, model, method or "mtp", release, chosen.drafted, draft, asked)
     told = on or off
     gain = gains.get(best) if best is not None else None
-    enable = on is not None and gain is not None and gain.mid >= _PAYS
+    enable = on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
     reasons = [*_of_gain(chosen, gain, load), *costs.why(chosen), *[note.text for note in broken]]
     memory = costs.memory(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
     if enable and memory is not None and memory.spoils:
         enable = False
         reasons.append(memory.sentence)
+    held = memory.held(load.concurrency, load.input + load.output) if memory is not None else None
+    if held is not None and held[1] < held[0]:
+        reasons.append(f"with it the KV cache holds {held[1]} of the {load.concurrency} requests at once, without it {held[0]}")
+        if enable and gain is not None and objective is Objective.MAXIMIZE_THROUGHPUT and gain.mid * held[1] / held[0] < _PAYS:
+            enable = False
+            reasons.append("the requests that wait cost more throughput than drafting gains")
     return Recommendation(
         engine=engine,
         release=told.release if told is not None else release or "",
@@ -184,6 +193,8 @@ def _of_gain(case: Case, gain: Gain | None, load: Load) -> list[str]:
         return [f"{told}: it loses"]
     if gain.mid < _PAYS:
         return [f"{told}: nothing that a measurement would show"]
+    if gain.chance < _SURE:
+        return [told, "it may as well lose: leave it off until you have measured it on your own prompts"]
     if gain.low < 1:
         return [told, "it may lose: measure it on your own prompts, thinking on and off apart"]
     return [told]

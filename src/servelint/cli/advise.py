@@ -55,10 +55,9 @@ def run(args: list[str]) -> int:
 
         if found.crossover is None:
             usage.error("there is no curve to draw")
-        near = found.expected_gain.near if found.expected_gain is not None else []
         tokens = found.crossover.spec_tokens
         title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {'token' if tokens == 1 else 'tokens'}"
-        text = gain_svg(found.crossover, title, near)
+        text = gain_svg(found.crossover, title, found.crossover.near)
     else:
         from servelint.report.advise_text import advice_text
 
