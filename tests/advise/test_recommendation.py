@@ -72,6 +72,12 @@ def test_what_nobody_can_tell_is_off_and_says_how_to_tell() -> None:
     assert "servelint advise calibrate" in found.reason
 
 
+def test_a_model_that_is_not_known_is_off() -> None:
+    found = asked(model="nobody/nothing")
+    assert (found.enable, found.expected_gain, found.crossover) == (False, None, None)
+    assert "nobody/nothing is not known here" in found.reason
+
+
 def test_memory_that_is_not_there() -> None:
     found = asked(gpu_id="rtx-4090")
     assert not found.enable

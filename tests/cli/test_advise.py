@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.memory.planning import SMALL
 from tests.running import Workspace
 
 ASKED = ("--model", "Qwen/Qwen3.6-27B-FP8", "--gpu", "h100", "--use-case", "single-user")
@@ -53,9 +54,19 @@ def test_a_picture(workspace: Workspace) -> None:
 
 
 def test_a_name_cannot_leave_the_picture(workspace: Workspace) -> None:
-    ran = workspace.run("advise", "--model", "<script>alert(1)</script>", "--gpu", "h100", "--tokens", "1", "--format", "svg")
+    workspace.file("<script>/config.json", json.dumps(SMALL))
+    ran = workspace.run("advise", "--model", "<script>", "--gpu", "h100", "--tokens", "1", "--format", "svg")
+    assert ran.status == 0
     assert "<script" not in ran.out
     Xml.fromstring(ran.out)
+
+
+def test_nothing_to_draw(workspace: Workspace) -> None:
+    ran = workspace.run("advise", "--model", "nobody/nothing", "--format", "svg")
+    assert (ran.status, ran.err) == (
+        2,
+        "servelint advise: error: nobody/nothing is not known here: there is no curve to draw\n",
+    )
 
 
 def result(speed: float, accepted: list[float] | None = None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Case:
 
     method:   a kind of drafting (servelint.advise.names);  tokens: that are drafted each step
     accepted: mean tokens that a step gives, the one of the model itself among them; None if nobody knows
+    folder:   where a model that is a path starts from; None: it is a name
     """
 
     engine: str
@@ -41,11 +42,12 @@ class Case:
     input: int | None = None
     output: int | None = None
     accepted: float | None = None
+    folder: str | None = None
 
     @cached_property
     def architecture(self) -> Architecture | None:
         """The model, if it is known."""
-        return names.model_of(self.model) if self.model else None
+        return names.model_of(self.model, self.folder) if self.model else None
 
     @cached_property
     def gpus(self) -> tuple[Gpu | None, int]:

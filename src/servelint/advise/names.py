@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from servelint import hardware
 from servelint.hardware import Gpu
+from servelint.models import local
 from servelint.models.architecture import Architecture, find
 
 _ASIDE = re.compile(r"\s*\([^()]*\)")
@@ -32,9 +33,20 @@ def method_of(name: str) -> str | None:
     return next((kind for kind, parts in _METHODS if any(part in word for part in parts)), None)
 
 
+def model_of(name: str, folder: str | None = None) -> Architecture | None:
+    """A model by its name, with asides and the format as a word behind it: `Qwen3.6-27B IQ4_XS`, `Llama-3.1-8B (BF16)`.
+
+    folder: where a path starts from, for a model whose files are here; None: no file is read
+    """
+    if folder is not None:
+        here = find(name, local.open_in(folder), local.parts_in(folder))
+        if here is not None:
+            return here
+    return _named(name)
+
+
 @lru_cache(maxsize=256)
-def model_of(name: str) -> Architecture | None:
-    """A model by its name, with asides and the format as a word behind it: `Qwen3.6-27B IQ4_XS`, `Llama-3.1-8B (BF16)`."""
+def _named(name: str) -> Architecture | None:
     plain = _ASIDE.sub("", name).strip()
     return find(plain) or find(re.sub(r"\s+", "-", plain))
 

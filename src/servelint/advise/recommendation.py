@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from servelint.advise import commands, costs
 from servelint.advise.cases import Case, accepted_of
 from servelint.advise.curves import Crossover, curve
 from servelint.advise.gains import Gain, of_case
-from servelint.advise.names import BLOCK, EAGLE, MTP, method_of, model_of
+from servelint.advise.names import BLOCK, EAGLE, MTP, method_of
 from servelint.advise.profiles import Load, Objective, UseCase, load_of, profile_of
 
 TYPE_CHECKING = False
@@ -105,9 +105,9 @@ def recommend(
     if kind is None or kind not in _CANDIDATES:
         raise ValueError(f"{method!r} is no method that a command can be written for; use mtp, eagle3 or dflash")
     gpu = gpu_id if gpu_count == 1 or gpu_id is None else f"{gpu_count}x {gpu_id}"
-    case = Case(engine, kind, model, gpu, tokens, load.concurrency, load.input, load.output)
+    case = Case(engine, kind, model, gpu, tokens, load.concurrency, load.input, load.output, None, ".")
     counts = (tokens,) if tokens is not None else _CANDIDATES[kind]
-    cases = [_with(case, count, acceptance) for count in counts]
+    cases = [replace(case, tokens=count, accepted=accepted_of(acceptance, count)) for count in counts]
     gains = {one.drafted: found for one in cases if (found := of_case(one, measured)) is not None}
     best = _best(gains)
     chosen = next((one for one in cases if one.drafted == best), cases[0])
@@ -117,6 +117,8 @@ def recommend(
     told = on or off
     gain = gains.get(best) if best is not None else None
     enable = on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
+    if chosen.architecture is None:
+        enable, gain = False, None
     reasons = [*_of_gain(chosen, gain, load), *costs.why(chosen), *[note.text for note in broken]]
     memory = costs.memory(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
     if enable and memory is not None and memory.spoils:
@@ -144,21 +146,7 @@ def recommend(
         memory=memory,
         command=on if enable else off,
         broken=tuple(broken),
-        crossover=curve(chosen, measured),
-    )
-
-
-def _with(case: Case, tokens: int, acceptance: Mapping[str, Any] | float | None) -> Case:
-    return Case(
-        case.engine,
-        case.method,
-        case.model,
-        case.gpu,
-        tokens,
-        case.concurrency,
-        case.input,
-        case.output,
-        accepted_of(acceptance, tokens),
+        crossover=curve(chosen, measured) if chosen.architecture is not None else None,
     )
 
 
@@ -184,6 +172,9 @@ def _command(
 
 def _of_gain(case: Case, gain: Gain | None, load: Load) -> list[str]:
     many = f"{load.concurrency} {'request' if load.concurrency == 1 else 'requests'} at a time"
+    if case.architecture is None:
+        known = f"{case.model} is not known here, nor a config.json of that name: nobody can tell what a step of it reads"
+        return [known, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     if gain is None:
         told = f"neither arithmetic nor measurements tell what {case.drafted} drafted tokens gain with {many}"
         return [told, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
@@ -198,9 +189,3 @@ def _of_gain(case: Case, gain: Gain | None, load: Load) -> list[str]:
     if gain.low < 1:
         return [told, "it may lose: measure it on your own prompts, thinking on and off apart"]
     return [told]
-
-
-def known_method(model: str) -> str | None:
-    """How a model can draft by itself: "mtp" if it brings layers for it; None if it brings none, or is not known."""
-    known = model_of(model)
-    return MTP if known is not None and known.mtp_layers else None

@@ -54,7 +54,7 @@ def run(args: list[str]) -> int:
         from servelint.report.advise_svg import gain_svg
 
         if found.crossover is None:
-            usage.error("there is no curve to draw")
+            usage.error(f"{found.model} is not known here: there is no curve to draw")
         tokens = found.crossover.spec_tokens
         title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {'token' if tokens == 1 else 'tokens'}"
         text = gain_svg(found.crossover, title, found.crossover.near)
