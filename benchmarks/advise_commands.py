@@ -8,8 +8,8 @@ without drafts, counts what it gets and what is refused, and judges each command
 that differ in nothing but the size of the model one is written as a case: {"id", "argv", "env"}, argv being what follows `vllm
 serve` or `python -m sglang.launch_server`. FOLDER/configs/NAME.json is the config.json that is known of each model.
 
-Whoever can run the engines' own start-up (argument parsing and configuration) answers with a line a case: {"id", "ok", "error"},
-with "harness_suspect": true where the answer says more of the machinery than of the engine. `compare` lists what is refused.
+Whoever can run the engines' own start-up (argument parsing and configuration) answers in a line a case: {"id", "ok", "error"},
+and with "harness_suspect" where it says more of the machinery than of the engine. `compare` lists what is refused.
 """
 
 from __future__ import annotations

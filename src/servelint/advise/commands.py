@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 METHODS = ("mtp", "eagle3", "dflash")
 _ROUNDS = 8
 """No command needs as many changes; a rule that asks for one again and again is not mended by it."""
-_OLD_NAMES = {"Ernie4_5_MoeForCausalLM": "ernie_mtp", "Qwen3NextForCausalLM": "qwen3_next_mtp"}
-"""vLLM before 0.11.0: methods of models that are not called deepseek_mtp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +257,8 @@ def _speculate(options: Options, method: str, tokens: int, draft: str | None) ->
 
 
 def _vllm_method(options: Options) -> str:
-    """`mtp` from 0.11.0 on, before it a name for each family."""
-    names = ("mtp", _OLD_NAMES.get(drafts.own_drafts(options.model).architecture, ""), "deepseek_mtp")
-    return next((name for name in names if options.knows("speculative-methods", name)), "mtp")
+    """`mtp` from 0.11.0 on; what 0.10.2 has beside deepseek_mtp is not written, as the rule book has that release refused."""
+    return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 
 
 def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> list[Note]:
