@@ -165,6 +165,7 @@ class TestWhatTheReleaseNeeds:
         made = vllm_mtp_command("XiaomiMiMo/MiMo-7B-Base", trust_remote_code=True)
         assert written(made) == {"vllm/config-needs-remote-code": "--trust-remote-code"}
         assert "--trust-remote-code" not in vllm_mtp_command(HYBRID, trust_remote_code=True).argv
+        assert "--trust-remote-code" in sglang_mtp_command("XiaomiMiMo/MiMo-7B-Base", trust_remote_code=True).argv
 
 
 class TestOnAGpu:

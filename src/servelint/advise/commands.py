@@ -283,7 +283,7 @@ def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> li
 
 
 def _mend(options: Options, finding: Finding, trust_remote_code: bool) -> bool:
-    if finding.rule == "vllm/config-needs-remote-code":
+    if finding.rule.endswith("/config-needs-remote-code"):
         return trust_remote_code and options.set("trust-remote-code")
     return mend(options, finding)
 
