@@ -41,17 +41,23 @@ def possible(launch: Launch) -> list[Config]:
         key = _key(release)
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
-    wanted = [release for several in alike.values() for release in several]
-    by_release = {config.release: config for config in configs(launch, wanted)}
-    verb = _key(entry.since(launch.engine, launch.verb))
+    newest = configs(launch, [several[-1] for several in alike.values()])
     found: list[Config] = []
-    for several in alike.values():
-        for release in reversed(several):
-            config = by_release[release]
-            if _key(release) >= verb and _knows_model(config) and not refuses(config):
-                found.append(config)
-                break
-    return found or [by_release[known[-1]]]
+    for config, several in zip(newest, alike.values(), strict=True):
+        one = config if _starts(config) else _first_that_starts(launch, several[-2::-1])
+        if one is not None:
+            found.append(one)
+    return found or newest[-1:]
+
+
+def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
+    return next((config for config in configs(launch, releases) if _starts(config)), None) if releases else None
+
+
+def _starts(config: Config) -> bool:
+    """Whether a release may start a launch."""
+    verb = config.at_least(entry.since(config.launch.engine, config.launch.verb))
+    return verb is not False and _knows_model(config) and not refuses(config)
 
 
 def _key(release: str) -> ReleaseKey:
