@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 Fact = str | float | bool
 
 _MEMORY = re.compile(r"(\d+)(?:gb?|gib)")
-_MIG = re.compile(r"(?:^| )mig ((?:\d+g )?\d+gb?)(?: me)?")
+_MIG = re.compile(r"(?:^| )(?:mig (?:\d+c )?((?:\d+g )?\d+gb?)|(?:\d+c )?(\d+g \d+gb))(?: (?:me|all|gfx|nome))*(?= |$)")
+"""A MIG profile, as nvidia-smi and node labels write it (`MIG 1c.3g.20gb+me`), also without the word."""
+_VGPU = re.compile(r"(?:^| )(?:\d )?\d+[abcq](?:me)?$")
+"""What a virtual GPU's name ends in: its memory in GB and the kind of its licence (`A100-40C`, `A100-3-20C`)."""
 _SPEEDS = ("bandwidth-gbs", "bf16-tflops", "fp8-tflops", "fp4-tflops")
 
 
@@ -24,7 +27,8 @@ class Gpu:
     name:   as servelint writes it: "h100-80gb"
     facts:  name, vendor, architecture, unified; capability (9.0) for NVIDIA's; memory-gib (GiB of one GPU, as its driver
             reports it), where the name tells which it has; cuda-gib (GiB of these that a program can have: what PyTorch calls
-            its total capacity); slice (a MIG profile, "1g.10gb": memory-gib is then its); bandwidth-gbs (GB/s of its memory)
+            its total capacity); slice (a MIG profile, "1g.10gb": memory-gib is then its, and spread-gib what some drivers
+            have more); bandwidth-gbs (GB/s of its memory)
             and bf16-tflops, fp8-tflops, fp4-tflops (dense) of the whole card; fp8, nvfp4,
             flash-attention-3: whether it has them
     """
@@ -63,9 +67,11 @@ def identify(name: str) -> Gpu | None:
     """A GPU by a name such as `h100`, `NVIDIA-H100-80GB-HBM3`, `nvidia-tesla-t4` or `RTX PRO 6000 Blackwell`."""
     table = _table()
     text = table.data["whole"].get(name.strip().lower()) or re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()
-    slice_ = _MIG.search(text)
-    part = slice_ is not None or re.search(r"(?:^| )shared(?: |$)", text) is not None
-    words = table.without_noise(_MIG.sub("", text)).split()
+    slice_, virtual = _MIG.search(text), _VGPU.search(text)
+    part = slice_ is not None or virtual is not None or re.search(r"(?:^| )shared(?: |$)", text) is not None
+    words = table.without_noise(_VGPU.sub("", _MIG.sub("", text))).split()
+    if virtual is not None and len(words) == 1 and words[0] not in table.by_words:
+        words = [re.sub(r"(?:d|l|xm|xl|dx|x)$", "", words[0])]  # of which size or board: A100D, H100XM
     for end in range(len(words), 0, -1):
         found = table.by_words.get(" ".join(words[:end]))
         if found is None:
@@ -77,7 +83,7 @@ def identify(name: str) -> Gpu | None:
         if more and gpu["memory"] and more not in gpu["memory"]:
             return None  # a size that this card does not have
         found_gpu = _gpu(family, gpu, more, part)
-        _measures(found_gpu.facts, gpu, more, "pcie" in text.split(), slice_.group(1) if slice_ is not None else None)
+        _measures(found_gpu.facts, gpu, more, "pcie" in text.split(), slice_.group(1) or slice_.group(2) if slice_ else None)
         return found_gpu
     return None
 
@@ -87,7 +93,10 @@ def _measures(facts: dict[str, Fact], gpu: dict[str, Any], more: str, pcie: bool
     if profile is not None:
         if profile in gpu.get("slices", {}):
             facts["slice"] = profile.replace(" ", ".")
-            facts["memory-gib"] = facts["cuda-gib"] = gpu["slices"][profile]
+            sizes = gpu["slices"][profile]
+            least, most = sizes if isinstance(sizes, list) else (sizes, sizes)
+            facts["memory-gib"] = facts["cuda-gib"] = least
+            facts["spread-gib"] = most - least
         return
     size = more
     if not size and "" in gpu["memory"]:

@@ -48,12 +48,9 @@ def total_gib(gpu: Gpu) -> float | None:
 
 def usable_gib(gpu: Gpu) -> float | None:
     """What CUDA can give of it."""
-    given = gpu.facts.get("usable-gib")
-    if isinstance(given, (int, float)):
-        return float(given)
     total = total_gib(gpu)
-    if total is None or gpu.facts.get("unified") or gpu.facts.get("vendor") != "nvidia":
-        return total
+    if total is None or gpu.facts.get("unified") or gpu.facts.get("vendor") != "nvidia" or "slice" in gpu.facts:
+        return total  # of a MIG slice what is told is what it can give
     return total - DRIVER_GIB
 
 
@@ -65,7 +62,8 @@ def free_gib(gpu: Gpu, gpus: int) -> Interval | None:
         return None
     if gpu.facts.get("unified"):
         return Interval.exact(usable) - SHARED_GIB
-    free = Interval.exact(usable) - CONTEXT_GIB
+    spread = gpu.facts.get("spread-gib")
+    free = Interval(usable, usable, usable + (spread if isinstance(spread, (int, float)) else 0.0)) - CONTEXT_GIB
     if gpus < 2:
         return free
     if gpu.facts.get("vendor") == "amd":

@@ -35,6 +35,7 @@ def divide(plan: MemoryPlan, settings: Settings, model: Architecture, weights: P
         for part in plan.parts:
             kv = kv - part.gib
         kv = _narrowed(kv, [part.gib for part in plan.parts])
+        kv = Interval(kv.low, kv.mid, kv.high + settings.fraction * settings.gpu.spread)
         origin = f"what is left of {settings.fraction:g} of {total:.2f} GiB"
     plan.kv_gib = kv
     plan.parts.append(Part("kv cache", kv.map(lambda gib: max(gib, 0.0)), origin))
@@ -121,7 +122,8 @@ def judge_without_cache(plan: MemoryPlan, settings: Settings) -> None:
 
 def _free(settings: Settings, total: float) -> Interval:
     """GiB that are free when the engine starts, on a GPU that nobody else uses (request_memory in vllm/v1/worker/utils.py)."""
-    return Interval.exact(total) - (fitted.TAKEN_UNIFIED if settings.gpu.unified else fitted.CONTEXT)
+    whole = Interval(total, total, total + settings.gpu.spread)
+    return whole - (fitted.TAKEN_UNIFIED if settings.gpu.unified else fitted.CONTEXT)
 
 
 def _refusal(settings: Settings, cache: Cache, kv: Interval) -> str:
@@ -145,7 +147,8 @@ def _leaves_nothing(plan: MemoryPlan, settings: Settings, total: float) -> bool:
     graphs are captured, but the sampler needs it once more right after them (Worker.compile_or_warm_up_model in
     vllm/v1/worker/gpu_worker.py), and so does the first full batch."""
     outside = [part.gib.low for part in plan.parts if not part.inside]
-    return not settings.gpu.unified and len(outside) > 1 and sum(outside) > total - (plan.budget_gib or 0.0)
+    left = (1 - settings.fraction) * (total + settings.gpu.spread)
+    return not settings.gpu.unified and len(outside) > 1 and sum(outside) > left
 
 
 def _after(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache, total: float) -> str:

@@ -20,11 +20,11 @@ _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
 class Gpu:
     """The GPU of a launch: what is None is not known.
 
-    gib:      its memory as CUDA reports it to the engine (torch.cuda.mem_get_info)
+    gib:      its memory as CUDA reports it to the engine (torch.cuda.mem_get_info);  spread: what some drivers give more
     unified:  it shares its memory with the host
     """
 
-    __slots__ = ("capability", "gib", "name", "unified", "vendor")
+    __slots__ = ("capability", "gib", "name", "spread", "unified", "vendor")
 
     def __init__(self, config: Config) -> None:
         self.name = _text(config, "gpu.name")
@@ -35,6 +35,8 @@ class Gpu:
         if self.gib is None and isinstance(whole, (int, float)):
             hidden = self.vendor == "nvidia" and not self.unified
             self.gib = whole - (fitted.HIDDEN + fitted.HIDDEN_SHARE * whole if hidden else 0.0)
+        spread = config.operand("gpu.spread-gib").value
+        self.spread = float(spread) if isinstance(spread, (int, float)) else 0.0
         capability = config.operand("gpu.capability").value
         self.capability = capability if isinstance(capability, float) else None
 
