@@ -165,7 +165,7 @@ class TestVerdicts:
             ("--model-path some/model", "h100", "what some/model looks like"),
             ("--model-path Qwen/Qwen3-8B", None, "the GPU"),
             ("--model-path Qwen/Qwen3-8B", "no-such-card", "the memory of no-such-card"),
-            ("--model-path Qwen/Qwen3-8B --tp 2", "h100", "2 GPUs: the launch has 1"),
+            ("--model-path Qwen/Qwen3-8B --tp 2", "h100", "2 GPUs: the launch has 1; say --gpu-count 2"),
             ("--model-path Qwen/Qwen3-8B --enable-unified-memory", "h100", "what --enable-unified-memory changes"),
             (
                 "--model-path Qwen/Qwen3-8B --speculative-algorithm DFLASH --speculative-draft-model-path a/b",
