@@ -183,6 +183,15 @@ class TestVerdicts:
         plan = planned("--model-path Qwen/Qwen3-8B", env={"SGLANG_ENABLE_POST_CAPTURE_KV_SIZING": "1"})
         assert plan.verdict == UNKNOWN
 
+    def test_a_slice_of_a_gpu(self) -> None:
+        """What is told of it is what it can give, where drivers differ an interval."""
+        known = planned("--model-path Qwen/Qwen3-8B --context-length 8192", gpu="h200-mig-3g.71gb")
+        assert (known.gpu_gib, known.verdict) == (69.5, "fits")
+        differs = planned("--model-path Qwen/Qwen3-8B --context-length 8192", gpu="b200-mig-1g.23gb")
+        assert known.kv_gib is not None
+        assert differs.kv_gib is not None
+        assert differs.kv_gib.high - differs.kv_gib.mid > 1.0 > known.kv_gib.high - known.kv_gib.mid
+
     def test_a_folder_with_a_config(self, tmp_path: Path) -> None:
         config = {
             "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288,
