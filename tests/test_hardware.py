@@ -214,6 +214,13 @@ def test_machines_have_gpus_that_are_known() -> None:
         ("g5.xlarge", "a10g"),
         ("a3-megagpu-8g", "h100-80gb"),
         ("Standard_NC40ads_H100_v5", "h100-nvl"),
+        ("g7e.2xlarge", "rtx-pro-6000"),
+        ("g4-standard-96", "rtx-pro-6000"),
+        ("Standard_ND96isr_MI300X_v5", "mi300x"),
+        ("BM.GPU.A100-v2.8", "a100-80gb"),
+        ("BM.GPU4.8", "a100-40gb"),
+        ("VM.GPU.A10.1", "a10"),
+        ("g4-standard-12", None),  # a part of an RTX PRO 6000
         ("g6f.xlarge", None),  # a part of an L4
         ("m7i.4xlarge", None),
         ("", None),

@@ -179,3 +179,59 @@ def test_a_file_that_is_not_there(workspace: Workspace) -> None:
 
 def test_wrong_usage(workspace: Workspace) -> None:
     assert workspace.run("memory", "--solve", "happiness").status == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "release", "told"),
+    [
+        ("vllm serve meta-llama/Llama-3.3-70B-Instruct --tensor-parallel-size 4", "vllm=0.19.1", "on 4 x h100"),
+        (
+            "python -m sglang.launch_server --model-path meta-llama/Llama-3.3-70B-Instruct --tp 4",
+            "sglang=0.5.14",
+            "on 4 x h100",
+        ),
+        ("vllm serve Qwen/Qwen3-30B-A3B --data-parallel-size 2", "vllm=0.19.1", "those of one of 2 replicas"),
+        ("python -m sglang.launch_server --model-path Qwen/Qwen3-8B --dp 2", "sglang=0.5.14", "those of one of 2 replicas"),
+    ],
+)
+def test_where_nobody_says_how_many_gpus_there_are(command: str, release: str, told: str, workspace: Workspace) -> None:
+    workspace.file("run.sh", command + "\n")
+    ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--engine-version", release)
+    assert ran.out.splitlines()[1].startswith("  fits: ")
+    assert told in ran.out
+    assert "note: nobody says how many GPUs there are: it takes " in ran.out
+
+
+def test_fewer_gpus_than_it_takes_are_told(workspace: Workspace) -> None:
+    workspace.file("run.sh", "python -m sglang.launch_server --model-path Qwen/Qwen3-8B --tp 4\n")
+    ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--gpu-count", "2", "--engine-version", "sglang=0.5.14")
+    assert "not known: 4 GPUs: the launch has 2; say --gpu-count 4" in ran.out
+
+
+def test_an_image_whose_tag_moves_is_taken_for_the_newest(workspace: Workspace) -> None:
+    text = "services: {llm: {image: 'vllm/vllm-openai:latest', command: --model Qwen/Qwen3-8B --max-model-len 8192}}\n"
+    workspace.file("compose.yml", text)
+    ran = workspace.run("memory", "compose.yml", "--gpu", "h100")
+    assert "note: the image's tag moves: planned as 0.33.0, the newest that is known" in ran.out
+
+
+def test_without_a_release_what_is_solved_holds_for_all(workspace: Workspace) -> None:
+    command = "vllm serve Qwen/Qwen3-32B\n"
+    (over,) = plans(workspace, command, "--gpu", "h100", "--solve", "max-model-len")
+    for release in ("0.14.0", "0.19.1", "0.33.0"):
+        options = ("--gpu", "h100", "--solve", "max-model-len", "--engine-version", f"vllm={release}")
+        (one,) = plans(workspace, command, *options)
+        assert 0 < over["solved"]["max-model-len"] <= one["solved"]["max-model-len"]
+
+
+def test_more_sequences_than_are_tried(workspace: Workspace) -> None:
+    workspace.file("run.sh", SERVE)
+    ran = workspace.run("memory", "run.sh", "--gpu", "h200", "--engine-version", "vllm=0.33.0", "--solve", "max-num-seqs")
+    assert "solved: --max-num-seqs 4096 (more was not tried)" in ran.out
+
+
+def test_nothing_is_printed_for_nothing(workspace: Workspace) -> None:
+    workspace.file("run.sh", "echo vllm\n")
+    ran = workspace.run("memory", "run.sh")
+    assert (ran.status, ran.out) == (0, "")
+    assert "no launch of vLLM or SGLang found" in ran.err

@@ -165,7 +165,7 @@ class TestVerdicts:
             ("--model-path some/model", "h100", "what some/model looks like"),
             ("--model-path Qwen/Qwen3-8B", None, "the GPU"),
             ("--model-path Qwen/Qwen3-8B", "no-such-card", "the memory of no-such-card"),
-            ("--model-path Qwen/Qwen3-8B --tp 2", "h100", "2 GPUs: the launch has 1"),
+            ("--model-path Qwen/Qwen3-8B --tp 2", "h100", "2 GPUs: the launch has 1; say --gpu-count 2"),
             ("--model-path Qwen/Qwen3-8B --enable-unified-memory", "h100", "what --enable-unified-memory changes"),
             (
                 "--model-path Qwen/Qwen3-8B --speculative-algorithm DFLASH --speculative-draft-model-path a/b",
@@ -182,6 +182,15 @@ class TestVerdicts:
     def test_a_variable_that_sizes_the_pool_after_capture(self) -> None:
         plan = planned("--model-path Qwen/Qwen3-8B", env={"SGLANG_ENABLE_POST_CAPTURE_KV_SIZING": "1"})
         assert plan.verdict == UNKNOWN
+
+    def test_a_slice_of_a_gpu(self) -> None:
+        """What is told of it is what it can give, where drivers differ an interval."""
+        known = planned("--model-path Qwen/Qwen3-8B --context-length 8192", gpu="h200-mig-3g.71gb")
+        assert (known.gpu_gib, known.verdict) == (69.5, "fits")
+        differs = planned("--model-path Qwen/Qwen3-8B --context-length 8192", gpu="b200-mig-1g.23gb")
+        assert known.kv_gib is not None
+        assert differs.kv_gib is not None
+        assert differs.kv_gib.high - differs.kv_gib.mid > 1.0 > known.kv_gib.high - known.kv_gib.mid
 
     def test_a_folder_with_a_config(self, tmp_path: Path) -> None:
         config = {

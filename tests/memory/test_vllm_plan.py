@@ -172,6 +172,36 @@ class TestVerdicts:
         assert plan.max_model_len <= 131_072
 
 
+class TestSlices:
+    """Parts of a GPU, as MIG divides it."""
+
+    def test_a_slice_is_a_gpu_of_its_size(self) -> None:
+        whole, part = (planned("Qwen/Qwen3-8B --max-model-len 8192", "0.19.1", gpu) for gpu in ("h200", "h200-mig-3g.71gb"))
+        assert (whole.gpu_gib, part.gpu_gib) == (139.8, 69.5)
+        assert part.budget_gib == pytest.approx(0.9 * 69.5)
+        assert (whole.verdict, part.verdict) == ("fits", "fits")
+
+    def test_batches_are_those_of_a_small_gpu(self) -> None:
+        part = planned("Qwen/Qwen3-8B --max-model-len 8192", "0.19.1", "NVIDIA-H100-80GB-HBM3-MIG-3g.40gb").part("activations")
+        assert part is not None
+        assert "2,048 tokens" in part.origin or "256 sequences" in part.origin
+
+    def test_where_drivers_differ_the_cache_may_be_larger(self) -> None:
+        """1g.23gb of a B200: 20.5 GiB by one driver, 22.0 by another, of which 0.9 are vLLM's."""
+        least = planned("Qwen/Qwen3-8B --max-model-len 8192", "0.19.1", "b200-mig-1g.23gb")
+        assert least.gpu_gib == 20.5
+        known = kv(least)
+        assert known.high - known.mid > 0.9 * 1.5
+        assert known.mid - known.low < 0.9
+
+    def test_a_model_that_no_driver_leaves_room_for(self) -> None:
+        assert planned("Qwen/Qwen3-32B", "0.19.1", "b200-mig-1g.23gb").verdict == "refused"
+
+    def test_a_virtual_gpu_has_no_size(self) -> None:
+        plan = planned("Qwen/Qwen3-8B", "0.19.1", "GRID A100D-40C")
+        assert (plan.verdict, plan.missing) == ("unknown", ["the GPU's memory"])
+
+
 class TestWithoutACache:
     def test_an_embedding_model(self) -> None:
         plan = planned("BAAI/bge-large-en-v1.5", "0.19.1")

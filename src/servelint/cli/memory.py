@@ -44,7 +44,8 @@ def run(args: list[str]) -> int:
         data = {"plans": [one.data() for one in planned], "errors": [problem_data(problem) for problem in report.errors]}
         write_out(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     else:
-        write_out("\n\n".join([one.text() for one in planned]) + "\n")
+        if planned:
+            write_out("\n\n".join([one.text() for one in planned]) + "\n")
         for problem in report.errors:
             print(problem_text(problem, Painter(False)), file=sys.stderr)
         if not planned and not report.errors:
@@ -81,7 +82,7 @@ class Planned:
         name_gpus(launch, settings)
         launches, note = under_releases(launch, settings)
         self.plan: MemoryPlan = plan_over(launches)
-        if note:
+        if note and self.plan.weights_gib is not None:
             self.plan.notes.append(note)
         self.others = variants.what_ifs(launches, self.plan) if arguments.what_if else []
         self.solving: str | None = arguments.solve
@@ -107,7 +108,8 @@ class Planned:
         if self.solving is not None:
             known = self.elsewhere if self.solving == "gpu" else self.plan.verdict != UNKNOWN
             nothing = "none certainly fits" if known else "cannot be told"
-            answer = f"--{self.solving} {self.solved}" if self.solved is not None else f"--{self.solving}: {nothing}"
+            more = " (more was not tried)" if self.solving == "max-num-seqs" and self.solved == variants.MOST_SEQUENCES else ""
+            answer = f"--{self.solving} {self.solved}{more}" if self.solved is not None else f"--{self.solving}: {nothing}"
             lines.append(f"  solved: {answer}")
         return "\n".join(lines)
 

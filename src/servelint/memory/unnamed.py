@@ -41,16 +41,28 @@ def possible(launch: Launch) -> list[Config]:
         key = _key(release)
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
-    wanted = [release for several in alike.values() for release in several]
-    by_release = {config.release: config for config in configs(launch, wanted)}
-    verb = _key(entry.since(launch.engine, launch.verb))
-    able = [
-        [by_release[one] for one in reversed(several) if _key(one) >= verb and _knows_model(by_release[one])]
-        for several in alike.values()
-    ]
-    found = [next((config for config in several if not refuses(config)), None) for several in able]
-    taken = [config for config in found if config is not None]
-    return taken or [several[0] for several in able if several] or [by_release[known[-1]]]
+    newest = configs(launch, [several[-1] for several in alike.values()])
+    found: list[Config] = []
+    for config, several in zip(newest, alike.values(), strict=True):
+        one = config if _starts(config) else _first_that_starts(launch, several[-2::-1])
+        if one is not None:
+            found.append(one)
+    return found or [config for config in newest if _able(config)] or newest[-1:]
+
+
+def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
+    return next((config for config in configs(launch, releases) if _starts(config)), None) if releases else None
+
+
+def _starts(config: Config) -> bool:
+    """Whether a release may start a launch."""
+    return _able(config) and not refuses(config)
+
+
+def _able(config: Config) -> bool:
+    """Whether a release has the verb and knows the model, whatever its parser says of the arguments."""
+    verb = config.at_least(entry.since(config.launch.engine, config.launch.verb))
+    return verb is not False and _knows_model(config)
 
 
 def _key(release: str) -> ReleaseKey:

@@ -28,7 +28,8 @@ _SPECULATIVE = {"vllm": ("speculative-config", "spec-"), "sglang": ("speculative
 COMMON_GPUS = ("rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100-80gb", "h200", "rtx-pro-6000", "b200", "gb10")
 """GPUs that a launch which names none is tried on."""
 _LONGEST = 1 << 24
-_MOST = 4096
+MOST_SEQUENCES = 4096
+"""How many sequences are tried at most."""
 
 
 class WhatIf:
@@ -129,7 +130,7 @@ def most_sequences(launches: list[Config]) -> int | None:
     """The most sequences with which the launch certainly starts, under every release that it may run on; None if it does with
     none, or if it cannot be told."""
     option = OPTIONS[launches[-1].launch.engine][SEQUENCES]
-    return _largest(_MOST, lambda value: _fits(launches, option, value))
+    return _largest(MOST_SEQUENCES, lambda value: _fits(launches, option, value))
 
 
 def _changed(launches: list[Config], option: str, value: str) -> list[Config]:

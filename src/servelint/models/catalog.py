@@ -139,5 +139,7 @@ def lookup(name: str) -> Architecture | None:
         return _of_another(name, base, found) if _quantized_again(base, found) else replace(found, name=name)
     own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
     quantization, sure = _customary(found, quantization, own=own)
+    if quantization.scheme == "int4" and found.states and "bf16" in _WORD.split(name.lower()):
+        quantization = replace(quantization, ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
     source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))

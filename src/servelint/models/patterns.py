@@ -28,6 +28,8 @@ _LITERAL = re.compile(r"(?:[\w-]|\\\.)*")
 _OF_ALL = re.compile(r"(?:[a-z_A-Z-]|\\\.|\.[*+]|[|()^$])*")
 """An expression that matches a name of one layer if it matches that of another: nothing in it stands for a digit, or for one
 character."""
+_OF_DRAFTS = re.compile(r"(?:\.\*)?mtp\\\.[^|]*$")
+"""An expression for modules of multi-token prediction alone, in which no layer of the model's own has a part."""
 _PREFIXES = ("model.language_model.", "language_model.model.", "language_model.", "model.")
 
 
@@ -68,7 +70,7 @@ class Patterns:
                 self._tie(layer.group(1), "glob" if globs else "name", text[layer.end() :])
             elif globs:
                 wild.append(text)
-                if "?" in text or any(one.isdigit() for one in text):
+                if not text.startswith("mtp") and ("?" in text or any(one.isdigit() for one in text)):
                     apart.append(text)
             else:
                 whole.add(text)
@@ -102,7 +104,7 @@ class Patterns:
         except re.error:
             return
         self._expressions.append(found)
-        if _OF_ALL.fullmatch(text) is None:
+        if _OF_ALL.fullmatch(text) is None and _OF_DRAFTS.match(text) is None:
             self._apart.append(found)
 
     def names(self, name: str) -> bool:

@@ -33,7 +33,8 @@ def plan_text(plan: MemoryPlan) -> str:
 
 def _head(plan: MemoryPlan) -> str:
     name = ENGINE_NAMES.get(plan.engine, plan.engine)
-    gpu = f" on {plan.gpu}" if plan.gpu else ""
+    several = f"{plan.gpu_count} x " if plan.gpu_count > 1 else ""
+    gpu = f" on {several}{plan.gpu}" if plan.gpu else ""
     return f"  {plan.verdict}: {plan.model or 'a model that is not known'}, {name} {plan.release or ''}{gpu}".rstrip()
 
 

@@ -164,13 +164,25 @@ def _machine(config: Config, found: MemoryPlan, plan: Launch) -> None:
     if plan.gpu is None or total is None:
         return
     nodes = config.operand("nnodes").value
-    if needed > found.gpu_count * (nodes if isinstance(nodes, int) else 1):
-        found.missing.append(f"{needed} GPUs: the launch has {found.gpu_count}")
+    nodes = nodes if isinstance(nodes, int) else 1
+    if config.operand("gpu.count").value is None and needed > found.gpu_count * nodes:
+        found.gpu_count = -(-needed // nodes)
+        found.notes.append(f"nobody says how many GPUs there are: it takes {needed}, {_over(nodes)}")
+    if needed > found.gpu_count * nodes:
+        found.missing.append(f"{needed} GPUs: the launch has {found.gpu_count}; say --gpu-count {-(-needed // nodes)}")
+    if settings.data_parallel > 1 and settings.replicas == 1:
+        found.notes.append(f"tokens and requests are those of one of {settings.data_parallel} replicas (--dp-size)")
+    elif settings.replicas > 1:
+        found.notes.append(f"tokens and requests are those of one of {settings.replicas} replicas of attention")
     found.gpu_gib = total
     plan.free = machine.free_gib(plan.gpu, settings.tp * settings.pp)
     plan.defaults = resolved.default_settings(plan.release, settings, plan.model, plan.gpu, total * 1024, plan.prefill_graphs)
     if settings.fraction is not None:
         plan.defaults = type(plan.defaults)(settings.fraction, plan.defaults.chunk, plan.defaults.batch)
+
+
+def _over(nodes: int) -> str:
+    return f"over {nodes} nodes" if nodes > 1 else "and is planned for so many"
 
 
 def _cache(config: Config, found: MemoryPlan, plan: Launch) -> None:

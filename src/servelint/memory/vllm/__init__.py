@@ -42,6 +42,10 @@ def plan(config: Config) -> MemoryPlan:
     found = MemoryPlan("vllm", config.release, name, config.gpu_name, gpus)
     model = _model(config, name)
     settings = Settings(config, model)
+    needed = settings.tensor * settings.pipeline * settings.prefill * settings.data
+    if config.operand("gpu.count").value is None and needed > gpus:
+        found.gpu_count = needed
+        found.notes.append(f"nobody says how many GPUs there are: it takes {needed}, and is planned for so many")
     found.gpu_gib = settings.gpu.gib
     found.max_model_len = settings.length
     if settings.gpu.gib is None:

@@ -35,9 +35,13 @@ def add_notes(plan: MemoryPlan, settings: Settings, model: Architecture, cache: 
         copies = settings.tensor // heads
         plan.notes.append(f"{settings.tensor} ranks share {heads} key-value heads: each head is kept {copies} times")
     if any(layer.mla is not None for layer in model.attention) and settings.tensor > settings.decode:
-        plan.notes.append(
-            "every rank of tensor parallelism keeps the whole latent cache; --decode-context-parallel-size divides it"
-        )
+        kept = "every rank of tensor parallelism keeps the whole latent cache"
+        if settings.decode > 1:
+            times = settings.tensor // settings.decode
+            kept = f"the latent cache is divided among {settings.decode} ranks, and kept {times} times"
+        plan.notes.append(f"{kept}; --decode-context-parallel-size divides it among as many as {settings.tensor}")
+    if settings.data > 1:
+        plan.notes.append(f"tokens and requests are those of one of {settings.data} replicas (--data-parallel-size)")
 
 
 def _drafted(plan: MemoryPlan, settings: Settings, model: Architecture, cache: Cache) -> None:
