@@ -224,6 +224,14 @@ def test_without_a_release_what_is_solved_holds_for_all(workspace: Workspace) ->
         assert 0 < over["solved"]["max-model-len"] <= one["solved"]["max-model-len"]
 
 
+def test_the_releases_that_a_plan_holds_for(workspace: Workspace) -> None:
+    (over,) = plans(workspace, SERVE, "--gpu", "h100")
+    assert over["version"] == over["versions"][-1] == "0.33.0"
+    assert {"0.14.1", "0.19.1"} < set(over["versions"])
+    (one,) = plans(workspace, SERVE, "--gpu", "h100", "--engine-version", "vllm=0.19.1")
+    assert one["versions"] == ["0.19.1"]
+
+
 def test_more_sequences_than_are_tried(workspace: Workspace) -> None:
     workspace.file("run.sh", SERVE)
     ran = workspace.run("memory", "run.sh", "--gpu", "h200", "--engine-version", "vllm=0.33.0", "--solve", "max-num-seqs")

@@ -76,7 +76,9 @@ class TestPlans:
             assert one.kv_gib is not None
             assert over.kv_gib.low <= one.kv_gib.low <= one.kv_gib.high <= over.kv_gib.high
         assert over.kv_gib.low < 8.11 < over.kv_gib.high
+        assert (over.releases[0], over.releases[-1]) == ("0.10.1.1", "0.33.0")
         newest = named("vllm", argv, "0.33.0", count=4)
+        assert newest.releases == ["0.33.0"]
         assert newest.kv_gib is not None
         assert (over.kv_gib.mid, over.kv_tokens) == (newest.kv_gib.mid, newest.kv_tokens)
 

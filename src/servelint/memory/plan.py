@@ -94,6 +94,7 @@ class MemoryPlan:
     """What one GPU of a launch holds, and what follows. What is not known is None, and `missing` says why.
 
     engine, release:   the release whose arithmetic was used (None if the engine has none that is known)
+    releases:          all that the plan holds for, the oldest first: of those that count alike the newest
     model, gpu:        as the launch names them;  gpu_count: how many GPUs the launch sees
     gpu_gib:           the memory of one GPU as its driver reports it
     budget_gib:        what the engine lets itself use of it
@@ -127,12 +128,14 @@ class MemoryPlan:
         "parts",
         "refusal",
         "release",
+        "releases",
         "verdict",
         "weights_gib",
     )
 
     def __init__(self, engine: str, release: str | None, model: str | None, gpu: str | None, gpu_count: int) -> None:
         self.engine, self.release, self.model = engine, release, model
+        self.releases: list[str] = [release] if release is not None else []
         self.gpu, self.gpu_count = gpu, gpu_count
         self.gpu_gib: float | None = None
         self.budget_gib: float | None = None

@@ -84,6 +84,7 @@ def plan_over(found: list[Config]) -> MemoryPlan:
     told = [plan for plan in plans if plan.verdict != UNKNOWN]
     if newest.verdict == UNKNOWN or len(told) < 2:
         return newest
+    newest.releases = [plan.release for plan in told if plan.release is not None]
     verdicts = {plan.verdict for plan in told}
     runs = _runs(told)
     _widen(newest, told)

@@ -14,6 +14,7 @@ def plan_data(plan: MemoryPlan) -> dict[str, Any]:
     return {
         "engine": plan.engine,
         "version": plan.release,
+        "versions": plan.releases,
         "model": plan.model,
         "gpu": plan.gpu,
         "gpu_count": plan.gpu_count,
