@@ -131,12 +131,13 @@ def _in_words(launch: Launch, source: Source, offset: int, release: str | None) 
         if index is None and word.site is not None and word.site.source is source and not word.text.flat:
             index = 0 if word.site.start < offset < word.site.end else None
         if index is not None:
-            one = _of_word(config_of(launch, release), word, index, source, offset)
+            one = of_word(config_of(launch, release), word, index, source, offset)
             found += [one] if one is not None else []
     return found
 
 
-def _of_word(config: Config, word: Word, index: int, source: Source, offset: int) -> Cursor | None:
+def of_word(config: Config, word: Word, index: int, source: Source, offset: int) -> Cursor | None:
+    """What a word of a launch is, at a position of its text, which is that of an offset."""
     flat = word.text.flat
     for setting in config.reading.arguments.every:
         if setting.word is word:
