@@ -90,14 +90,27 @@ def _words(typed: Typed, here: Here) -> list[Item]:
     found = typed.cursor
     if found.kind == cursor.OPTION or typed.typed.startswith("-"):
         return _options(typed, here)
-    if found.kind == cursor.MODEL or (found.setting is None and not found.name):
-        return _options(typed, here) if typed.typed == "" and found.setting is None else []
+    word = found.word
+    fresh = typed.typed == "" and word is not None and word.text.flat in ("", STAND_IN)
+    if found.setting is None:
+        return (_switched(typed, here) if here.launch.fragment else _options(typed, here)) if fresh else []
     values = _values(typed, here)
-    option = found.setting.option if found.setting is not None else None
-    if typed.typed == "" and option is not None and found.setting is not None and found.setting.word is not found.word:
+    option = found.setting.option
+    if fresh and option is not None and found.setting.word is not word:
         further = option.kind == OPTIONAL or (option.kind == LIST and len(found.setting.values) > 1)
         values += _options(typed, here) if further else []
     return values
+
+
+def _switched(typed: Typed, here: Here) -> list[Item]:
+    """What a switch is set to in a file of options."""
+    argv = typed.cursor.launch.argv
+    at = next((index for index, word in enumerate(argv) if word is typed.cursor.word), 0)
+    option = _declared(argv[at - 1].text.flat.replace("_", "-"), here) if at else None
+    if option is None or option.takes_value:
+        return []
+    entries = [_choice(one, number, f"value of {long_name(option)}") for number, one in enumerate(("true", "false"))]
+    return [Item(entry, "value", typed.span, entry.label) for entry in entries]
 
 
 def _options(typed: Typed, here: Here) -> list[Item]:

@@ -9,7 +9,7 @@ from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config, configs
 from servelint.launch import Launch
-from servelint.lsp.facts import Here
+from servelint.lsp.facts import Here, reads_files
 from servelint.memory import PLANNED, plan_of
 from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.memory_text import interval_text
@@ -74,7 +74,7 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
     """The plan, and those on common GPUs where none is named."""
     config = named(here, settings)
     key = content(config.launch, here.release)
-    found = _known.get(key)
+    found = _known.get(key) if not reads_files(config.launch) else None
     if found is None:
         from servelint.memory import variants
 
