@@ -60,7 +60,7 @@ def complete(
     before:     the last analysis that had launches;  neighbours: the files beside the text's
     """
     typed = typed_at(analysis, offset, before, neighbours)
-    if typed is None:
+    if typed is None or "\n" in typed.span.text:
         return []
     kind = typed.cursor.kind
     if HOLE in typed.typed or (typed.cursor.text is not None and not typed.cursor.text.known):

@@ -132,8 +132,12 @@ def _in_words(launch: Launch, source: Source, offset: int, release: str | None) 
             index = 0 if word.site.start < offset < word.site.end else None
         if index is not None:
             one = of_word(config_of(launch, release), word, index, source, offset)
-            found += [one] if one is not None else []
+            found += [one] if one is not None and _covers(one.span, source, offset) else []
     return found
+
+
+def _covers(span: Span, source: Source, offset: int) -> bool:
+    return span.source is source and span.start <= offset <= span.end
 
 
 def of_word(config: Config, word: Word, index: int, source: Source, offset: int) -> Cursor | None:
@@ -192,6 +196,8 @@ def _of_value(
         return whole
     text = value.cut(inside.start, inside.end)
     span = text.extent() or Span(source, offset, offset)
+    if not _covers(span, source, offset):
+        return whole  # a part of it is not known
     typed = value.flat[inside.start : min(index, inside.end)] if index > inside.start else ""
     found = Cursor(KEY if inside.is_key else FIELD, config, span, name, typed)
     found.setting, found.word, found.text, found.spot = setting, word, text, inside

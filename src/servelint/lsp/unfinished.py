@@ -67,7 +67,7 @@ def typed_at(
     versions = analysis.settings.engine_versions
     found = cursor.at(source, analysis.launches, offset, versions)
     if found is not None and found.span.start <= offset <= found.span.end and not _is_scalar(found):
-        return Typed(found, found.span, found.typed) if "\n" not in found.span.text else None
+        return Typed(found, found.span, found.typed)
     shown = _in_json(source, offset) or _between_words(analysis, offset)
     if shown is not None or not _is_near(analysis, offset):
         return shown
