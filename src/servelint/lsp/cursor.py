@@ -81,7 +81,7 @@ def at(source: Source, launches: Iterable[Launch], offset: int, versions: Mappin
                 return found
             behind = behind or found
         other = _in_variables(launch, source, offset, release) or _in_image(launch, source, offset, release)
-        if other is not None:
+        if other is not None and _covers(other.span, source, offset):
             return other
     return behind
 
