@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.comments import SIGN
 from servelint.engines import ENGINE_NAMES, images
 from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option
 from servelint.engines.releases import known_releases, release_key
@@ -59,6 +60,11 @@ def complete(
 
     before:     the last analysis that had launches;  neighbours: the files beside the text's
     """
+    if SIGN in analysis.source.text:
+        from servelint.lsp import remarks
+
+        if remarks.is_remark(analysis.source, offset):
+            return remarks.complete_remark(analysis, offset)
     typed = typed_at(analysis, offset, before, neighbours)
     if typed is None or "\n" in typed.span.text:
         return []

@@ -5,6 +5,7 @@ to go wrong with it. Markdown, a screenful at most; what nobody knows is not sai
 from __future__ import annotations
 
 from servelint.acceptance.wording import listed
+from servelint.comments import SIGN
 from servelint.engines.catalog import Option
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
@@ -39,6 +40,11 @@ class Hover:
 def hover(analysis: Analysis, offset: int) -> Hover | None:
     """What is known of what stands at an offset; None where nothing is that a launch has."""
     source = analysis.source
+    if SIGN in source.text:
+        from servelint.lsp import remarks
+
+        if remarks.is_remark(source, offset):
+            return remarks.hover_remark(analysis, offset)
     found = cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)
     if found is not None:
         here = Here(found.launch, analysis.settings)
