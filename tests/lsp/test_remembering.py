@@ -29,11 +29,11 @@ def content(analysis: Analysis) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_edits(seed: int) -> None:
     texts = originals()
     memories = {name: Memory() for name in NAMES}
-    for edit in edits(150, seed):
+    for edit in edits(100, seed):
         texts[edit.name] = edit.of(texts[edit.name])
         path = str(TEXTS / edit.name)
         found = analyse(Source(path, texts[edit.name]), DEFAULT, beside(path), memories[edit.name])
@@ -66,7 +66,8 @@ def test_only_what_changed_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Counted(monkeypatch)
     assert counted.of(text) == ["chat", "draft", "embed"]
     assert counted.of(text) == []
-    assert counted.of("# a line more\n" + text) == []
+    text = "# a line more\n" + text
+    assert counted.of(text) == []
     text = text.replace("--max-model-len 32768", "--max-model-len 16384")
     assert counted.of(text) == ["chat"]
     text = text.replace("ipc: host", "ipc: private")  # all but one have it from there
