@@ -156,6 +156,8 @@ def releases_of(launch: Launch, settings: Settings) -> Releases:
     if claim.release is not None and release_key(claim.release) is not None:
         return Releases([claim.release], exact=True, rolling=False, how=claim.how)
     if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
+        if reads_files(launch):
+            return possible_releases(launch, settings)[0]
         key = content(launch, None)
         found = _known.get(key)
         if found is None:
@@ -182,6 +184,16 @@ def _rules_by_operand(engine: str, folders: tuple[str, ...]) -> dict[str, list[R
         for name in sorted(names):
             found.setdefault(name, []).append(rule)
     return found
+
+
+def reads_files(launch: Launch) -> bool:
+    """Whether what is known of a launch depends on other files, which may have changed meanwhile."""
+    return launch.open is not None or launch.folder is not None
+
+
+def forget() -> None:
+    """Forget what was read of folders of rules: they have changed."""
+    _rules_by_operand.cache_clear()
 
 
 def rules_on(name: str, here: Here, settings: Settings) -> list[Rule]:

@@ -9,7 +9,8 @@ from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config, configs
 from servelint.launch import Launch
-from servelint.lsp.facts import Here
+from servelint.lsp.facts import Here, reads_files
+from servelint.lsp.markup import plain
 from servelint.memory import PLANNED, plan_of
 from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.memory_text import interval_text
@@ -74,7 +75,7 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
     """The plan, and those on common GPUs where none is named."""
     config = named(here, settings)
     key = content(config.launch, here.release)
-    found = _known.get(key)
+    found = _known.get(key) if not reads_files(config.launch) else None
     if found is None:
         from servelint.memory import variants
 
@@ -89,7 +90,10 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
 def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
-    lines = ["", f"{_VERDICTS[plan.verdict]} on {plan.gpu} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(here) + "."]
+    lines = [
+        "",
+        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(here) + ".",
+    ]
     rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
     if rows:
         lines += ["", "| | GiB |", "|---|---:|", *[f"| {part.name} | {interval_text(part.gib)} |" for part in rows]]
@@ -99,7 +103,7 @@ def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
             f"KV cache: {plan.kv_tokens:,} tokens, {plan.max_concurrency:.1f} requests of {plan.max_model_len:,} at once.",
         ]
     if plan.refusal:
-        lines += ["", f"It says: {plan.refusal}"]
+        lines += ["", f"It says: {plain(plan.refusal)}"]
     if plan.largest_context and plan.max_model_len and plan.verdict != "fits" and plan.largest_context < plan.max_model_len:
         lines += ["", f"The longest context that would start: about {plan.largest_context:,} tokens."]
     return lines
@@ -110,4 +114,8 @@ def _of_release(here: Here) -> str:
 
 
 def _not_known(plan: MemoryPlan) -> list[str]:
-    return ["", f"Whether it fits on {plan.gpu} is not known: {', '.join(plan.missing)}."] if plan.missing else []
+    return (
+        ["", f"Whether it fits on {plain(plan.gpu or '')} is not known: {plain(', '.join(plan.missing))}."]
+        if plan.missing
+        else []
+    )
