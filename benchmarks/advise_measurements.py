@@ -13,18 +13,20 @@ import statistics
 import sys
 
 from servelint.advise.calibration import Calibration, Measurement, published
-from servelint.advise.gains import Gain, of_case
+from servelint.advise.gains import Gain, of_case, of_posterior
 
 
 def repository(one: Measurement) -> str:
     return one.source.split("/blob/")[0]
 
 
-def answers(one: Measurement) -> list[Gain | None]:
+def answers() -> list[tuple[Measurement, list[Gain | None]]]:
     rows = published()
-    others = tuple(row for row in rows if repository(row) != repository(one))
-    rest = tuple(row for row in rows if row is not one)
-    return [of_case(one.case, Calibration(known)) for known in ((), others, rest)]
+    sources = {repository(one) for one in rows}
+    others = {source: Calibration(tuple(row for row in rows if repository(row) != source)) for source in sources}
+    rest = {id(one): of_posterior(one.case, found) for one, found in Calibration(rows).left_out()}
+    nothing = Calibration(())
+    return [(one, [of_case(one.case, nothing), of_case(one.case, others[repository(one)]), rest[id(one)]]) for one in rows]
 
 
 def shown(found: Gain | None) -> str:
@@ -32,7 +34,7 @@ def shown(found: Gain | None) -> str:
 
 
 def main() -> None:
-    rows = [(one, answers(one)) for one in published()]
+    rows = answers()
     if "--all" in sys.argv[1:]:
         print(
             "| model, GPU | method, tokens | at a time | measured | arithmetic alone | with other sources | with all others |"

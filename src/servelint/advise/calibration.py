@@ -150,6 +150,24 @@ class Calibration:
                 found[other] -= rows[index][other] * found[index]
         return found
 
+    def left_out(self) -> list[tuple[Measurement, Posterior]]:
+        """Each measurement, and what all others let expect of it: Rasmussen and Williams, 2006, equations 5.10 to 5.12."""
+        found: list[tuple[Measurement, Posterior]] = []
+        for index, ((one, before), weight) in enumerate(zip(self.measurements, self._weights, strict=True)):
+            unit = [float(other == index) for other in range(len(self.measurements))]
+            precision = self._backward(self._forward(unit))[index]
+            near = [pair for pair in self._ranked(one.case, before) if pair[1] is not one]
+            mean = math.log(one.gain) - weight / precision
+            found.append((one, Posterior(mean, math.sqrt(1 / precision), near, before)))
+        return found
+
+    def _ranked(self, case: Case, before: Prior) -> list[tuple[float, Measurement]]:
+        told = [
+            (covariance(case, before, one.case, its) / (before.deviation * its.deviation), one)
+            for one, its in self.measurements
+        ]
+        return sorted(told, key=lambda pair: -pair[0])
+
     def at(self, case: Case) -> Posterior | None:
         """What is to be expected of a case; None where the arithmetic has no figure at all."""
         before = prior(case)
@@ -158,14 +176,7 @@ class Calibration:
         shared = [covariance(case, before, one.case, its) for one, its in self.measurements]
         mean = before.mean + sum(map(_times, shared, self._weights))
         left = before.deviation**2 - sum(value * value for value in self._forward(shared))
-        ranked = sorted(
-            [
-                (value / (before.deviation * its.deviation), one)
-                for value, (one, its) in zip(shared, self.measurements, strict=True)
-            ],
-            key=lambda pair: -pair[0],
-        )
-        return Posterior(mean, math.sqrt(max(left, 0.0) + noise(case) ** 2), ranked, before)
+        return Posterior(mean, math.sqrt(max(left, 0.0) + noise(case) ** 2), self._ranked(case, before), before)
 
 
 def noise(case: Case) -> float:

@@ -47,7 +47,12 @@ class Gain:
 def of_case(case: Case, measured: Calibration | None = None) -> Gain | None:
     """None where neither the arithmetic nor a measurement reaches: its interval would hold most answers."""
     found = (measured or calibration.of_all()).at(case)
-    return Gain(case, found) if found is not None and found.deviation <= _VAGUE else None
+    return of_posterior(case, found) if found is not None else None
+
+
+def of_posterior(case: Case, found: Posterior) -> Gain | None:
+    """The interval, unless it says next to nothing."""
+    return Gain(case, found) if found.deviation <= _VAGUE else None
 
 
 def gain(
