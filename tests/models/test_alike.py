@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint.models import catalog, weights
@@ -101,6 +101,7 @@ _LISTED = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(_LISTED, min_size=1, max_size=4))
 def test_two_layers_of_which_a_list_says_the_same(listed: list[str]) -> None:
     """... have the same modules in it; and what it names is what its names say, read plainly."""
