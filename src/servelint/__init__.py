@@ -23,4 +23,8 @@ def __getattr__(name: str) -> object:
         from servelint import api
 
         return getattr(api, name)
+    if name == "advise":
+        from importlib import import_module
+
+        return import_module("servelint.advise")
     raise AttributeError(f"module 'servelint' has no attribute {name!r}")

@@ -12,7 +12,8 @@ from functools import lru_cache
 from servelint.comments import SIGN, lines_of
 from servelint.finding import Finding
 from servelint.launch import Launch
-from servelint.rules.own import GPU_COMMENT, OWN
+from servelint.rules import own
+from servelint.rules.own import GPU_COMMENT
 from servelint.settings import Settings
 from servelint.source import Source, Span
 
@@ -126,7 +127,7 @@ def told(source: Source, launches: list[Launch], settings: Settings) -> list[Fin
             found.append(
                 (comment.span, f"the launch runs on {others}, not on {comment.gpu}", "delete the comment, or correct it")
             )
-    return [_finding(span, message, advice, settings) for span, message, advice in found]
+    return [own.finding(GPU_COMMENT, span, message, advice, settings) for span, message, advice in found]
 
 
 def _where(comment: GpuComment, launches: list[Launch]) -> str:
@@ -150,15 +151,3 @@ def _other(comment: GpuComment, launch: Launch) -> str | None:
         return None if same else product.value
     later = [one for one in _speaking(launch) if one.gpu is not None][-1:]
     return later[0].gpu if later and later[0] is not comment and later[0].gpu != comment.gpu else None
-
-
-def _finding(span: Span, message: str, advice: str, settings: Settings) -> Finding:
-    return Finding(
-        rule=GPU_COMMENT,
-        severity=settings.of_rule(GPU_COMMENT).get("severity", OWN[GPU_COMMENT].severity),
-        confidence="high",
-        impact="best-practice",
-        message=message,
-        advice=advice,
-        span=span,
-    )

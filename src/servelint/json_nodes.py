@@ -7,6 +7,7 @@ for a value, inside a string, or for a member; it makes just that node unknown.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from servelint.text import HOLE, Piece, Text
 
@@ -65,6 +66,12 @@ class JsonFault:
 
 def parse(text: Text) -> JsonNode | JsonFault:
     return _Parser(text).document()
+
+
+@lru_cache(maxsize=64)
+def parsed(text: Text) -> JsonNode | JsonFault:
+    """The same of a text that is asked for again: the value of an option, once for each release that a launch may run on."""
+    return parse(text)
 
 
 class _Stop(Exception):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from servelint.settings_files.files import SettingsFiles
 
+    Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
     Asked: TypeAlias = Settings | SettingsFiles
     """Settings for every file, or those of each file from the settings files above it."""
 
@@ -129,12 +130,12 @@ def beside(path: str) -> Neighbours:
     return Neighbours(folder or ".", folder)
 
 
-def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours) -> None:
+def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
     """Lint one source into a report."""
     report.sources.append(source)
     try:
         reading = read(source, neighbours)
-        found = check_launches(source, reading.launches, settings)
+        found = check_launches(source, reading.launches, settings, judging)
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
@@ -172,12 +173,15 @@ def _place(finding: Finding) -> tuple[object, ...]:
     return finding.rule, os.path.normpath(span.source.path), span.start, span.end, finding.message
 
 
-def check_launches(source: Source, launches: list[Launch], settings: Settings) -> list[Finding]:
-    """The findings of one source's launches, in the order of their places; the same finding twice counts once."""
+def check_launches(source: Source, launches: list[Launch], settings: Settings, judging: Judging = judge) -> list[Finding]:
+    """The findings of one source's launches, in the order of their places; the same finding twice counts once.
+
+    judging: what judges a launch
+    """
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
     for launch in launches:
-        for finding in judge(launch, settings):
+        for finding in judging(launch, settings):
             key = (finding.rule, finding.span, finding.message)
             if key not in seen:
                 seen.add(key)

@@ -6,6 +6,7 @@ import re
 
 from servelint.comments import SIGN, lines_of
 from servelint.finding import Finding
+from servelint.rules import own
 from servelint.rules.load import every
 from servelint.rules.own import OWN, UNUSED_IGNORE
 from servelint.settings import Settings
@@ -84,7 +85,8 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
 def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> list[Finding]:
     if not comment.patterns:
         return [
-            _finding(
+            own.finding(
+                UNUSED_IGNORE,
                 comment.span,
                 "the ignore names no rule",
                 "write the rule's id in brackets: ignore[vllm/some-rule] why",
@@ -97,19 +99,13 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
             continue
         area = pattern.endswith("/*") and any(rule.startswith(pattern[:-1]) for rule in profiles)
         if pattern not in profiles and not area:
-            found.append(_finding(span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)", settings))
+            found.append(
+                own.finding(
+                    UNUSED_IGNORE, span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)", settings
+                )
+            )
         elif area or settings.wants(pattern, profiles.get(pattern, "default")):
-            found.append(_finding(span, f"the ignore of {pattern} silences nothing here", "delete it", settings))
+            found.append(
+                own.finding(UNUSED_IGNORE, span, f"the ignore of {pattern} silences nothing here", "delete it", settings)
+            )
     return found
-
-
-def _finding(span: Span, message: str, advice: str, settings: Settings) -> Finding:
-    return Finding(
-        rule=UNUSED_IGNORE,
-        severity=settings.of_rule(UNUSED_IGNORE).get("severity", OWN[UNUSED_IGNORE].severity),
-        confidence="high",
-        impact="best-practice",
-        message=message,
-        advice=advice,
-        span=span,
-    )

@@ -254,3 +254,11 @@ class TestFixing:
         assert (ran.status, ran.err) == (0, "servelint: fixed 1 finding\n")
         assert Path("old.sh").read_text() == self.ALIAS
         assert "qwen3_next_mtp" not in Path("new.sh").read_text()
+
+    def test_a_fault_of_the_baseline_is_told_once(self, workspace: Workspace) -> None:
+        workspace.file("new.sh", self.ALIAS)
+        workspace.file(KNOWN, "{")
+        ran = workspace.run("check", "--baseline", KNOWN, "--fix", "--format", "json")
+        assert ran.status == 2
+        assert [one["path"] for one in ran.data["errors"]] == [KNOWN]
+        assert "qwen3_next_mtp" not in Path("new.sh").read_text()

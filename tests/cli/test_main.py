@@ -24,6 +24,7 @@ usage: servelint COMMAND [options]
   memory      plan the GPU memory of launches: will they start, with how much room
   upgrade     tell what an engine upgrade would change for the launches
   exec        lint a command, then become it
+  lsp         serve an editor: findings while typing, quick fixes, what options mean
   completions print what completes all this in bash, zsh or fish
 
 servelint COMMAND --help tells more. servelint --version prints the version.
@@ -45,7 +46,7 @@ def test_version(option: str, workspace: Workspace) -> None:
 
 
 def test_a_command_that_is_none(workspace: Workspace) -> None:
-    commands = "check, launches, rules, explain, engines, memory, upgrade, exec, completions"
+    commands = "check, launches, rules, explain, engines, memory, upgrade, exec, lsp, completions"
     assert workspace.run("lint") == (2, "", f"servelint: 'lint' is not a command; use one of {commands}\n")
 
 

@@ -81,16 +81,6 @@ class TestPublishedStarts:
         assert plan.refusal is not None
         assert "above 1.000 (minimum viable = 1 - available/pre = 1.0000)" in plan.refusal
 
-    def test_a_new_layout_of_experts_is_not_foretold(self) -> None:
-        """https://github.com/SemiAnalysisAI/InferenceX/issues/2128: 125.65 GiB of weights, refused; never called a fit."""
-        for drafts in ("", " --speculative-algorithm EAGLE"):
-            plan = planned(
-                "--model-path deepseek-ai/DeepSeek-V4-Pro --tp 8 --mem-fraction-static 0.88" + drafts, gpu="h200", gpus=8
-            )
-            assert plan.verdict == TIGHT
-            assert kv(plan).low < 0 < kv(plan).high
-            assert plan.kv_tokens is None
-
 
 class TestParts:
     @pytest.mark.parametrize("model", ["Qwen/Qwen3-32B", "Qwen/Qwen3.6-27B", "openai/gpt-oss-20b"])

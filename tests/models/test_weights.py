@@ -78,6 +78,45 @@ def test_what_publishers_say_that_files_weigh(name: str, gigabytes: float) -> No
     assert weighed(name, mtp=True).bytes / 1e9 == pytest.approx(gigabytes, rel=0.002)
 
 
+@pytest.mark.parametrize(
+    ("name", "gib"),
+    [
+        ("mistralai/Ministral-3-3B-Instruct-2512", 4.35),
+        ("mistralai/Ministral-3-14B-Instruct-2512", 14.65),
+        ("mistralai/Mistral-Small-4-119B-2603", 112.63),
+        ("Qwen/Qwen3.5-122B-A10B-GPTQ-Int4", 73.47),
+        ("Qwen/Qwen3.5-397B-A17B-GPTQ-Int4", 219.56),
+        ("mistralai/Mistral-Small-4-119B-2603-NVFP4", 65.95),
+        ("microsoft/phi-4", 27.31),
+    ],
+)
+def test_what_files_weigh(name: str, gib: float) -> None:
+    """kaito-project/kaito presets/workspace/models/model_catalog.yaml: files without what engines add to them."""
+    found = weighed(name, mtp=True)
+    beside = sum(size for part, size in sizes(found).items() if part in ("allocator", "absorbed", "rotary table"))
+    assert (found.bytes - beside) / (1 << 30) == pytest.approx(gib, rel=0.013)
+
+
+@pytest.mark.parametrize(("name", "sure"), [("nvidia/Qwen3.6-27B-NVFP4", True), ("acme/Qwen3.6-27B-NVFP4", False)])
+def test_other_publishers_may_leave_other_modules(name: str, sure: bool) -> None:
+    found = weighed(name)
+    assert (found.high - found.low < 0.06 * found.gib) == sure
+
+
+def test_a_layer_that_drafts_in_four_bits() -> None:
+    """GLM-5.1: 0.95 GiB of each of eight GPUs in NVFP4, where the model's other quantized checkpoints have it in 16 bits."""
+    four = weighed("lukealonso/GLM-5.1-NVFP4-MTP", tensor=8, mtp=True)
+    wide = weighed("nvidia/GLM-5.1-NVFP4", tensor=8, mtp=True)
+    assert four.bytes / (1 << 30) == pytest.approx(56.62, rel=0.01)
+    assert four.mtp / (1 << 30) == pytest.approx(0.95, abs=0.1)
+    assert wide.mtp > 2.5 * four.mtp
+
+
+def test_odd_numbers_of_bits() -> None:
+    six, four = (weighed(f"acme/Qwen3-8B-AWQ-{bits}bit") for bits in (6, 4))
+    assert sizes(six)["dense mlp"] == pytest.approx(sizes(four)["dense mlp"] * (6 + 0.16) / (4 + 0.16), rel=0.01)
+
+
 def test_the_allocator_explains_what_counting_does_not() -> None:
     """28 layers of matrices that leave half a MiB or one of a segment of 2 MiB: 14.185 GiB counted, 14.25 logged."""
     found = weighed("Qwen/Qwen2-7B-Instruct")

@@ -109,7 +109,7 @@ class TestVariable:
     def test_that_is_gone(self) -> None:
         assert of_variable(CATALOG, "VLLM_X") == (
             "VLLM_X of vLLM: 0.6.0 to 0.7.0; gone in 0.8.0\n\n"
-            "  0.6.0: true or false, default False\n"
+            "  0.6.0: true or false, default false\n"
             "  0.7.0: one of 1 or 2, default an empty text\n"
         )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from servelint.acceptance.complaint import Complaint
 from servelint.acceptance.repairs import setting_named
 from servelint.acceptance.replacements import Replacement, replacement
 from servelint.acceptance.wording import Here, Life, similar
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import Catalog
 from servelint.fixes.change import Change
 from servelint.fixes.variables import name_span
 from servelint.launch import Variable
@@ -68,8 +71,7 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
         return None  # rewritten as well, although the release has nothing of the old name itself
     instead = replacement(here.engine, name)
     if runs is None:
-        read = [one for one, lives in known.items() if any(life[0] <= here.index <= life[1] for life in lives)]
-        close = similar(name, read)
+        close = similar(name, _read(here.catalog, here.index))
         if close is None:
             return None  # a script beside the engine may read it
         return Complaint(
@@ -109,6 +111,13 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
         title=f"delete {name}" if gone or instead is None else instead.text,
         safe=gone,
     )
+
+
+@lru_cache(maxsize=256)
+def _read(catalog: Catalog, index: int) -> tuple[str, ...]:
+    """The variables that a release reads."""
+    known = catalog.variables()
+    return tuple([one for one, lives in known.items() if any(life[0] <= index <= life[1] for life in lives)])
 
 
 def _as_option(here: Here, instead: Replacement | None, variable: Variable) -> Change | None:

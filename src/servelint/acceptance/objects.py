@@ -11,10 +11,6 @@ from servelint.fixes.change import Change, written_at
 from servelint.json_nodes import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
 from servelint.text import Text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 def complaints(here: Here) -> list[Complaint]:
     found: list[Complaint] = []
@@ -64,17 +60,10 @@ def _object(here: Here, spelling: str, name: str, keys: Keys, node: JsonNode) ->
             continue
         if value.kind != UNKNOWN and not _is_null(value) and _validated(here):
             found += _kind(here, spelling, key, value.kind, value.text, keys) or _field(here, spelling, key, value, keys)
-        inner = _inner(here, f"{name}.{key}", body)
+        inner = here.catalog.inner(f"{name}.{key}", body, here.index)
         if inner is not None and value.kind == OBJECT:
             found += _object(here, f"{spelling}.{key}", f"{name}.{key}", inner, value)
     return found
-
-
-def _inner(here: Here, name: str, body: dict[str, Any]) -> Keys | None:
-    """The keys of an object inside another: under its own name in the catalog, or in the body of the outer one."""
-    if "keys" in body:
-        return Keys(body["extra"], {key: [[here.index, here.index, one]] for key, one in body["keys"].items()}, here.index)
-    return here.catalog.keys(name, here.index)
 
 
 _NAMES = {OBJECT: "an object", ARRAY: "a list"}

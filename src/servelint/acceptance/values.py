@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FIELDS = {("vllm", "attention-backend"): ("attention-config", "backend")}
+FIELDS = {("vllm", "attention-backend"): ("attention-config", "backend")}
 """Options whose value becomes that of a key of a JSON option."""
 _NAMES = {("vllm", "kv-cache-dtype"): "kv-cache-dtypes"}
 """Options whose value is looked up among the catalog's names of a kind, once the parser itself no longer does it."""
@@ -100,7 +100,7 @@ def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word)
 
 def _looked_up(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
     """A name that the parser takes as it stands, and that is looked up when the configs are made of the arguments."""
-    field = _FIELDS.get((here.engine, option.name))
+    field = FIELDS.get((here.engine, option.name))
     if text.flat in ("", "None"):
         return None
     if field is not None:
@@ -154,7 +154,7 @@ def _choice(here: Here, setting: Setting, choices: list[Any], text: Text, word: 
 
 
 def _json(setting: Setting, text: Text, word: Word) -> Complaint | None:
-    node = json_nodes.parse(text)
+    node = json_nodes.parsed(text)
     if isinstance(node, json_nodes.JsonNode):
         return None
     at = min(node.offset, max(len(text.flat) - 1, 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
@@ -64,6 +66,12 @@ class Life:
 
 def similar(name: str, known: Iterable[str], cutoff: float = 0.84) -> str | None:
     """The one known name that somebody may have meant, if one is close enough."""
+    return _similar(name, tuple(known), cutoff)
+
+
+@lru_cache(maxsize=4096)
+def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
+    # most releases know the same names, and an editor asks after each keystroke
     import difflib
 
     plain = name.lower().replace("_", "-")

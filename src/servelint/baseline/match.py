@@ -10,8 +10,9 @@ from servelint.baseline.entry import Entry
 from servelint.baseline.file import Baseline
 from servelint.finding import Finding, Related
 from servelint.linter import Report
+from servelint.rules import own
 from servelint.rules.load import every
-from servelint.rules.own import MOVED_ENTRY, OWN, STALE_ENTRY
+from servelint.rules.own import MOVED_ENTRY, STALE_ENTRY
 from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
@@ -156,25 +157,13 @@ def _stale(entry: Entry, count: int) -> Finding:
     if count:
         message = f"{where} has {count} such findings of {entry.rule}, not {entry.count}"
         advice = f'write "count": {count}, or write the baseline anew'
-    return _finding(entry, STALE_ENTRY, message, advice)
+    return own.finding(STALE_ENTRY, entry.site, message, advice)
 
 
 def _moved(entry: Entry, finding: Finding) -> Finding:
     launch = finding.launch.name if finding.launch is not None else ""
     now = finding.span.source.path + (f", {launch}" if launch else "")
     was = entry.path + (f", {entry.launch}" if entry.launch else "")
-    told = _finding(entry, MOVED_ENTRY, f"this known finding moved from {was} to {now}", "write the baseline anew")
+    told = own.finding(MOVED_ENTRY, entry.site, f"this known finding moved from {was} to {now}", "write the baseline anew")
     told.related.append(Related(finding.span, "here now"))
     return told
-
-
-def _finding(entry: Entry, rule: str, message: str, advice: str) -> Finding:
-    return Finding(
-        rule=rule,
-        severity=OWN[rule].severity,
-        confidence="high",
-        impact="best-practice",
-        message=message,
-        advice=advice,
-        span=entry.site,
-    )

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from servelint.engines.config import Config
 
 CHECKS = (
+    "advise_off",
+    "advise_requests",
+    "advise_tokens",
     "kv_heads",
     "llamacpp_mtp_unused",
     "lmdeploy_state_interval",

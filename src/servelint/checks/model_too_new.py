@@ -52,10 +52,15 @@ def _loads_weights(config: Config) -> bool:
     return config.launch.engine != "vllm" or known is None or known.here is not False
 
 
+def names_transformers(text: str) -> bool:
+    """Whether a file installs Transformers, of whatever release."""
+    return "transformers" in text.lower() and _OTHER_TRANSFORMERS.search(text) is not None
+
+
 def readable(config: Config) -> bool:
     """Whether Transformers beside the release may know the model type; also where something else may stand there."""
     family, key = config.family, config.key
-    if family is None or family.transformers is None or key is None or _OTHER_TRANSFORMERS.search(config.launch.source.text):
+    if family is None or family.transformers is None or key is None or names_transformers(config.launch.source.text):
         return True
     if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
         return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers

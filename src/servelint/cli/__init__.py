@@ -13,7 +13,9 @@ COMMANDS = {
     "engines": "list, show and harvest what the engines accept",
     "memory": "plan the GPU memory of launches: will they start, with how much room",
     "upgrade": "tell what an engine upgrade would change for the launches",
+    "advise": "tell whether to speculate, how, and at how many requests that turns round",
     "exec": "lint a command, then become it",
+    "lsp": "serve an editor: findings while typing, quick fixes, what options mean",
     "completions": "print what completes all this in bash, zsh or fish",
 }
 

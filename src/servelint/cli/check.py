@@ -25,7 +25,7 @@ be read or parsed (the others are still linted), 3 an error in servelint itself"
 def run(args: list[str]) -> int:
     started = time.perf_counter()
     gc.set_threshold(100_000)  # a run is short, and most of what it makes is kept
-    usage = _parser()
+    usage = parser()
     arguments = usage.parse_args(args)
     output, others = outputs.asked_for(arguments.output, usage)
     if arguments.exit_zero:
@@ -69,7 +69,8 @@ def run(args: list[str]) -> int:
     return 1 if fixed and arguments.exit_non_zero_on_fix and status == 0 else status
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     usage = options.parser("check", "Lint the files that launch LLM inference servers.")
     usage.epilog = _EPILOG
     options.add_inputs(usage)

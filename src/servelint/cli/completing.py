@@ -22,13 +22,6 @@ from servelint.engines.releases import known_releases
 Completer = Callable[..., Iterable[str]]
 
 
-class _Built(Exception):
-    """The parser that a command has made, in the place of what it would do next."""
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self.parser = parser
-
-
 def answer() -> None:
     """Print the completions of the line that the environment has, and end the process."""
     argcomplete.autocomplete(parser(os.environ.get("COMP_LINE", "")), always_complete_options="long")
@@ -58,20 +51,10 @@ def parser(line: str) -> argparse.ArgumentParser:
 
 
 def _made_by(name: str, words: list[str]) -> argparse.ArgumentParser:
-    """The parser that a command makes when it is run: it is stopped before that reads a word."""
-
-    def stop(self: argparse.ArgumentParser, *_: object) -> None:
-        raise _Built(self)
-
-    usual = argparse.ArgumentParser.parse_known_args
-    argparse.ArgumentParser.parse_known_args = stop  # type: ignore[method-assign, assignment]
-    try:
-        import_module(f"servelint.cli.{name}").run(words[:1])
-    except _Built as built:
-        return built.parser
-    finally:
-        argparse.ArgumentParser.parse_known_args = usual  # type: ignore[method-assign]
-    raise LookupError(f"{name} makes no parser")
+    """The parser that a command reads its words with."""
+    command = import_module(f"servelint.cli.{name}")
+    made: argparse.ArgumentParser = getattr(command, _SECOND.get((name, *words[:1]), "parser"))()
+    return made
 
 
 def _complete(action: argparse.Action, completer: Completer) -> None:
@@ -145,6 +128,8 @@ def _completions(own: argparse.ArgumentParser, _words: list[str]) -> None:
     own.add_argument("shell", choices=SHELLS)
 
 
+_SECOND: dict[tuple[str, ...], str] = {("rules", "test"): "test_parser", ("advise", "calibrate"): "calibrate_parser"}
+"""Second words of commands that have options of their own."""
 _OTHERS = {"explain": _explain, "engines": _engines, "completions": _completions}
 """Commands that read their words themselves."""
 _COMPLETERS: dict[str, Completer] = {

@@ -29,23 +29,7 @@ exit status: that of the command, which takes the place of servelint. Else it wa
 
 def run(args: list[str]) -> int:
     gc.set_threshold(100_000)  # a run is short, and most of what it makes is kept
-    from servelint.cli import options
-
-    usage = options.parser("exec", "Lint a command, then become it if nothing at --fail-on was found.")
-    usage.usage = "servelint exec [options] -- COMMAND [ARGUMENT]..."
-    usage.epilog = _EPILOG
-    options.add_filters(usage)
-    options.add_engine_version(usage)
-    options.add_gpu(usage)
-    options.add_settings(usage)
-    usage.add_argument(
-        "--fail-on",
-        choices=(*reversed(SEVERITIES), "never"),
-        help="findings that keep the command from starting (default: error)",
-    )
-    usage.add_argument("--dry-run", action="store_true", help="only lint; exit with 0 where the command would be started")
-    usage.add_argument("--quiet", action="store_true", help="say only what keeps the command from starting")
-    usage.add_argument("--fail-open", action="store_true", help="start the command also where servelint itself fails")
+    usage = parser()
     at = args.index("--") if "--" in args else len(args)
     arguments, strange = usage.parse_known_args(args[:at])
     argv = args[at + 1 :]
@@ -68,6 +52,28 @@ def run(args: list[str]) -> int:
     from servelint.cli import becoming
 
     return becoming.become(argv)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    from servelint.cli import options
+
+    usage = options.parser("exec", "Lint a command, then become it if nothing at --fail-on was found.")
+    usage.usage = "servelint exec [options] -- COMMAND [ARGUMENT]..."
+    usage.epilog = _EPILOG
+    options.add_filters(usage)
+    options.add_engine_version(usage)
+    options.add_gpu(usage)
+    options.add_settings(usage)
+    usage.add_argument(
+        "--fail-on",
+        choices=(*reversed(SEVERITIES), "never"),
+        help="findings that keep the command from starting (default: error)",
+    )
+    usage.add_argument("--dry-run", action="store_true", help="only lint; exit with 0 where the command would be started")
+    usage.add_argument("--quiet", action="store_true", help="say only what keeps the command from starting")
+    usage.add_argument("--fail-open", action="store_true", help="start the command also where servelint itself fails")
+    return usage
 
 
 def _lint(argv: list[str], arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> int | None:

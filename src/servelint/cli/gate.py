@@ -19,34 +19,33 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """baseline: None where there is none;  changes: since which revision, read anew for each report, None for all code"""
+    """baseline: None where there is none;  since: the revision whose code passes, and what has changed since; None for none"""
 
-    __slots__ = ("_asked", "_revision", "baseline")
+    __slots__ = ("_asked", "_changes", "_revision", "baseline")
 
-    def __init__(self, asked: SettingsFiles, baseline: Baseline | None, revision: str | None) -> None:
+    def __init__(self, asked: SettingsFiles, baseline: Baseline | None, since: tuple[str, Changes] | None) -> None:
         self._asked = asked
-        self._revision = revision
+        self._revision = since[0] if since is not None else None
+        self._changes: Changes | None = since[1] if since is not None else None
         self.baseline = baseline
 
     def narrow(self, report: Report) -> None:
-        """Take from a report what may pass. What is wrong with the baseline is in its errors, and then nothing is known."""
+        """Take from a report what may pass. What is wrong with the baseline is in its errors; its sound entries count.
+
+        Files may change between one report and the next, so what has changed is asked anew for each.
+        """
         told = []
         if self.baseline is not None:
             from servelint.baseline import match
 
-            report.errors[:0] = self.baseline.problems
+            report.errors[:0] = [problem for problem in self.baseline.problems if problem not in report.errors]
             told = match.apply(report, self.baseline, self._asked, _today()).told
         if self._revision is not None:
-            from servelint.changed import narrow
+            from servelint.changed import git, narrow
 
-            narrow.narrow(report, self._changes(self._revision), self._asked)
+            narrow.narrow(report, self._changes or git.since(self._revision), self._asked)
+            self._changes = None
         report.findings += told
-
-    @staticmethod
-    def _changes(revision: str) -> Changes:
-        from servelint.changed import git
-
-        return git.since(revision)
 
 
 def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser) -> Gate | None:
@@ -55,13 +54,14 @@ def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Argu
     revision = arguments.changed_since
     if path is None and revision is None:
         return None
+    since = None
     if revision is not None:
         if arguments.command is not None or "-" in arguments.paths:
             usage.error("--changed-since is for files")
         from servelint.changed import git
 
         try:
-            git.since(revision)
+            since = revision, git.since(revision)
         except git.GitError as error:
             usage.error(f"--changed-since: {error}")
     baseline = None
@@ -70,14 +70,14 @@ def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Argu
         from servelint.settings_files.find import shown
 
         baseline = file.read(shown(path))
-    return Gate(asked, baseline, revision)
+    return Gate(asked, baseline, since)
 
 
 def write(arguments: argparse.Namespace, asked: SettingsFiles, report: Report, usage: argparse.ArgumentParser) -> int:
     """Write the findings of a report as known ones, with the reasons that the file gave before; gives the exit status."""
     from servelint.baseline import file
     from servelint.baseline.write import renew
-    from servelint.cli import files
+    from servelint.cli import files, options
     from servelint.settings_files.find import shown
 
     path = shown(asked.value("baseline") or file.NAME)
@@ -97,7 +97,7 @@ def write(arguments: argparse.Namespace, asked: SettingsFiles, report: Report, u
             print(text + (f" ({', '.join(parts)})" if parts else ""), file=sys.stderr)
     for one in problems:
         print(one, file=sys.stderr)
-    return 2 if problems else 0
+    return options.status(report) or (2 if problems else 0)
 
 
 def _today() -> date:

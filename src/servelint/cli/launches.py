@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
 import sys
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(args: list[str]) -> int:
-    usage = options.parser("launches", "List every launch: engine, release, argv, environment.")
-    options.add_inputs(usage)
-    options.add_engine_version(usage)
-    options.add_settings(usage)
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    usage = parser()
     arguments = usage.parse_args(args)
     asked = options.settings(arguments, usage, judging=False)
     report = options.run(arguments, asked, usage)
@@ -52,6 +49,16 @@ def run(args: list[str]) -> int:
         if not shown and not report.errors:
             print("servelint: no launch found", file=sys.stderr)
     return options.status(report)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    usage = options.parser("launches", "List every launch: engine, release, argv, environment.")
+    options.add_inputs(usage)
+    options.add_engine_version(usage)
+    options.add_settings(usage)
+    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    return usage
 
 
 def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 
@@ -31,18 +32,7 @@ _SOLVED = ("max-model-len", "max-num-seqs", "gpu")
 
 
 def run(args: list[str]) -> int:
-    usage = options.parser(
-        "memory", "Plan the GPU memory of every launch of vLLM and SGLang: will it start, and with how much room."
-    )
-    options.add_inputs(usage)
-    options.add_engine_version(usage)
-    options.add_gpu(usage)
-    options.add_settings(usage)
-    usage.add_argument("--what-if", action="store_true", help="a table of changes: context, sequences, KV dtype, drafts, GPUs")
-    usage.add_argument(
-        "--solve", choices=_SOLVED, help="the largest context or number of sequences that fits, or the smallest GPU"
-    )
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    usage = parser()
     arguments = usage.parse_args(args)
     asked = options.settings(arguments, usage, judging=False)
     report = options.run(arguments, asked, usage)
@@ -63,6 +53,23 @@ def run(args: list[str]) -> int:
     if report.errors:
         return 2
     return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    usage = options.parser(
+        "memory", "Plan the GPU memory of every launch of vLLM and SGLang: will it start, and with how much room."
+    )
+    options.add_inputs(usage)
+    options.add_engine_version(usage)
+    options.add_gpu(usage)
+    options.add_settings(usage)
+    usage.add_argument("--what-if", action="store_true", help="a table of changes: context, sequences, KV dtype, drafts, GPUs")
+    usage.add_argument(
+        "--solve", choices=_SOLVED, help="the largest context or number of sequences that fits, or the smallest GPU"
+    )
+    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    return usage
 
 
 class Planned:

@@ -53,7 +53,7 @@ class Plans:
         name_gpus(bare, settings)
         if not bare.gpu and not _product(bare):
             return None
-        key = _content(bare, settings.engine_versions.get(launch.engine))
+        key = content(bare, settings.engine_versions.get(launch.engine))
         if key not in self._known:
             self._known[key] = _planned(bare, settings)
         return self._known[key]
@@ -71,7 +71,7 @@ def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
     return plan
 
 
-def _content(launch: Launch, release: str | None) -> object:
+def content(launch: Launch, release: str | None) -> object:
     """What a plan depends on; two launches of which it is equal have the same plan."""
     container = launch.container
     hidden = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 
@@ -17,10 +18,7 @@ from servelint.rules.rule import SEVERITIES
 def run(args: list[str]) -> int:
     if args[:1] == ["test"]:
         return _test(args[1:])
-    usage = options.parser("rules", "List the rules; `servelint rules test FOLDER` runs the examples of a folder's rules.")
-    options.add_filters(usage)
-    options.add_settings(usage)
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    usage = parser()
     arguments = usage.parse_args(args)
     files = options.settings(arguments, usage)
     asked = options.settled(files, usage)
@@ -48,10 +46,25 @@ def run(args: list[str]) -> int:
     return 2 if problems else 0
 
 
-def _test(args: list[str]) -> int:
-    """Status 0 if every example holds, 1 if one does not, 2 if a file is no rule."""
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    usage = options.parser("rules", "List the rules; `servelint rules test FOLDER` runs the examples of a folder's rules.")
+    options.add_filters(usage)
+    options.add_settings(usage)
+    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    return usage
+
+
+def test_parser() -> argparse.ArgumentParser:
+    """The options of `servelint rules test`."""
     usage = options.parser("rules test", "Run the examples of the rules in folders of your own.")
     usage.add_argument("folders", nargs="+", metavar="FOLDER", help="where the rules stand, as FOLDER/<area>/<name>.yaml")
+    return usage
+
+
+def _test(args: list[str]) -> int:
+    """Status 0 if every example holds, 1 if one does not, 2 if a file is no rule."""
+    usage = test_parser()
     arguments = usage.parse_args(args)
     from servelint.rules import examples, folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 
@@ -21,12 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(args: list[str]) -> int:
-    usage = options.parser("upgrade", "Tell what an engine upgrade would change for the launches, option by option.")
-    options.add_inputs(usage)
-    options.add_engine_version(usage)
-    options.add_settings(usage)
-    usage.add_argument("--to", required=True, metavar="ENGINE=RELEASE", help="the release to go to, such as vllm=0.33.0")
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    usage = parser()
     arguments = usage.parse_args(args)
     engine, _, target = arguments.to.partition("=")
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
@@ -67,6 +63,17 @@ def run(args: list[str]) -> int:
     if report.errors:
         return 2
     return int(any(one.breaks for one in found))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    usage = options.parser("upgrade", "Tell what an engine upgrade would change for the launches, option by option.")
+    options.add_inputs(usage)
+    options.add_engine_version(usage)
+    options.add_settings(usage)
+    usage.add_argument("--to", required=True, metavar="ENGINE=RELEASE", help="the release to go to, such as vllm=0.33.0")
+    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    return usage
 
 
 def _text(one: Upgrade) -> str:

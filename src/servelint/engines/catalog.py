@@ -192,6 +192,15 @@ class Catalog:
         self._keys[name, index] = found
         return found
 
+    def inner(self, name: str, body: dict[str, Any], index: int) -> Keys | None:
+        """The keys of an object inside another: under its own name (`compilation-config.pass_config`), or in the outer one.
+
+        body: what the outer one has of the key
+        """
+        if "keys" in body:
+            return Keys(body["extra"], {key: [[index, index, one]] for key, one in body["keys"].items()}, index)
+        return self.keys(name, index)
+
     def names(self, kind: str) -> dict[str, list[Any]]:
         """name -> [first, last, body] for each run of releases: "speculative-methods", "tool-call-parsers", ..."""
         line = self._parts["names"].get(kind)

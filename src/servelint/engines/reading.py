@@ -51,7 +51,7 @@ class Reading:
 
             setting = self.arguments.settings.get(name)
             value = setting.value if setting is not None else None
-            self.json[name] = json_nodes.parse(value) if value is not None else None
+            self.json[name] = json_nodes.parsed(value) if value is not None else None
         return self.json[name]
 
     def parsed(self, name: str) -> json_nodes.JsonNode | None:

@@ -106,7 +106,7 @@ def addition(command: Command, anchor: list[Word], texts: list[str]) -> tuple[Ed
     if found is None:
         return None
     first, last, outer, inner, quote = found
-    written = [_as_written(text, quote, first) for text in texts]
+    written = [as_written(text, quote, first) for text in texts]
     if any(text is None for text in written):
         return None
     line = inner.join([text for text in written if text is not None])
@@ -131,7 +131,7 @@ def exchange(command: Command, words: list[Word], texts: list[str]) -> Edit | No
     if found is None:
         return None
     first, last, _, inner, quote = found
-    written = [_as_written(text, quote, first) for text in texts]
+    written = [as_written(text, quote, first) for text in texts]
     if any(text is None for text in written):
         return None
     return Edit(Span(command.launch.source, first.start, last.end), inner.join([text for text in written if text is not None]))
@@ -179,7 +179,7 @@ def _dash(source: Source, place: Span) -> bool:
     return re.fullmatch(r"[ \t]*(?:-[ \t]+)+", lead) is not None
 
 
-def _as_written(text: str, quote: str, place: Span) -> str | None:
+def as_written(text: str, quote: str, place: Span) -> str | None:
     """A word as it is written where others are quoted so; None for one that needs more care."""
     if re.fullmatch(_PLAIN, text) is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint.finding import Finding
+from servelint.judge import judge
 from servelint.launch import Launch
 from servelint.linter import Report, add_source, settle
 from servelint.problem import Problem
@@ -10,6 +11,10 @@ from servelint.readers import mentions_engine
 from servelint.readers.neighbours import Neighbours
 from servelint.settings import Settings
 from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.lsp.remembering import Memory
 
 
 class Analysis:
@@ -30,10 +35,12 @@ class Analysis:
         self.problems = problems
 
 
-def analyse(source: Source, settings: Settings, neighbours: Neighbours) -> Analysis:
-    """Lint a text as a file at its path would be linted."""
+def analyse(source: Source, settings: Settings, neighbours: Neighbours, memory: Memory | None = None) -> Analysis:
+    """Lint a text as a file at its path would be linted. memory: of the text as it was before"""
     report = Report()
     if mentions_engine(source.text.encode("utf-8", "replace")):
-        add_source(report, source, settings, neighbours)
+        if memory is not None:
+            memory.begin(source, settings)
+        add_source(report, source, settings, neighbours, memory.judge if memory is not None else judge)
         settle(report)
     return Analysis(source, settings, report.launches, report.findings, report.errors)

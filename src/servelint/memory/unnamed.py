@@ -28,8 +28,8 @@ _NOTHING: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
 def possible(launch: Launch) -> list[Config]:
     """A launch under the newest release of each that counts alike (`CHANGES` of its engine) and may start it, oldest first.
 
-    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where none
-    does, the newest of all.
+    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where no
+    parser takes them, that tells nothing of the release; where none knows the model either, it is the newest of all.
     """
     known = known_releases(launch.engine)
     if not known:
@@ -42,22 +42,26 @@ def possible(launch: Launch) -> list[Config]:
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
     newest = configs(launch, [several[-1] for several in alike.values()])
-    found: list[Config] = []
+    able: list[Config] = []
+    taking: list[Config] = []
     for config, several in zip(newest, alike.values(), strict=True):
-        one = config if _starts(config) else _first_that_starts(launch, several[-2::-1])
-        if one is not None:
-            found.append(one)
-    return found or newest[-1:]
+        knows, takes = _of_those_alike(launch, config, several[-2::-1])
+        able += knows
+        taking += takes
+    return taking or able or newest[-1:]
 
 
-def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
-    return next((config for config in configs(launch, releases) if _starts(config)), None) if releases else None
+def _of_those_alike(launch: Launch, newest: Config, older: list[str]) -> tuple[list[Config], list[Config]]:
+    """Of releases that count alike the newest that knows the model and the verb, and the newest of these that takes the
+    arguments; at most one each."""
+    if _knows(newest) and not refuses(newest):
+        return [newest], [newest]
+    able = [config for config in (newest, *(configs(launch, older) if older else ())) if _knows(config)]
+    return able[:1], [config for config in able if not refuses(config)][:1]
 
 
-def _starts(config: Config) -> bool:
-    """Whether a release may start a launch."""
-    verb = config.at_least(entry.since(config.launch.engine, config.launch.verb))
-    return verb is not False and _knows_model(config) and not refuses(config)
+def _knows(config: Config) -> bool:
+    return config.at_least(entry.since(config.launch.engine, config.launch.verb)) is not False and _knows_model(config)
 
 
 def _key(release: str) -> ReleaseKey:

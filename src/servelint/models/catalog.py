@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from functools import lru_cache
 
+from servelint.models import table
 from servelint.models.architecture import Architecture, Format
 from servelint.models.described import described
 from servelint.models.names import last_part, resolve
@@ -83,18 +85,41 @@ def _known(name: str) -> Architecture | None:
     return replace(architecture, checkpoint=entry.get("checkpoint"), vision=vision)
 
 
-def _customary(model: Architecture, quantization: Quantization) -> Quantization:
-    """NVFP4 as publishers make it: MLA stays as it was, attention and GDN of hybrids are FP8.
+def _customary(model: Architecture, quantization: Quantization, *, own: bool) -> tuple[Quantization, bool]:
+    """What publishers leave as it was, and whether that is sure: what a model's own publisher made of it.
 
-    So have it the lists in hf_quant_config.json of nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4
-    and nvidia/Qwen3.6-35B-A3B-NVFP4.
+    NVFP4: MLA stays as it was, attention and GDN of hybrids are FP8. So have it the lists in hf_quant_config.json of
+    nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4 and nvidia/Qwen3.6-35B-A3B-NVFP4.
+    GPTQ of Qwen's own hybrids: attention, GDN and shared experts stay, by what its files weigh (73.47 GiB of
+    Qwen3.5-122B-A10B-GPTQ-Int4, 219.56 of Qwen3.5-397B-A17B-GPTQ-Int4: kaito-project/kaito model_catalog.yaml).
     """
-    if any(one.kind == "mla" for one in model.attention):
-        return replace(quantization, ignored=("*self_attn*",))
-    if any(one.kind == "gdn" for one in model.states):
+    hybrid = any(one.kind == "gdn" for one in model.states)
+    if quantization.method == "gptq" and own and hybrid:
+        return replace(quantization, ignored=("*self_attn*", "*linear_attn*", "*shared_experts*")), True
+    if quantization.scheme == "nvfp4" and any(one.kind == "mla" for one in model.attention):
+        return replace(quantization, ignored=("*self_attn*",)), False
+    if quantization.scheme == "nvfp4" and hybrid:
         attention = Format("fp8", 8, targets=("*self_attn*", "*linear_attn*"))
-        return replace(quantization, formats=(attention, *quantization.formats), ignored=("*in_proj_a", "*in_proj_b"))
-    return quantization
+        kept = ("*in_proj_a", "*in_proj_b")
+        return replace(quantization, formats=(attention, *quantization.formats), ignored=kept), False
+    return quantization, own and not model.states
+
+
+def _quantized_again(base: str, model: Architecture) -> bool:
+    """Whether a checkpoint is one of several that publishers made of a model in 4 bits, each with other modules in them."""
+    return model.quantization.formats[-1].bits < 8 and table().quantization(_WORD.split(base)) is not None
+
+
+def _of_another(name: str, base: str, model: Architecture) -> Architecture:
+    """A checkpoint that has the name of a known one, but not its publisher's: it may hold other modules in 4 bits."""
+    publisher, _, last = model.name.lower().rpartition("/")
+    if name.lower().startswith(publisher + "/") and last == base:
+        return replace(model, name=name)
+    source = f"{model.quantization.scheme}: by the name"
+    return replace(model, name=name, checkpoint=None, sources=(*model.sources, source))
+
+
+_WORD = re.compile(r"[-_.]")
 
 
 @lru_cache(maxsize=64)
@@ -108,11 +133,11 @@ def lookup(name: str) -> Architecture | None:
         return None
     base, quantization = told
     found = _known(_by_last_part()[base])
-    if found is None or quantization is None:
-        return found
-    if quantization.scheme == found.quantization.scheme.removesuffix("-block"):
-        return replace(found, name=name)
-    if quantization.scheme == "nvfp4":
-        quantization = _customary(found, quantization)
-    source = f"{quantization.gguf or quantization.scheme}: by the name"
+    if found is None:
+        return None
+    if quantization is None or quantization.scheme == found.quantization.scheme.removesuffix("-block"):
+        return _of_another(name, base, found) if _quantized_again(base, found) else replace(found, name=name)
+    own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
+    quantization, sure = _customary(found, quantization, own=own)
+    source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))

@@ -6,6 +6,8 @@ vllm/model_executor/models/deepseek_mtp.py, qwen3_5_mtp.py and nemotron_h_mtp.py
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -27,10 +29,11 @@ class Module:
     split:  what tensor parallelism divides: "rows", "columns", "vocab", "kv" (rows, no smaller parts than `units`), "" nothing
     units:  of "kv": heads (or groups) that cannot be divided
     plain:  no quantization takes it: vectors, embeddings, routers that are no linear layer
+    single: it is float32 whatever the model's dtype
     layer:  its number; MTP and VISION are stages of no pipeline
     """
 
-    __slots__ = ("columns", "count", "group", "layer", "name", "plain", "rows", "split", "units")
+    __slots__ = ("columns", "count", "group", "layer", "name", "plain", "rows", "single", "split", "units")
 
     def __init__(self, layer: int, name: str, group: str, rows: int, columns: int, split: str = "", **more: int | bool) -> None:
         self.layer = layer
@@ -42,6 +45,7 @@ class Module:
         self.count = int(more.get("count", 1))
         self.units = int(more.get("units", 1))
         self.plain = bool(more.get("plain", False))
+        self.single = bool(more.get("single", False))
 
     @property
     def parameters(self) -> int:
@@ -86,7 +90,8 @@ def _mtp(model: Architecture) -> Iterator[Module]:
         yield Module(MTP, prefix + ("eh_proj" if deepseek else "fc"), "mtp", model.hidden, 2 * model.hidden)
         several = (source, source + 1) if model.model_type == "nemotron_h" else (source,)
         for one in several:  # Nemotron-H has attention and experts in layers of their own
-            for module in layer_modules(model, one, MTP, prefix):
+            mixer = "sliding" if model.low_rank is not None else None  # DeepSeek V4's own looks at a window alone
+            for module in layer_modules(model, one, MTP, prefix, mixer):
                 module.group = "mtp"
                 yield module
         yield Module(MTP, prefix + "norms", "mtp", 3 * model.hidden, 1, plain=True)
@@ -101,10 +106,12 @@ def shape_of(model: Architecture, index: int) -> Hashable:
     return model.mixers[index], model.feeds[index], model.widths[index] if model.widths else 0, indexer
 
 
-def layer_modules(model: Architecture, index: int, layer: int, prefix: str) -> Iterator[Module]:
-    """Those of one layer; `layer` and `prefix` are what they are told under."""
-    for word in model.mixers[index].split("+"):
+def layer_modules(model: Architecture, index: int, layer: int, prefix: str, mixer: str | None = None) -> Iterator[Module]:
+    """Those of one layer; `layer` and `prefix` are what they are told under, `mixer` what it has in place of its own."""
+    for word in (mixer or model.mixers[index]).split("+"):
         attention = next((one for one in model.attention if one.kind == word), None)
+        if attention is None and mixer is not None:  # a kind that no layer of the model has: DeepSeek V4 Pro
+            attention = replace(model.attention[0], kind=word, compress=1)
         state = next((one for one in model.states if one.kind == word), None)
         if attention is not None:
             yield from _attention(model, attention, layer, prefix + "self_attn.")
@@ -168,7 +175,8 @@ def _has_indexer(indexer: Indexer, layers: int, layer: int) -> bool:
 
 
 def _compressed(model: Architecture, rank: LowRank, kind: Attention, layer: int, prefix: str) -> Iterator[Module]:
-    """DeepSeek V4: Transformers 5.23.0 models/deepseek_v4/modeling_deepseek_v4.py."""
+    """DeepSeek V4: Transformers 5.23.0 models/deepseek_v4/modeling_deepseek_v4.py; what mixes its streams is float32 in both
+    engines (sglang-0.5.14 srt/models/deepseek_v4.py hc_attn_fn, vllm-0.33.0 vllm/models/deepseek_v4)."""
     group, hidden, head = "attention", model.hidden, kind.head_dim
     yield Module(layer, prefix + "q_a_proj", group, rank.q_lora_rank, hidden)
     yield Module(layer, prefix + "q_b_proj", group, kind.heads * head, rank.q_lora_rank, "rows")
@@ -179,11 +187,11 @@ def _compressed(model: Architecture, rank: LowRank, kind: Attention, layer: int,
     yield Module(layer, prefix + "o_b_proj", group, hidden, rank.o_groups * rank.o_lora_rank, "columns")
     yield Module(layer, prefix + "qk_norm", "norms", rank.q_lora_rank + head, 1, plain=True)
     mixes = (2 + rank.streams) * rank.streams
-    yield Module(layer, prefix + "hc", group, 2 * mixes, rank.streams * hidden, plain=True)
+    yield Module(layer, prefix + "hc", group, 2 * mixes, rank.streams * hidden, plain=True, single=True)
     if kind.compress > 1:
         wide = 2 * head if kind.compress == 4 else head
         yield Module(layer, prefix + "compressor", group, 2 * wide, hidden, plain=True)
-        yield Module(layer, prefix + "compressor.position_bias", group, kind.compress * wide, 1, plain=True)
+        yield Module(layer, prefix + "compressor.position_bias", group, kind.compress * wide, 1, plain=True, single=True)
     if kind.compress == 4 and model.indexer is not None:
         one = model.indexer
         yield Module(layer, prefix + "indexer.compressor", group, 4 * one.head_dim, hidden, plain=True)

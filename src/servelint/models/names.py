@@ -109,6 +109,9 @@ def _quantization(rest: str, words: list[str], name: str) -> Quantization | None
         word in words for word in ("int8", "8bit", "8bits", "w8a16", "w8a8")
     ):
         main = Format("int8", 8, main.group)
+    odd = next((int(word[0]) for word in words if word[1:] in ("bit", "bits") and word[0] in "2356"), None)
+    if found in ("gptq", "awq", "int4") and odd is not None:
+        main = Format("int", odd, main.group, main.zeros)
     if found == "fp8" and name.lower().startswith(_BLOCKS) and "dynamic" not in words:
         main = Format("fp8-block", 8, 128)
     if found == "bitsandbytes" and "8bit" in words:

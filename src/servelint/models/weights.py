@@ -107,7 +107,7 @@ class _Sharding:
         kind = self.formats.of(module)
         if kind.scheme == "mxfp4" and module.count > 1:
             rows, columns = _padded(module, rows, columns)
-        sizes = tensors(kind, rows, columns, self.element)
+        sizes = tensors(kind, rows, columns, 4 if module.single else self.element)
         return kind, [size * count for size in sizes]
 
 
@@ -293,7 +293,8 @@ def _measured(model: Architecture, way: Quantization, formats: Formats, layers: 
         if module.group == "lm_head" and model.tied:
             continue
         kind = formats.of(module)
-        size = sum(tensors(kind, module.rows, module.columns, 2)) * module.count * times.get(module.layer, 1)
+        element = 4 if module.single else 2
+        size = sum(tensors(kind, module.rows, module.columns, element)) * module.count * times.get(module.layer, 1)
         if kind.scheme == "none":
             plain += size
         else:
@@ -330,9 +331,13 @@ def _rotary(model: Architecture, engine: str) -> int:
 
     vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
     more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
+    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (vllm-0.33.0 rotary_embedding/
+    deepseek_scaling_rope.py, DeepseekV4ScalingRotaryEmbedding).
     """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
+    if model.low_rank is not None:
+        return len({one.compress > 1 for one in model.attention}) * model.context * model.attention[0].rotary * 4
     positions = 4 * model.context if model.mrope and engine == "vllm" else model.context
     return sum(positions * size * 2 for size in {one.rotary for one in model.attention})
 
@@ -358,13 +363,15 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
     doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
            models with experts leave them
     """
+    told = any(source.endswith("by the name") for source in model.sources)
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return 0.99 * gib, 1.02 * gib
+        return (0.97 * gib, 1.03 * gib) if told and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
     if way.scheme == "gguf":
         return 0.95 * gib, 1.05 * gib
-    if any(source.endswith("by the name") for source in model.sources):
+    if told:
         varied = bool(model.states or model.experts)
-        return 0.9 * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
+        low = 0.86 if way.scheme == "int4" and (varied or model.vision is not None) else 0.9
+        return low * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
     if way.ignored or any(one.targets for one in way.formats):
         return 0.98 * gib, 1.03 * gib
     return 0.94 * gib, 1.1 * gib

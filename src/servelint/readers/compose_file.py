@@ -22,7 +22,7 @@ class File:
     spent:    how many values were read so far of all files of a project
     """
 
-    __slots__ = ("_dotenv", "folder", "neighbours", "outer", "services", "source", "spent", "tops")
+    __slots__ = ("_awaited", "_dotenv", "folder", "neighbours", "outer", "services", "source", "spent", "tops")
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class File:
         self.outer = lookup if lookup is not None or project is None else project.lookup
         self.spent: list[int] = project.spent if project is not None else [0]
         self._dotenv: dict[str, Text] | None = None
+        self._awaited: frozenset[str] | None = None
         self.tops = [yaml_nodes.entries(document) for document in documents]
         self.services: dict[str, list[tuple[Node, Node]]] = {}
         for top in self.tops:
@@ -57,6 +58,20 @@ class File:
 
                 self._dotenv = dotenv.parse(beside)
         return self._dotenv.get(name)
+
+    @property
+    def awaited(self) -> frozenset[str]:
+        """The names of the services that another one waits for until they are healthy."""
+        if self._awaited is None:
+            names: list[str] = []
+            for _, node in [definition for defined in self.services.values() for definition in defined]:
+                fields = yaml_nodes.entries(node)
+                for name, (_, waits) in yaml_nodes.entries(fields["depends_on"][1]).items() if "depends_on" in fields else ():
+                    condition = yaml_nodes.entries(waits).get("condition")
+                    if condition is not None and yaml_nodes.scalar(condition[1]) == "service_healthy":
+                        names.append(name)
+            self._awaited = frozenset(names)
+        return self._awaited
 
     def text(self, node: Node) -> Text:
         found = interpolate(yaml_nodes.text(self.source, node), self.lookup)

@@ -113,12 +113,4 @@ def _words(file: File, node: Node) -> list[Text]:
 
 def _gates(name: str, files: list[File], service: Service) -> bool:
     """Whether another service of the files starts only when this one is healthy."""
-    for file in (*files, *[file for file, _ in service.parts]):
-        for defined in file.services.values():
-            for _, node in defined:
-                fields = yaml_nodes.entries(node)
-                waits = yaml_nodes.entries(fields["depends_on"][1]) if "depends_on" in fields else {}
-                condition = yaml_nodes.entries(waits[name][1]).get("condition") if name in waits else None
-                if condition is not None and yaml_nodes.scalar(condition[1]) == "service_healthy":
-                    return True
-    return False
+    return any(name in file.awaited for file in (*files, *[file for file, _ in service.parts]))

@@ -36,8 +36,21 @@ def read(source: Source) -> tuple[list[Launch], Problem | None]:
     # what stands around the object are comments
     inner = node.text.span()
     span = inner if inner is not None else Span(source, len(source.text) - len(source.text.lstrip()), len(source.text.rstrip()))
+    return [_launch(source, text, span)], None
+
+
+def unfinished(source: Source) -> Launch | None:
+    """A fragment of a launch of a text that is no JSON yet, if it is to be a speculative config: while somebody writes it."""
+    text = Text.at(source, 0, len(source.text)).strip()
+    span = text.span()
+    if span is None or not text.flat.startswith("{") or not any(key in text.flat for key in _OWN):
+        return None
+    return _launch(source, text, span)
+
+
+def _launch(source: Source, text: Text, span: Span) -> Launch:
     option = Word(Text.of("--speculative-config"), span)
-    launch = Launch(
+    return Launch(
         source=source,
         engine="vllm",
         argv=[option, Word(text, span)],
@@ -45,4 +58,3 @@ def read(source: Source) -> tuple[list[Launch], Problem | None]:
         name="speculative-config",
         fragment=True,
     )
-    return [launch], None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import pairwise
 
 from servelint.acceptance.replacements import replacement
 from servelint.acceptance.wording import listed, similar
@@ -33,7 +34,7 @@ def of_option(catalog: Catalog, name: str) -> str | None:
         return None
     runs = catalog.spelled(spelling)
     engine = ENGINE_NAMES[catalog.engine]
-    lines = [f"{spelling} of {engine}: {_when([(first, last) for first, last, _ in runs], catalog)}", ""]
+    lines = [f"{spelling} of {engine}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]
     for first, last, option in _merged(runs):
         lines += textwrap.wrap(
             f"{_range(first, last, catalog)}: {takes(option, spelling)}",
@@ -42,7 +43,7 @@ def of_option(catalog: Catalog, name: str) -> str | None:
             subsequent_indent="    ",
             break_on_hyphens=False,
         )
-    lines += _instead(catalog, spelling.lstrip("-"), runs[-1][1])
+    lines += instead(catalog, spelling.lstrip("-"), runs[-1][1])
     return "\n".join([*lines, ""])
 
 
@@ -52,16 +53,16 @@ def of_variable(catalog: Catalog, name: str) -> str | None:
     if not runs:
         return None
     engine = ENGINE_NAMES[catalog.engine]
-    lines = [f"{name} of {engine}: {_when([(first, last) for first, last, _ in runs], catalog)}", ""]
+    lines = [f"{name} of {engine}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]
     for first, last, body in runs:
         lines += textwrap.wrap(
-            f"{_range(first, last, catalog)}: {_reads(body)}",
+            f"{_range(first, last, catalog)}: {reads(body)}",
             100,
             initial_indent="  ",
             subsequent_indent="    ",
             break_on_hyphens=False,
         )
-    return "\n".join([*lines, *_instead(catalog, name, runs[-1][1]), ""])
+    return "\n".join([*lines, *instead(catalog, name, runs[-1][1]), ""])
 
 
 def near(catalog: Catalog, name: str) -> str | None:
@@ -88,7 +89,8 @@ def _range(first: int, last: int, catalog: Catalog) -> str:
     return catalog.releases[first] if first == last else f"{catalog.releases[first]} to {catalog.releases[last]}"
 
 
-def _when(runs: list[tuple[int, int]], catalog: Catalog) -> str:
+def when(runs: list[tuple[int, int]], catalog: Catalog) -> str:
+    """The releases of some runs, oldest first, and where they end: "0.6.0 to 0.16.0; gone in 0.17.0"."""
     whole: list[tuple[int, int]] = []
     for first, last in runs:
         if whole and whole[-1][1] + 1 == first:
@@ -101,15 +103,15 @@ def _when(runs: list[tuple[int, int]], catalog: Catalog) -> str:
     return " and ".join(parts) + gone
 
 
-def takes(option: Option, spelling: str) -> str:
-    """What an option takes in a release, on one line; names: those beside the spelling are told, if there is one."""
+def takes(option: Option, spelling: str, most: int = 40) -> str:
+    """What an option takes in a release, on one line, so many choices at most; other names than the spelling are told too."""
     parts: list[str] = []
     if option.refuses:
         parts.append(f"ends the start: {' '.join(option.refuses.split())}")
     elif not option.takes_value:
         parts.append("a switch" + (f", off with {listed(option.negatives)}" if option.negatives else ""))
     elif option.choices is not None:
-        parts.append(f"one of {listed(option.choices, 40)}")
+        parts.append(f"one of {listed(option.choices, most)}")
     else:
         parts.append(" or ".join([_KINDS.get(kind, "a value") for kind in option.types if kind != "none"]) or "text")
     if option.kind == LIST:
@@ -117,7 +119,7 @@ def takes(option: Option, spelling: str) -> str:
     elif option.kind == OPTIONAL:
         parts.append("may stand alone")
     if option.default is not None and option.takes_value:
-        parts.append(f"default {option.default if option.default != '' else 'an empty text'}")
+        parts.append(f"default {_shown(option.default)}")
     if option.deprecated:
         parts.append("deprecated")
     others = [name for name in option.names if name != spelling]
@@ -126,20 +128,56 @@ def takes(option: Option, spelling: str) -> str:
     return ", ".join(parts)
 
 
-def _reads(body: dict[str, Any]) -> str:
+def reads(body: dict[str, Any]) -> str:
+    """What a release reads an environment variable as, on one line; also a field of a JSON object."""
     kind = str(body.get("type"))
     parts = ["true or false" if kind == "bool" else _KINDS.get(kind, "read")]
     if body.get("choices"):
         parts = [f"one of {listed(body['choices'])}"]
     if body.get("default") is not None:
-        parts.append(f"default {body['default'] if body['default'] != '' else 'an empty text'}")
+        parts.append(f"default {_shown(body['default'])}")
     if body.get("deprecated"):
         parts.append("deprecated")
     return ", ".join(parts)
 
 
-def _instead(catalog: Catalog, name: str, last: int) -> list[str]:
-    instead = replacement(catalog.engine, name)
-    if instead is None or last + 1 >= len(catalog.releases):
+def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return str(default).lower()
+    return "an empty text" if default == "" else str(default)
+
+
+_PLAIN = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text", "list": "a list"}
+_PLAIN |= {"object": "an object"}
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+def field(body: dict[str, Any], most: int = 40) -> str:
+    """What a key of a JSON option takes in a release, on one line, so many choices at most."""
+    kinds = body.get("type", "any")
+    names = [one for one in ([kinds] if isinstance(kinds, str) else kinds) if one != "null"]
+    choices = [one for one in body.get("choices") or () if one is not None]
+    taken = f"one of {listed(choices, most)}" if choices else " or ".join([_PLAIN.get(one, "a value") for one in names])
+    parts = [taken or "a value", *[f"{words} {body[bound]}" for bound, words in _BOUNDS.items() if bound in body]]
+    default = body.get("default")
+    if default is not None:
+        parts.append(f"default {_shown(default)}")
+    if body.get("deprecated"):
+        parts.append("deprecated")
+    return ", ".join(parts)
+
+
+def lasting(runs: list[tuple[int, int]], catalog: Catalog) -> str:
+    """In which releases something is, as a sentence: "In vLLM 0.20.0 and later."."""
+    name = ENGINE_NAMES[catalog.engine]
+    whole = all(one[1] + 1 == other[0] for one, other in pairwise(runs))
+    if whole and runs[0][0] == 0 and runs[-1][1] == len(catalog.releases) - 1:
+        return f"In every {name} since {catalog.releases[0]}, the oldest that is known."
+    return f"In {name} {when(runs, catalog)}."
+
+
+def instead(catalog: Catalog, name: str, last: int) -> list[str]:
+    found = replacement(catalog.engine, name)
+    if found is None or last + 1 >= len(catalog.releases):
         return []
-    return ["", f"Instead: {instead.text}"]
+    return ["", f"Instead: {found.text}"]

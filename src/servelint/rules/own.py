@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from servelint.finding import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.settings import Settings
+    from servelint.source import Span
+
 UNUSED_IGNORE = "servelint/unused-ignore"
 GPU_COMMENT = "servelint/gpu-comment"
 STALE_ENTRY = "servelint/stale-baseline-entry"
@@ -46,3 +53,17 @@ OWN = {
     ),
 }
 """rule id -> what there is to say of it"""
+
+
+def finding(rule: str, span: Span, message: str, advice: str, settings: Settings | None = None) -> Finding:
+    """A finding of one of these rules; settings: those that may give the rule another severity."""
+    severity = OWN[rule].severity
+    return Finding(
+        rule=rule,
+        severity=settings.of_rule(rule).get("severity", severity) if settings is not None else severity,
+        confidence="high",
+        impact="best-practice",
+        message=message,
+        advice=advice,
+        span=span,
+    )

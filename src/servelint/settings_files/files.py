@@ -137,6 +137,10 @@ class SettingsFiles:
         """The folders of rules that any of the files asked for so far names."""
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
+    def read_paths(self) -> list[str]:
+        """The settings files that were read so far, those that others extend among them."""
+        return list(self._read_layers)
+
     def check_names(self) -> None:
         """Hold the rules that the environment and the command line name against those of all files that were asked for."""
         if any(layer.values for layer in self._spoken):

@@ -8,11 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-IN_FILE, ENVIRONMENT, COMMAND_LINE = "file", "environment", "command line"
+IN_FILE, ENVIRONMENT, COMMAND_LINE, EDITOR = "file", "environment", "command line", "editor"
 
 
 class Origin:
-    """Where a value is written. kind: IN_FILE, ENVIRONMENT or COMMAND_LINE;  name: the path, the variable or the option"""
+    """Where a value is written. kind: one of these four;  name: the path, the variable, or the option"""
 
     __slots__ = ("column", "kind", "line", "name")
 

@@ -47,14 +47,19 @@ def command_line(options: Mapping[str, Any], faults: list[str]) -> Layer:
     """The layer of options: key -> a text, or a list of them where the option may be given several times; None says nothing."""
     layer = Layer(Origin(COMMAND_LINE, "the command line"), os.getcwd())
     for name, given in options.items():
-        if given is None or given is False or given == []:
-            continue
-        key = KEYS[name]
-        texts = [str(one) for one in given] if isinstance(given, list) else [str(given)]
-        if key.kind != keys.FOLDERS:
-            texts = [part for text in texts for part in _split(key, text)]
-        _say(layer, key, texts, Origin(COMMAND_LINE, keys.option(name)), faults)
+        add(layer, name, given, Origin(COMMAND_LINE, keys.option(name)), faults)
     return layer
+
+
+def add(layer: Layer, name: str, given: Any, origin: Origin, faults: list[str]) -> None:
+    """Add what a text says of a key, or a list of them; None, False and an empty list say nothing."""
+    if given is None or given is False or given == []:
+        return
+    key = KEYS[name]
+    texts = [str(one) for one in given] if isinstance(given, list) else [str(given)]
+    if key.kind != keys.FOLDERS:
+        texts = [part for text in texts for part in _split(key, text)]
+    _say(layer, key, texts, origin, faults)
 
 
 def strangers(variables: Mapping[str, str]) -> list[str]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from servelint.memory.plan import GIB, Interval
+from servelint.memory.sglang import v4
 from servelint.memory.sglang.settings import BLOCKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.hardware import Gpu
     from servelint.memory.sglang.release import Release
     from servelint.memory.sglang.settings import Settings
     from servelint.models.architecture import Architecture
@@ -20,11 +22,6 @@ BESIDE_GIB = Interval(0.0, 0.1, 0.4)
 """FITTED. What loading takes beside the weights (workspaces, what the allocator cannot join): 0.03 GiB of Qwen3-32B on H100,
 0.08 of Qwen3-0.6B on MI355X, 0.1 of Gemma-4-26B-A4B on RTX 5090, 0.3 of V4-Flash on RTX PRO 4500 and of a Qwen2.5-1.5B on
 GB10."""
-
-FOUR_BITS = Interval(1.0, 1.12, 1.3)
-"""FITTED. DeepSeek V4's MXFP4 experts once they are loaded, in times of what the checkpoint holds: kernels lay them out anew,
-and releases kept their scales as fp32 (fp4_scale_dtype in srt/layers/quantization/fp8.py). 1.02 of V4-Flash on SM120, 1.24 of
-V4-Pro on H200, 1.29 of V4-Flash on GB10."""
 
 EAGLE_HEAD = Interval(0.3, 1.0, 3.0)
 """FITTED. What a draft head of EAGLE's kind weighs that is not known by name, in GiB: 0.7 of Llama-3.1-8B's to 2.6 of a
@@ -44,7 +41,9 @@ class Loaded:
     draft_origin: str
 
 
-def load(release: Release, settings: Settings, model: Architecture, draft: Architecture | None) -> Loaded | None:
+def load(
+    release: Release, settings: Settings, model: Architecture, draft: Architecture | None, gpu: Gpu | None = None
+) -> Loaded | None:
     """What loads; None if the checkpoint's format, or that of --quantization, is not known.
 
     The draft: EAGLEDraftWorker in srt/speculative/eagle_worker_v2.py loads a model of its own and takes the target's embedding
@@ -53,7 +52,7 @@ def load(release: Release, settings: Settings, model: Architecture, draft: Archi
     weights = _weigh(settings, model, settings.tp)
     if weights is None:
         return None
-    target = _interval(release, settings, model, weights)
+    target = _interval(release, settings, model, weights, gpu)
     if settings.offload:
         kept = target - Interval.exact(settings.offload)
         target = kept.map(lambda gib: max(0.0, gib))
@@ -65,9 +64,11 @@ def load(release: Release, settings: Settings, model: Architecture, draft: Archi
     if speculation.draft is None or (draft is None and _same(speculation.draft, model)):
         if not weights.mtp:
             return Loaded(target, None, 0.0, origin, "")
-        own = weights.mtp / GIB + ends
+        own = Interval.around(weights.mtp / GIB + ends, 0.05, 0.1)
+        if model.low_rank is not None:
+            own = own + v4.draft_gib(release, settings, model, gpu, weights, _experts(model, weights))
         text = "multi-token prediction, with an embedding and a head of its own"
-        return Loaded(target, Interval.around(own, 0.05, 0.1), ends, origin, text)
+        return Loaded(target, own, ends, origin, text)
     if draft is None:
         if speculation.algorithm in BLOCKS or speculation.algorithm == "STANDALONE":
             return Loaded(target, None, 0.0, origin, "")
@@ -108,7 +109,7 @@ def _weighed(
     )
 
 
-def _interval(release: Release, settings: Settings, model: Architecture, weights: Weights) -> Interval:
+def _interval(release: Release, settings: Settings, model: Architecture, weights: Weights, gpu: Gpu | None) -> Interval:
     """The target's weights. With data-parallel attention each replica has whole heads and a whole embedding
     (srt/layers/dp_attention.py, VocabParallelEmbedding with enable_tp of srt/models)."""
     size = weights.bytes + _rotary(release, weights)
@@ -120,10 +121,15 @@ def _interval(release: Release, settings: Settings, model: Architecture, weights
             size += _part(whole, "embedding") - _part(weights, "embedding")
     gib = size / GIB
     found = Interval(gib * weights.low / weights.gib, gib, gib * weights.high / weights.gib) + BESIDE_GIB
-    experts = _part(weights, "experts") / GIB
-    if model.low_rank is not None and any(one.scheme == "mxfp4" for one in model.quantization.formats):
-        found = found + FOUR_BITS.scaled(experts) - Interval.exact(experts)
+    if model.low_rank is not None:
+        found = found + v4.target_gib(release, settings, model, gpu, _experts(model, weights))
     return found
+
+
+def _experts(model: Architecture, weights: Weights) -> float:
+    """GiB of experts in MXFP4, whose scales DeepSeek V4's backends lay out anew."""
+    four = any(one.scheme == "mxfp4" for one in model.quantization.formats)
+    return _part(weights, "experts") / GIB if four else 0.0
 
 
 def _part(weights: Weights, name: str) -> int:

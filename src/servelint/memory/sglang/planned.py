@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.memory.plan import GIB, Interval, MemoryPlan, Part
-from servelint.memory.sglang import adapters, cells, machine, pool, resolved, states, verdict
+from servelint.memory.sglang import adapters, cells, machine, pool, resolved, states, v4, verdict
 from servelint.memory.sglang.loaded import Loaded, load
 from servelint.memory.sglang.release import Release
 from servelint.memory.sglang.settings import Settings, read
@@ -24,7 +24,7 @@ class Launch:
 
     __slots__ = (
         "adapters", "cells", "context", "defaults", "draft", "draft_cells", "free", "gpu", "loaded", "model", "page",
-        "prefill_graphs", "release", "settings", "share",
+        "prefill_graphs", "release", "settings", "share", "v4",
     )  # fmt: skip
 
     def __init__(self, release: Release, settings: Settings, model: Architecture) -> None:
@@ -38,6 +38,7 @@ class Launch:
         self.free: Interval | None = None
         self.prefill_graphs: bool | None = None
         self.share: float | None = None
+        self.v4: v4.Sizes | None = None
         self.context: int | None = None
         self.page = 1
         self.adapters: Interval | None = None
@@ -87,7 +88,8 @@ def planned(config: Config) -> MemoryPlan:
         return found
     plan = Launch(release, settings, model)
     plan.draft = _draft(config, found, plan)
-    plan.loaded = load(release, settings, model, plan.draft)
+    plan.gpu = _gpu(found.gpu)
+    plan.loaded = load(release, settings, model, plan.draft, plan.gpu)
     if plan.loaded is None:
         found.missing.append("the size of the weights")
     elif plan.loaded.draft is None and settings.speculation is not None:
@@ -145,13 +147,16 @@ def _draft(config: Config, found: MemoryPlan, plan: Launch) -> Architecture | No
     return _model(config, speculation.draft)
 
 
-def _machine(config: Config, found: MemoryPlan, plan: Launch) -> None:
+def _gpu(name: str | None) -> Gpu | None:
     from servelint import hardware
 
+    return hardware.identify(name) if name is not None else None
+
+
+def _machine(config: Config, found: MemoryPlan, plan: Launch) -> None:
     settings = plan.settings
     needed = settings.tp * settings.pp * (settings.data_parallel if settings.replicas == 1 else 1)
     name = found.gpu
-    plan.gpu = hardware.identify(name) if name is not None else None
     total = machine.total_gib(plan.gpu) if plan.gpu is not None else None
     if plan.gpu is None or total is None:
         found.missing.append(f"the memory of {name}" if name else "the GPU")
@@ -190,6 +195,8 @@ def _cache(config: Config, found: MemoryPlan, plan: Launch) -> None:
         found.missing.append("the format of the KV cache")
         return
     if resolved.compressed(model):
+        plan.page, plan.share = 256, resolved.window_share(release, settings, model)
+        plan.v4 = v4.sizes(release, settings, model, plan.share if plan.share is not None else 0.1)
         return
     backend = config.operand("attention-backend").value
     backends = tuple(
@@ -244,7 +251,7 @@ def _divide(found: MemoryPlan, plan: Launch, on: Machine) -> None:
         taken.append(Interval.exact(100 / 1024))  # SGLANG_VLM_CACHE_SIZE_MB: mm_runtime_reservation_gb
     rest = _less(on.free.scaled(max(0.0, fraction)), taken)
     low, mid, high = (pools_of(plan, gib) for gib in (rest.low, rest.mid, rest.high))
-    if plan.cells is None or rest.mid <= 0:
+    if (plan.cells is None and plan.v4 is None) or rest.mid <= 0:
         found.kv_gib = rest
     else:
         found.kv_gib = Interval(low.kv_gib if rest.low > 0 else rest.low, mid.kv_gib, max(high.kv_gib, mid.kv_gib))
@@ -278,9 +285,14 @@ def pools_of(plan: Launch, rest_gib: float) -> Pools:
     """The pools that so much memory holds; of a model whose pools are not followed, none."""
     release, settings = plan.release, plan.settings
     running = resolved.running_requests(settings, plan.model)
+    rest = int(rest_gib * GIB)
+    if plan.v4 is not None:
+        tokens = plan.v4.tokens(rest, settings.limit)
+        size = int(tokens * plan.v4.token) + (plan.v4.fixed if tokens else 0)
+        requests = pool.running_requests(release, tokens, plan.context or 4096, running, settings.replicas)
+        return Pools(pool.Pool(tokens, 0, size, 0), None, requests)
     if plan.cells is None:
         return Pools(None, None, running or 0)
-    rest = int(rest_gib * GIB)
     held = None
     if plan.model.states:
         wide = 4 if settings.conv_dtype == "float32" else 2
@@ -306,13 +318,22 @@ def pools_of(plan: Launch, rest_gib: float) -> Pools:
     return Pools(solved, held, requests)
 
 
+def _token(plan: Launch) -> float | None:
+    """Bytes of a token, with its share of the windows where these have a pool of their own."""
+    if plan.v4 is not None:
+        return plan.v4.token
+    if plan.cells is None:
+        return None
+    if plan.share is None or not plan.cells.layers:
+        return plan.cells.every
+    return plan.cells.full + plan.share * plan.cells.sliding
+
+
 def _report(found: MemoryPlan, plan: Launch, pools: Pools) -> None:
     """Tokens, requests and the parts of what the fraction leaves."""
-    if plan.cells is None or pools.pool is None:
-        found.notes.append("how DeepSeek V4 divides its pools is not followed: tokens are not known")
+    token = _token(plan)
+    if token is None or pools.pool is None:
         return
-    share = plan.share or 1.0
-    token = plan.cells.full + share * plan.cells.sliding if plan.share is not None and plan.cells.layers else plan.cells.every
     tokens = pools.pool.tokens
     if plan.context is not None:
         found.need_gib = plan.context * token / GIB

@@ -53,6 +53,8 @@ class Settings:
     replicas: of data-parallel attention, 1 without it;  requests: --max-running-requests
     prefill_graphs: True or False where the launch says so;  unknown: names of settings whose value is not known
     special: settings that this arithmetic does not follow
+    experts: --moe-runner-backend;  dispatch: --moe-a2a-backend
+    v4_backend: --dsv4-attn-backend;  states16: DeepSeek V4's compressors keep their states in bfloat16
     """
 
     tp: int = 1
@@ -86,6 +88,10 @@ class Settings:
     offload: float = 0.0
     encoder: bool = True
     deepep: bool = False
+    experts: str | None = None
+    dispatch: str | None = None
+    states16: bool = False
+    v4_backend: str | None = None
     quantization: str | None = None
     lora: Lora | None = None
     unknown: list[str] = field(default_factory=list)
@@ -99,7 +105,8 @@ _SPECIAL = (
 )  # fmt: skip
 _SPECIAL_VARIABLES = (
     "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
-    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB",
+    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
+    "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
 )  # fmt: skip
 
 
@@ -134,6 +141,10 @@ def read(config: Config, release: Release) -> Settings:
     found.offload = reader.number("cpu-offload-gb") or 0.0
     found.encoder = not (reader.flag("language-only") or reader.flag("language-model-only"))
     found.deepep = reader.word("moe-a2a-backend") == "deepep" or reader.flag("enable-deepep-moe")
+    found.experts = reader.word("moe-runner-backend")
+    found.dispatch = "deepep" if found.deepep else reader.word("moe-a2a-backend")
+    found.v4_backend = reader.word("dsv4-attn-backend")
+    found.states16 = reader.word("env.SGLANG_DSV4_COMPRESS_STATE_DTYPE") in ("bfloat16", "bf16")
     found.quantization = reader.word("quantization")
     found.lora = _lora(config, reader)
     found.special += [f"--{name}" for name in _SPECIAL if config.operand(name).value not in (None, False)]

@@ -21,7 +21,7 @@ _FIRST = "0.10.0"
 """Earlier releases, and the V0 engine, count in other ways."""
 CHANGES = (
     _FIRST, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
-    "0.20.1", "0.22.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
+    "0.20.1", "0.22.0", "0.23.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
 )  # fmt: skip
 """Releases with which something changes that a plan follows from."""
 
@@ -121,6 +121,11 @@ def _hidden(config: Config, settings: Settings) -> list[str]:
     name = f"what {file.value.shown} says" if file is not None and file.value is not None else None
     given = [one for one in settings.missing if one.startswith("--") and config.setting(one[2:].split()[0]) is not None]
     return [name or "what the words add that are not known", *given]
+
+
+def settings_of(config: Config) -> Settings:
+    """What the release makes of a launch's settings, with what is known of its model."""
+    return Settings(config, _model(config, _named(config)))
 
 
 def _named(config: Config) -> str | None:

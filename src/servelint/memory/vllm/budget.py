@@ -24,6 +24,8 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
     found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
+    if model.low_rank is not None:
+        found.append(Part("workspaces", workspaces(settings, model), "what sparse attention gathers keys in, and its indexer"))
     if settings.adapters:
         origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
         found.append(Part("lora adapters", adapters(settings, model), origin))
@@ -34,6 +36,21 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
             Part("cuda graphs", graphs(settings, model), "fitted: the estimate that this release takes off the KV cache")
         )
     return found
+
+
+def workspaces(settings: Settings, model: Architecture) -> Interval:
+    """GiB that DeepSeek V4 reserves in the profiled run, beside the layers' activations.
+
+    Keys gathered for four prompts, or those of the indexer for ten, whichever are more, for a request of the longest length
+    (vllm-0.33.0 vllm/models/deepseek_v4/nvidia/flashmla.py, vllm/v1/attention/backends/mla/indexer.py
+    get_max_prefill_buffer_size); and the indexer's logits, of which VLLM_SPARSE_INDEXER_MAX_LOGITS_MB are allowed. What its
+    other kernels take at once is not known: the published figures are for a later model, and several GiB higher.
+    """
+    length = (settings.length or 0) // 4
+    indexer = model.indexer.head_dim if model.indexer is not None else 0
+    head = model.attention[0].head_dim
+    gathered = max(4 * (length + settings.batched + 128) * head * 2, 40 * length * (indexer + indexer // 128 * 4))
+    return Interval(0.0, 0.5, 4.5) + Interval.exact(gathered / GIB)
 
 
 def adapters(settings: Settings, model: Architecture) -> Interval:
@@ -98,14 +115,15 @@ def _profiled(settings: Settings, model: Architecture) -> Part:
 
 
 def forward(settings: Settings, model: Architecture) -> Interval:
-    """GiB of activations of --max-num-batched-tokens tokens: the residual stream, and the widest inner layer's share of
-    a GPU."""
+    """GiB of activations of --max-num-batched-tokens tokens: the residual stream (of DeepSeek V4 several), and the widest inner
+    layer's share of a GPU."""
     inner = float(model.dense)
     if model.experts is not None:
         experts = model.experts
         inner = max(experts.per_token * experts.intermediate + experts.shared, inner if inner and "dense" in model.feeds else 0)
     mixing = max((2 * one.key_heads * one.key_dim + 2 * one.value_heads * one.value_dim for one in model.states), default=0)
-    each = fitted.FORWARD_HIDDEN * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
+    streams = model.low_rank.streams if model.low_rank is not None else 1
+    each = fitted.FORWARD_HIDDEN * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
     return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)
 
 

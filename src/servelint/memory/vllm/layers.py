@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, lcm
 
 from servelint.memory.vllm.cache import CHUNKED, FULL, SLIDING, STATE, Cache, Layers, Request, cdiv
+from servelint.memory.vllm.compressed import Compressed, Counts
 from servelint.memory.vllm.settings import Settings
 
 TYPE_CHECKING = False
@@ -128,6 +129,8 @@ def cache_of(settings: Settings, model: Architecture, draft: Architecture | None
     Raises Unsupported where the model has layers that are not known here, ValueError where the release refuses them.
     """
     dtype = kv_dtype(settings, model)
+    if model.low_rank is not None:
+        return _compressed(settings, model, dtype)
     kinds = _attention(settings, model, dtype)
     kinds += _drafting(settings, model, draft, dtype)
     states = _states(settings, model, kinds)
@@ -138,6 +141,28 @@ def cache_of(settings: Settings, model: Architecture, draft: Architecture | None
     if _hybrid_manager_off(settings, kinds):
         kinds = [Layers(FULL, one.count, one.block, one.page, on_rank=one.on_rank) for one in kinds]
     return Cache(settings.rules, kinds, Request(settings.batched, settings.in_flight, settings.sharded))
+
+
+def _compressed(settings: Settings, model: Architecture, dtype: str) -> Cache:
+    """DeepSeek V4's. Its KV cache is fp8 in a layout of its own unless FlashInfer's kernels are asked for on a GPU other than
+    SM12x (_select_dsv4_attn_cls in vllm/models/deepseek_v4/nvidia/model.py)."""
+    if settings.kv_dtype not in ("auto", "fp8", "fp8_e4m3", "fp8_ds_mla"):
+        raise Unsupported(f"how vLLM lays out DeepSeek V4's cache in {dtype} is not known here")
+    backend = settings.config.operand("attention-backend").value
+    if isinstance(backend, str) and backend.startswith("FLASHINFER") and (settings.gpu.capability or 0.0) < 12:
+        raise Unsupported("how FlashInfer lays out DeepSeek V4's cache is not known here")
+    if settings.drafts and settings.method != "mtp":
+        raise Unsupported("nothing is known of the layers that draft")
+    stages = settings.pipeline
+    layers = {ratio: cdiv(sum(one.layers for one in model.attention if one.compress == ratio), stages) for ratio in (4, 128)}
+    windows = cdiv(model.layers, stages) + (max(model.mtp_layers, 1) if settings.drafts else 0)
+    request = Request(settings.batched, settings.in_flight, settings.sharded)
+    counts = Counts(windows, layers[4], layers[128])
+    return Compressed(settings.rules, model, counts, settings.block or _COMPRESSED_BLOCK, request)
+
+
+_COMPRESSED_BLOCK = 256
+"""Tokens that DeepSeek V4's backend prefers in a block (DeepseekSparseSWABackend.get_preferred_block_size)."""
 
 
 def _in_order(kinds: list[Layers], order: dict[str, int]) -> list[Layers]:

@@ -1,0 +1,61 @@
+"""The adviser's answer beside each published measurement, as a Markdown table.
+
+    python benchmarks/advise_measurements.py [--all]
+
+Three answers to each: by the arithmetic alone; with all measurements of other sources; with all measurements but this one.
+"open" is where the adviser says nothing. The last lines count how often help is told from harm (outside 8 %), the median error,
+and how many are inside the interval. Without --all only these lines are printed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+
+from servelint.advise.calibration import Calibration, Measurement, published
+from servelint.advise.gains import Gain, of_case
+
+
+def repository(one: Measurement) -> str:
+    return one.source.split("/blob/")[0]
+
+
+def answers(one: Measurement) -> list[Gain | None]:
+    rows = published()
+    others = tuple(row for row in rows if repository(row) != repository(one))
+    rest = tuple(row for row in rows if row is not one)
+    return [of_case(one.case, Calibration(known)) for known in ((), others, rest)]
+
+
+def shown(found: Gain | None) -> str:
+    return "open" if found is None else f"{found.mid:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def main() -> None:
+    rows = [(one, answers(one)) for one in published()]
+    if "--all" in sys.argv[1:]:
+        print(
+            "| model, GPU | method, tokens | at a time | measured | arithmetic alone | with other sources | with all others |"
+        )
+        print("|---|---|---:|---:|---:|---:|---:|")
+        for one, found in rows:
+            case = one.case
+            cells = [
+                f"{case.model or 'not told'}, {case.gpu}",
+                f"{one.told}, {case.tokens or 'not told'}",
+                str(case.concurrency),
+            ]
+            print("| " + " | ".join([*cells, f"{one.gain:.2f}", *map(shown, found)]) + " |")
+    for index, name in enumerate(("arithmetic alone", "with other sources", "with all others")):
+        told = [(one, found) for one, several in rows if (found := several[index]) is not None]
+        errors = [abs(found.mid / one.gain - 1) for one, found in told]
+        clear = [(one.gain > 1) == (found.mid > 1) for one, found in told if abs(one.gain - 1) > 0.08]
+        inside = sum(found.low <= one.gain <= found.high for one, found in told)
+        print(
+            f"{name}: {len(rows) - len(told)} of {len(rows)} open; help told from harm in {sum(clear)} of {len(clear)};"
+            f" median error {statistics.median(errors):.1%}; {inside} of {len(told)} inside"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Speculative decoding: on or off, by which method, how many tokens, and the number of requests at which that turns round.
+
+from servelint import advise
+advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
+advise.recommend(use_case=advise.UseCase.SINGLE_USER, gpu_id="h100", model="Qwen/Qwen3.6-27B-FP8").enable
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.advise.calibration import Calibration, Measurement, published
+    from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
+    from servelint.advise.curves import Crossover, crossover
+    from servelint.advise.gains import Gain, gain
+    from servelint.advise.profiles import Objective, UseCase
+    from servelint.advise.recommendation import Recommendation, recommend
+
+__all__ = [
+    "Calibration",
+    "Crossover",
+    "Gain",
+    "Measurement",
+    "Objective",
+    "Recommendation",
+    "Refused",
+    "ServeCommand",
+    "UseCase",
+    "crossover",
+    "gain",
+    "published",
+    "recommend",
+    "serve_command",
+    "sglang_mtp_command",
+    "vllm_mtp_command",
+]
+_ROOMS = ("calibration", "commands", "curves", "gains", "profiles", "recommendation")
+
+
+def __getattr__(name: str) -> object:
+    # a rule that asks for the gain of a launch does not load what writes commands
+    if name in __all__:
+        from importlib import import_module
+
+        for room in _ROOMS:
+            found = getattr(import_module(f"servelint.advise.{room}"), name, None)
+            if callable(found):
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module 'servelint.advise' has no attribute {name!r}")

@@ -1,0 +1,35 @@
+"""More drafted tokens than pay even if nine of ten are accepted, with one request at a time, where most pay.
+
+Source: servelint.advise, docs/advise.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from servelint.checks import advised
+from servelint.engines.config import Config
+
+_RATE = 0.9
+_BETTER = 1.08
+
+
+def check(config: Config) -> dict[str, str] | None:
+    found = advised.case(config)
+    if found is None or found.drafted < 2:
+        return None
+    from servelint.advise.prior import prior
+
+    def expected(tokens: int) -> float:
+        # each draft counts only if those before it were accepted
+        length = sum(_RATE**index for index in range(tokens + 1))
+        told = prior(replace(found, tokens=tokens, accepted=length))
+        return told.mean if told is not None and told.counted else 0.0
+
+    best = max(range(1, found.drafted + 1), key=expected)
+    from math import exp
+
+    gained = exp(expected(best) - expected(found.drafted))
+    if best == found.drafted or gained < _BETTER:
+        return None
+    return {"tokens": str(found.drafted), "best": str(best), "gain": advised.percent(gained)}

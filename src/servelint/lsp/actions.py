@@ -1,0 +1,114 @@
+"""What can be done about a finding: its fix, an ignore comment, another release; and every safe fix of a text at once."""
+
+from __future__ import annotations
+
+import difflib
+
+from servelint.finding import Finding, Fix
+from servelint.linter import Report, add_source
+from servelint.lsp import moving, silencing
+from servelint.lsp.shifting import differing
+from servelint.mending import attempt, mend
+from servelint.readers.neighbours import Neighbours
+from servelint.settings import Settings
+from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    Edits: TypeAlias = list[tuple[int, int, str]]
+    """From where to where in the text, and what takes its place."""
+
+_LINES_AT_MOST = 5_000
+
+
+class Action:
+    """title: what it does;  edits: where;  preferred: whether it is what nearly everybody wants"""
+
+    __slots__ = ("edits", "preferred", "title")
+
+    def __init__(self, title: str, edits: Edits, *, preferred: bool = False) -> None:
+        self.title = title
+        self.edits = edits
+        self.preferred = preferred
+
+
+class Desk:
+    """A text as it is, and what is found in it: what actions are tried on."""
+
+    __slots__ = ("neighbours", "report", "settings", "source")
+
+    def __init__(self, source: Source, settings: Settings, neighbours: Neighbours) -> None:
+        self.source = source
+        self.settings = settings
+        self.neighbours = neighbours
+        self.report = self.lint(source)
+
+    def lint(self, source: Source) -> Report:
+        report = Report()
+        add_source(report, source, self.settings, self.neighbours)
+        return report
+
+    def same(self, finding: Finding) -> Finding | None:
+        """The finding of this text that is like one of another analysis of it."""
+        key = _key(finding)
+        return next((one for one in self.report.findings if _key(one) == key), None)
+
+
+def of_finding(desk: Desk, finding: Finding) -> Iterator[Action | None]:
+    """The actions for a finding of a text, one after the other: each takes as long as reading the text again a few times.
+
+    None: that was tried, and is none.
+    """
+    own = desk.same(finding)
+    if own is None:
+        return
+    if own.fix is not None:
+        yield _fix(desk, own, own.fix)
+    moved = moving.release_for(desk.report, own, desk.source, desk.settings, desk.lint)
+    if moved is not None:
+        release, edit = moved
+        yield Action(f"Use the image of release {release}", [edit])
+    yield None
+    comment = silencing.comment(desk.report, own, desk.source, desk.lint)
+    if comment is not None:
+        yield Action(f"Ignore {own.rule} here, with a reason", [comment])
+
+
+def all_safe(desk: Desk) -> Action | None:
+    """Every safe fix of a text, each held against what it makes of the launches; None if there is none."""
+    new, fixed = mend(desk.source, desk.settings, desk.neighbours, unsafe=False)
+    if not fixed:
+        return None
+    title = "Apply the safe fix" if len(fixed) == 1 else f"Apply all {len(fixed)} safe fixes"
+    return Action(title, between(desk.source.text, new.text))
+
+
+def _fix(desk: Desk, finding: Finding, fix: Fix) -> Action | None:
+    """A fix that does what it says. Nobody can try one that changes another file than this."""
+    if any(edit.span.source is not desk.source for edit in fix.edits):
+        return None
+    if attempt(desk.source, desk.report, finding, desk.settings, desk.neighbours) is None:
+        return None
+    unsafe = "" if fix.safe else f" (unsafe: {fix.note})" if fix.note else " (unsafe)"
+    edits = [(edit.span.start, edit.span.end, edit.text) for edit in fix.edits]
+    return Action(f"{fix.title}{unsafe}", edits, preferred=fix.safe)
+
+
+def between(before: str, after: str) -> list[tuple[int, int, str]]:
+    """The lines of a text that another one has otherwise, as edits of them."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if len(old) > _LINES_AT_MOST:
+        start, end, _ = differing(before, after)
+        return [(start, end, after[start : len(after) - len(before) + end])]
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    matched = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(starts[i], starts[j], "".join(new[k:m])) for kind, i, j, k, m in matched if kind != "equal"]
+
+
+def _key(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.rule, finding.span.start, finding.span.end, finding.message

@@ -1,0 +1,95 @@
+"""Large texts are checked by a process of their own: it can be stopped, and the server answers meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from lsprotocol import types
+
+from servelint.discover import SIZE_AT_MOST
+from servelint.lsp import diagnostics
+from servelint.lsp.documents import uri_of
+from servelint.lsp.options import Options
+from servelint.lsp.positions import Positions
+from servelint.problem import Problem
+from servelint.readers import mentions_engine
+from servelint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LARGE = 1 << 17
+"""Characters (128 Ki). To read a text of this length takes half a second."""
+
+
+def too_large(source: Source) -> list[Problem] | None:
+    """What there is to say of a text that no check reads; None for one that a check reads."""
+    size = len(source.text.encode("utf-8", "replace"))
+    if size <= SIZE_AT_MOST:
+        return None
+    if source.path.lower().endswith(".json") or not mentions_engine(source.text.encode("utf-8", "replace")):
+        return []
+    most = SIZE_AT_MOST >> 20
+    return [Problem(source.path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {most} MiB")]
+
+
+async def check(source: Source, options: Options, positions: Positions) -> list[types.Diagnostic]:
+    """What `servelint check` says of a text, with the files beside it as they are on the disk."""
+    if not mentions_engine(source.text.encode("utf-8", "replace")):
+        return []
+    words = ["check", "-", f"--stdin-filename={source.path}", "--format=json", *options.words()]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "servelint",
+        *words,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=options.layer.folder,
+    )
+    try:
+        out, _ = await process.communicate(source.text.encode("utf-8", "replace"))
+    finally:
+        if process.returncode is None:  # nobody waits for it any more
+            process.kill()
+    try:
+        report = json.loads(out)
+    except ValueError:
+        return []
+    problems = [Problem(one["path"], one["message"], one["line"], one["column"]) for one in report["errors"]]
+    told = [diagnostics.of_problem(one, source, positions) for one in problems]
+    return told + [_finding(one, source, positions) for one in report["findings"]]
+
+
+def _finding(data: dict[str, Any], source: Source, positions: Positions) -> types.Diagnostic:
+    related = [one for one in data["related"] if one["path"] == source.path]
+    place = next((one for one in (data, *related) if one["path"] == source.path), None)
+    start, end = (_offset(source, place["start"]), _offset(source, place["end"])) if place is not None else (0, 0)
+    return types.Diagnostic(
+        range=positions.range(source, start, end),
+        message=data["message"],
+        severity=diagnostics.SEVERITIES[data["severity"]],
+        code=data["rule"],
+        code_description=diagnostics.description(data["rule"], ()),
+        source=diagnostics.NAME,
+        tags=diagnostics.tags(data["rule"], data["impact"]),
+        related_information=[
+            types.DiagnosticRelatedInformation(
+                types.Location(
+                    uri_of(one["path"]),
+                    positions.range(source, _offset(source, one["start"]), _offset(source, one["end"])),
+                ),
+                one["message"],
+            )
+            for one in related
+            if one is not place
+        ],
+    )
+
+
+def _offset(source: Source, place: dict[str, int]) -> int:
+    return min(source.line_starts[place["line"] - 1] + place["column"] - 1, len(source.text))

@@ -1,0 +1,240 @@
+"""What stands at an offset of a text: which launch, and which word, key, variable or image of it."""
+
+from __future__ import annotations
+
+from servelint.engines.arguments import Setting
+from servelint.engines.config import Config, configs
+from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.fixes.variables import name_span
+from servelint.launch import Launch, Variable, Word
+from servelint.lsp.json_spot import Spot, spot
+from servelint.source import Source, Span
+from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+OPTION, VALUE, KEY, FIELD = "option", "value", "key", "field"
+VARIABLE, CONTENT, IMAGE, TAG, MODEL = "variable", "content", "image", "tag", "model"
+"""What may stand at an offset: an option's name, its value, a key of a JSON option and that key's value; an environment
+variable's name and its value; an image's repository and its tag; the model."""
+
+_MODELS = ("model", "model-path", "model-tag")
+
+
+class Cursor:
+    """kind:    one of the above
+    launch:    the launch that it belongs to;  config: the launch under a release, by which its words were told apart
+    span:      its characters;  name: an option's or variable's name, of an unknown option as it is written
+    typed:     its characters up to the offset, without quotes
+    setting:   of an option, its value or a key of it;  word: the word that it stands in
+    spot, path: of a JSON key or its value: where it stands in the JSON, and all the keys down to it
+    variable:  of an environment variable or its value
+    text:      the value, where it is one
+    """
+
+    __slots__ = (
+        "config",
+        "kind",
+        "launch",
+        "name",
+        "path",
+        "setting",
+        "span",
+        "spot",
+        "text",
+        "typed",
+        "variable",
+        "word",
+    )
+
+    def __init__(self, kind: str, config: Config, span: Span, name: str = "", typed: str = "") -> None:
+        self.kind = kind
+        self.config = config
+        self.launch = config.launch
+        self.span = span
+        self.name = name
+        self.typed = typed
+        self.setting: Setting | None = None
+        self.word: Word | None = None
+        self.spot: Spot | None = None
+        self.path: tuple[str, ...] = ()
+        self.variable: Variable | None = None
+        self.text: Text | None = None
+
+    def __repr__(self) -> str:
+        return f"Cursor({self.kind} {self.name} {'.'.join(self.path)} {self.span!r})"
+
+
+def at(source: Source, launches: Iterable[Launch], offset: int, versions: Mapping[str, str] | None = None) -> Cursor | None:
+    """What stands at an offset of a source; of a text that several launches share, as the first of them has it.
+
+    versions: engine -> release, by which words are told apart where a launch names none
+    """
+    given = versions or {}
+    behind: Cursor | None = None  # what ends where the offset is, if nothing begins there
+    for launch in launches:
+        release = given.get(launch.engine)
+        for found in _in_words(launch, source, offset, release):
+            if offset < found.span.end:
+                return found
+            behind = behind or found
+        other = _in_variables(launch, source, offset, release) or _in_image(launch, source, offset, release)
+        if other is not None:
+            return other
+    return behind
+
+
+def start_of(source: Source, launches: Iterable[Launch], offset: int) -> Launch | None:
+    """The launch whose first line an offset is on, or whose verb it stands in."""
+    line = source.position(offset)[0]
+    for launch in launches:
+        site = launch.site
+        if site.source is source and site.line == line:
+            return launch
+        for word in launch.verb:
+            if word.site is not None and word.site.source is source and word.site.start <= offset <= word.site.end:
+                return launch
+    return None
+
+
+def index_in(text: Text, source: Source, offset: int) -> int | None:
+    """The position in Text.flat of what stands at an offset, or of its end; None if it is no part of the text."""
+    for start, piece in zip(text.starts, text.pieces, strict=True):
+        span = piece.span
+        if span is None or span.source is not source or not span.start <= offset <= span.end:
+            continue
+        if piece.verbatim and piece.expression is None:
+            return start + offset - span.start
+        if offset < span.end:
+            return start
+        if start + len(piece.text) == len(text.flat):
+            return len(text.flat)
+    return None
+
+
+def config_of(launch: Launch, release: str | None) -> Config:
+    """The launch under the release that it names, else under another one."""
+    named = launch.release.release or release
+    return configs(launch, [named] if named is not None else [])[0]
+
+
+# -- words
+
+
+def _in_words(launch: Launch, source: Source, offset: int, release: str | None) -> list[Cursor]:
+    """The words that an offset is in or at the end of: two, where they touch."""
+    found: list[Cursor] = []
+    for word in launch.argv:
+        index = index_in(word.text, source, offset)
+        if index is None and word.site is not None and word.site.source is source and not word.text.flat:
+            index = 0 if word.site.start < offset < word.site.end else None
+        if index is not None:
+            one = _of_word(config_of(launch, release), word, index, source, offset)
+            found += [one] if one is not None else []
+    return found
+
+
+def _of_word(config: Config, word: Word, index: int, source: Source, offset: int) -> Cursor | None:
+    flat = word.text.flat
+    for setting in config.reading.arguments.every:
+        if setting.word is word:
+            value = setting.value if setting.value_word is word else None
+            begins = len(flat) - len(value.flat) if value is not None else len(flat) + 1
+            if value is not None and index >= begins:
+                return _of_value(config, setting, word, value, index - begins, source, offset)
+            return _of_option(config, setting, word, index)
+        if word is setting.value_word or any(word is one for one in setting.values):
+            return _of_value(config, setting, word, word.text, index, source, offset)
+    span = word.text.extent() if flat else Span(source, offset, offset)
+    if span is None:
+        return None
+    positional = config.reading.arguments.positionals
+    first = bool(positional) and positional[0] is word and bool(DIALECTS.get(config.launch.engine, PLAIN).positional)
+    kind = OPTION if flat.startswith("-") else MODEL if first else VALUE
+    found = Cursor(kind, config, span, "" if kind == VALUE else flat if kind == OPTION else "model", flat[:index])
+    found.word = word
+    found.text = word.text if kind != OPTION else None
+    return found
+
+
+def _of_option(config: Config, setting: Setting, word: Word, index: int) -> Cursor | None:
+    head = word.text.flat.partition("=")[0]
+    name, dot, path = head.partition(".") if "." in setting.name else (head, "", "")
+    inside = bool(dot) and index > len(name)
+    start, end = (len(name) + 1, len(head)) if inside else (0, len(name))
+    span = word.text.extent(start, end) or word.text.extent() or word.site
+    if span is None:
+        return None
+    found = Cursor(KEY if inside else OPTION, config, span, setting.name.partition(".")[0], word.text.flat[start:index])
+    found.setting, found.word = setting, word
+    found.path = tuple(path.rstrip("+").split(".")) if inside else ()
+    return found
+
+
+def _of_value(
+    config: Config, setting: Setting, word: Word, value: Text, index: int, source: Source, offset: int
+) -> Cursor | None:
+    name, dot, path = setting.name.partition(".")
+    place = value.extent() if value.flat else Span(source, offset, offset)
+    if place is None:
+        return None
+    option = setting.option
+    whole = Cursor(FIELD if dot else MODEL if name in _MODELS else VALUE, config, place, name, value.flat[:index])
+    whole.setting, whole.word, whole.text = setting, word, value
+    whole.path = tuple(path.rstrip("+").split(".")) if dot else ()
+    if option is None or not (option.json or "json" in option.types) or not value.flat.lstrip().startswith("{"):
+        return whole
+    inside = spot(value.flat, index)
+    if inside is None:
+        return whole
+    text = value.cut(inside.start, inside.end)
+    span = text.extent() or Span(source, offset, offset)
+    typed = value.flat[inside.start : min(index, inside.end)] if index > inside.start else ""
+    found = Cursor(KEY if inside.is_key else FIELD, config, span, name, typed)
+    found.setting, found.word, found.text, found.spot = setting, word, text, inside
+    found.path = (*whole.path, *inside.path, *([text.flat] if inside.is_key else []))
+    return found
+
+
+# -- what surrounds the command
+
+
+def _in_variables(launch: Launch, source: Source, offset: int, release: str | None) -> Cursor | None:
+    for variable in launch.env.values():
+        name, value = name_span(variable), variable.value
+        if name is not None and name.source is source and name.start <= offset <= name.end and name.text == variable.name:
+            found = Cursor(VARIABLE, config_of(launch, release), name, variable.name, variable.name[: offset - name.start])
+        elif value is not None and (index := index_in(value, source, offset)) is not None:
+            span = value.extent() or Span(source, offset, offset)
+            found = Cursor(CONTENT, config_of(launch, release), span, variable.name, value.flat[:index])
+            found.text = value
+        else:
+            continue
+        found.variable = variable
+        return found
+    return None
+
+
+def _in_image(launch: Launch, source: Source, offset: int, release: str | None) -> Cursor | None:
+    image = launch.image
+    index = index_in(image, source, offset) if image is not None else None
+    if image is None or index is None:
+        return None
+    start, end = tag_of(image)
+    inside = start <= index <= end and end > 0
+    first, last = (start, end) if inside else (0, start - 1 if end else len(image.flat))
+    span = image.extent(first, last) or Span(source, offset, offset)
+    found = Cursor(TAG if inside else IMAGE, config_of(launch, release), span, image.flat[first:last], image.flat[first:index])
+    found.text = image
+    return found
+
+
+def tag_of(image: Text) -> tuple[int, int]:
+    """Where the tag of an image's name starts and ends; (0, 0) if it has none."""
+    flat = image.flat
+    digest = flat.find("@")
+    end = len(flat) if digest == -1 else digest
+    colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
+    return (colon + 1, end) if colon != -1 else (0, 0)

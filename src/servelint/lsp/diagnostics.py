@@ -1,0 +1,111 @@
+"""Findings and problems as the protocol has them."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from servelint.finding import Finding
+from servelint.lsp.analysis import Analysis
+from servelint.lsp.documents import uri_of
+from servelint.lsp.pages import page_of
+from servelint.lsp.positions import Positions
+from servelint.problem import Problem
+from servelint.report.clean import clean
+from servelint.rules.own import UNUSED_IGNORE
+from servelint.source import Source, Span
+
+NAME = "servelint"
+SYNTAX = "servelint/unreadable"
+"""The code of what could not be read or parsed."""
+
+SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "info": types.DiagnosticSeverity.Information,
+}
+
+
+def told(analysis: Analysis, findings: list[Finding], positions: Positions) -> list[types.Diagnostic]:
+    """What is told of a text: what could not be read of it, then its findings."""
+    source, folders = analysis.source, analysis.settings.rules
+    found = [of_problem(problem, source, positions) for problem in analysis.problems]
+    return found + [of_finding(finding, source, positions, folders) for finding in findings]
+
+
+def of_finding(finding: Finding, source: Source, positions: Positions, folders: tuple[str, ...]) -> types.Diagnostic:
+    """A finding in an open text. folders: those of users' rules
+
+    What stands in another file that this one uses is shown where it is used, with its own place as a related one.
+    """
+    place = here(finding, source)
+    related = [(one.span, one.message) for one in finding.related if one.span != place]
+    if finding.span.source is not source:
+        related.insert(0, (finding.span, finding.label or "this"))
+    return types.Diagnostic(
+        range=positions.of_span(place),
+        message=clean(finding.sentence),
+        severity=SEVERITIES[finding.severity],
+        code=finding.rule,
+        code_description=description(finding.rule, folders),
+        source=NAME,
+        tags=tags(finding.rule, finding.impact),
+        related_information=[
+            types.DiagnosticRelatedInformation(
+                types.Location(uri_of(span.source.path), positions.of_span(span)), clean(message)
+            )
+            for span, message in related
+        ],
+    )
+
+
+def here(finding: Finding, source: Source) -> Span:
+    """Where a finding is shown in a text: its own place, else the one that uses it, else its launch, else the first line."""
+    if finding.span.source is source:
+        return finding.span
+    used = next((one.span for one in finding.related if one.span.source is source), None)
+    if used is not None:
+        return used
+    launch = finding.launch
+    if launch is not None and launch.site.source is source:
+        return _first_line(source, launch.site.start, launch.site.end)
+    return _first_line(source, 0, len(source.text))
+
+
+def of_problem(problem: Problem, source: Source, positions: Positions) -> types.Diagnostic:
+    """What could not be read: from its place to the end of the line."""
+    if problem.path != source.path:
+        place = positions.of_span(_first_line(source, 0, len(source.text)))
+        message = str(problem)
+    else:
+        starts = source.line_starts
+        line = min(max(problem.line, 1), len(starts))
+        start = starts[line - 1]
+        end = start + len(source.line_text(line))
+        start = min(start + problem.column - 1, end)
+        if start == end:  # what is wrong is that the line ends here
+            start = max(starts[line - 1], end - 1)
+        place = positions.range(source, start, end)
+        message = problem.message
+    return types.Diagnostic(
+        range=place, message=clean(message), severity=types.DiagnosticSeverity.Error, code=SYNTAX, source=NAME
+    )
+
+
+def _first_line(source: Source, start: int, end: int) -> Span:
+    stop = source.text.find("\n", start, end)
+    return Span(source, start, stop if stop != -1 else end)
+
+
+def tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
+    """How an editor may show it: struck through, or faded since it has no effect."""
+    if impact == "deprecated":
+        return [types.DiagnosticTag.Deprecated]
+    if impact == "silently-ignored" or rule == UNUSED_IGNORE:
+        return [types.DiagnosticTag.Unnecessary]
+    return None
+
+
+def description(rule: str, folders: tuple[str, ...]) -> types.CodeDescription | None:
+    """The page of a rule. folders: those of users' rules"""
+    page = page_of(rule, folders)
+    return types.CodeDescription(href=uri_of(page)) if page is not None else None

@@ -1,0 +1,197 @@
+"""What is known where a launch stands: the releases that it may run on, what they take, and the rules that speak of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from servelint.acceptance.values import FIELDS
+from servelint.cli.plans import content
+from servelint.engines import ENGINE_NAMES
+from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import Catalog, Keys, Option
+from servelint.engines.config import Config, configs
+from servelint.engines.releases import newest, release_key
+from servelint.judge import Releases, possible_releases
+from servelint.launch import Launch
+from servelint.rules import ranges
+from servelint.rules.condition import operands
+from servelint.rules.load import every
+from servelint.rules.rule import ANY, Rule
+from servelint.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LOOKED_UP = {
+    "kv-cache-dtype": "kv-cache-dtypes",
+    "quantization": "quantization",
+    "tool-call-parser": "tool-call-parsers",
+    "reasoning-parser": "reasoning-parsers",
+    "spec-method": "speculative-methods",
+    "speculative-algorithm": "speculative-methods",
+    "speculative-algo": "speculative-methods",
+    "spec-type": "speculative-methods",
+}
+"""Options whose value is one of the catalog's names of a kind, where the parser itself takes any text."""
+METHOD = ("speculative-config", ("method",))
+_STANDS_FOR = {
+    "effective.speculative-method": ("speculative-config.method", "spec-method"),
+    "effective.speculative-algorithm": ("speculative-algorithm", "speculative-algo"),
+    "effective.speculation": ("speculative-config", "spec-method", "spec-model", "spec-tokens"),
+    "effective.speculative-tokens": ("speculative-config.num_speculative_tokens", "spec-tokens"),
+    "effective.prefix-caching": ("enable-prefix-caching",),
+    "effective.async-scheduling": ("async-scheduling",),
+    "effective.mamba-strategy": ("mamba-scheduler-strategy",),
+    "effective.dp-attention": ("enable-dp-attention",),
+    "effective.pp-size": ("pp-size", "pipeline-parallel-size"),
+}
+"""What the engine makes of some settings -> these."""
+_RELEASES_AT_MOST = 128
+
+
+class Here:
+    """A launch under the newest of the releases that it may run on.
+
+    index: where that release, or the one before it, stands in the catalog
+    """
+
+    __slots__ = ("catalog", "config", "index", "launch", "releases")
+
+    def __init__(self, launch: Launch, settings: Settings) -> None:
+        self.launch = launch
+        self.releases = releases_of(launch, settings)
+        self.config = self.at(self.release)
+        catalog = catalogs.load(launch.engine)
+        self.catalog: Catalog | None = catalog
+        self.index = catalog.nearest(self.release) if catalog is not None else 0
+
+    @property
+    def release(self) -> str | None:
+        known = self.releases.known
+        return known[-1] if known else None
+
+    def at(self, release: str | None) -> Config:
+        return configs(self.launch, [release] if release is not None else [])[0]
+
+    @property
+    def engine(self) -> str:
+        return ENGINE_NAMES[self.launch.engine]
+
+    @property
+    def shown(self) -> str:
+        """The releases as a person reads them: "vLLM 0.27.1 (by the image)"."""
+        releases, name = self.releases, self.engine
+        if not releases.known:
+            return name
+        last = releases.known[-1]
+        if releases.exact:
+            how = {"image": "by the image", "pip": "by its installation", "settings": "by the settings"}.get(
+                releases.how or "", ""
+            )
+            return f"{name} {last}" + (f" ({how})" if how else "")
+        if releases.rolling:
+            return f"{name} {last}, the newest that is known (the image's tag moves)"
+        first = releases.known[0]
+        return (
+            f"{name}, no release named: {first} to {last}" if first != last else f"{name} {last}, the only one that takes this"
+        )
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last place in the catalog of the releases that the launch may run on."""
+        if self.catalog is None or not self.releases.known:
+            return self.index, self.index
+        return self.catalog.nearest(self.releases.known[0]), self.index
+
+    def keys(self, option: Option, path: tuple[str, ...]) -> Keys | None:
+        """The keys of an object in a JSON option, by the keys above it."""
+        if self.catalog is None or not option.json:
+            return None
+        name, keys = option.json, self.catalog.keys(option.json, self.index)
+        for key in path:
+            body = keys.get(key) if keys is not None else None
+            if body is None:
+                return None
+            name = f"{name}.{key}"
+            keys = self.catalog.inner(name, body, self.index)
+        return keys
+
+    def names(self, kind: str) -> dict[str, dict[str, Any]]:
+        """The names of a kind that the release has."""
+        lives = self.catalog.names(kind) if self.catalog is not None else {}
+        return {name: run[2] for name, runs in lives.items() for run in runs if run[0] <= self.index <= run[1]}
+
+    def choices(self, option: Option) -> list[str]:
+        """The values that an option takes, where they are all known."""
+        if option.choices is not None:
+            return [str(one) for one in option.choices if one is not None]
+        field = FIELDS.get((self.launch.engine, option.name))
+        if field is not None and self.catalog is not None:
+            keys = self.catalog.keys(field[0], self.index)
+            body = keys.get(field[1]) if keys is not None else None
+            return [str(one) for one in body.get("choices", ()) if one is not None] if body is not None else []
+        kind = LOOKED_UP.get(option.name)
+        return list(self.names(kind)) if kind is not None else []
+
+
+def briefly(launch: Launch, settings: Settings) -> str:
+    """The release of a launch in a word or two, without looking for those that would start it: "vLLM 0.27.1"."""
+    name, claim = ENGINE_NAMES[launch.engine], launch.release
+    if claim.release is not None:
+        return f"{name} {claim.release}"
+    given = settings.engine_versions.get(launch.engine)
+    if given is not None:
+        return f"{name} {given} (by the settings)"
+    latest = newest(launch.engine)
+    return f"{name} {latest}, the newest that is known" if claim.rolling and latest is not None else name
+
+
+_known: dict[object, Releases] = {}
+
+
+def releases_of(launch: Launch, settings: Settings) -> Releases:
+    """The releases that a launch may run on, as a check takes them; looked for once while what they depend on is the same."""
+    claim = launch.release
+    if claim.release is not None and release_key(claim.release) is not None:
+        return Releases([claim.release], exact=True, rolling=False, how=claim.how)
+    if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
+        key = content(launch, None)
+        found = _known.get(key)
+        if found is None:
+            if len(_known) >= _RELEASES_AT_MOST:
+                _known.clear()
+            found = _known[key] = possible_releases(launch, settings)[0]
+        return found
+    return possible_releases(launch, settings)[0]
+
+
+@lru_cache(maxsize=32)
+def _rules_by_operand(engine: str, folders: tuple[str, ...]) -> dict[str, list[Rule]]:
+    found: dict[str, list[Rule]] = {}
+    for rule in every(folders):
+        if rule.engine not in (engine, ANY) or rule.complaint is not None:
+            continue
+        names: set[str] = set()
+        for operand in operands(rule.when):
+            for name in (operand, *_STANDS_FOR.get(operand, ())):
+                names.add(name)
+                head, dot, _ = name.partition(".")
+                if dot and head not in ("env", "effective", "model", "gpu", "container"):
+                    names.add(head)
+        for name in sorted(names):
+            found.setdefault(name, []).append(rule)
+    return found
+
+
+def rules_on(name: str, here: Here, settings: Settings) -> list[Rule]:
+    """The rules that are asked for whose condition names an operand, and that hold for a release that the launch may run on.
+
+    name: as conditions write it: `kv-cache-dtype`, `speculative-config.method`, `env.NAME`
+    """
+    keys = [release_key(release) for release in here.releases.known]
+    return [
+        rule
+        for rule in _rules_by_operand(here.launch.engine, settings.rules).get(name, ())
+        if settings.wants(rule.id, rule.profile) and any(ranges.contains(rule.bounds, key) for key in keys)
+    ]

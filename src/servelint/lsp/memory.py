@@ -1,0 +1,113 @@
+"""The memory plan of a launch in a few lines: for the GPU that it names, else which common ones it fits on."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from servelint.cli.plans import content
+from servelint.comments import name_gpus
+from servelint.engines import ENGINE_NAMES
+from servelint.engines.config import Config, configs
+from servelint.launch import Launch
+from servelint.lsp.facts import Here
+from servelint.memory import PLANNED, plan_of
+from servelint.memory.plan import UNKNOWN, MemoryPlan
+from servelint.report.memory_text import interval_text
+from servelint.settings import Settings
+
+_AT_MOST = 128
+_VERDICTS = {
+    "fits": "It fits",
+    "tight": "It is tight",
+    "refused": "It does not fit, and the engine refuses to start",
+    "oom-risk": "It may run out of memory",
+}
+_ROWS_AT_MOST = 7
+
+_known: dict[object, tuple[MemoryPlan, list[MemoryPlan]]] = {}
+
+
+def plan_here(here: Here, settings: Settings) -> MemoryPlan | None:
+    """The plan of a launch whose GPU is named, for the newest release that it may run on; None where something is not known."""
+    if here.launch.engine not in PLANNED or here.launch.fragment:
+        return None
+    plan = _planned(here, settings)[0]
+    known = not plan.missing and plan.verdict != UNKNOWN and plan.gpu_gib is not None and plan.kv_gib is not None
+    return plan if known else None
+
+
+def named(here: Here, settings: Settings) -> Config:
+    """The launch with the GPU that a comment or the settings name, under the same release."""
+    bare: Launch = copy(here.launch)
+    name_gpus(bare, settings)
+    return configs(bare, [here.release] if here.release is not None else [])[0]
+
+
+def names_gpu(launch: Launch, settings: Settings) -> bool:
+    """Whether the file, a comment or the settings name the GPU of a launch."""
+    bare: Launch = copy(launch)
+    name_gpus(bare, settings)
+    product = bare.container.settings.get("gpu_product") if bare.container is not None else None
+    return bare.gpu is not None or product is not None
+
+
+def memory_lines(here: Here, settings: Settings) -> list[str]:
+    """Markdown; nothing where nothing can be said."""
+    if here.launch.engine not in PLANNED or here.launch.fragment:
+        return []
+    plan, others = _planned(here, settings)
+    if plan.gpu is not None:
+        known = plan_here(here, settings)
+        return _of_plan(known, here) if known is not None else _not_known(plan)
+    told = [one for one in others if one.verdict != UNKNOWN]
+    if not told:
+        return []
+    lines = ["", f"No GPU is named. By {ENGINE_NAMES[here.launch.engine]} {here.release} with what is said here:", ""]
+    for verdict in _VERDICTS:
+        names = [one.gpu or "" for one in told if one.verdict == verdict]
+        if names:
+            lines.append(f"- {verdict}: {', '.join(names)}")
+    return lines
+
+
+def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
+    """The plan, and those on common GPUs where none is named."""
+    config = named(here, settings)
+    key = content(config.launch, here.release)
+    found = _known.get(key)
+    if found is None:
+        from servelint.memory import variants
+
+        plan = plan_of(config)
+        others = variants.gpus([config]) if plan.gpu is None and plan.model is not None else []
+        if len(_known) >= _AT_MOST:
+            _known.clear()
+        found = _known[key] = plan, others
+    return found
+
+
+def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
+    if plan.kv_gib is None or plan.gpu_gib is None:
+        return []
+    lines = ["", f"{_VERDICTS[plan.verdict]} on {plan.gpu} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(here) + "."]
+    rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
+    if rows:
+        lines += ["", "| | GiB |", "|---|---:|", *[f"| {part.name} | {interval_text(part.gib)} |" for part in rows]]
+    if plan.kv_tokens is not None and plan.max_concurrency is not None and plan.max_model_len:
+        lines += [
+            "",
+            f"KV cache: {plan.kv_tokens:,} tokens, {plan.max_concurrency:.1f} requests of {plan.max_model_len:,} at once.",
+        ]
+    if plan.refusal:
+        lines += ["", f"It says: {plan.refusal}"]
+    if plan.largest_context and plan.max_model_len and plan.verdict != "fits" and plan.largest_context < plan.max_model_len:
+        lines += ["", f"The longest context that would start: about {plan.largest_context:,} tokens."]
+    return lines
+
+
+def _of_release(here: Here) -> str:
+    return "" if here.releases.exact else f", planned as {here.release}"
+
+
+def _not_known(plan: MemoryPlan) -> list[str]:
+    return ["", f"Whether it fits on {plan.gpu} is not known: {', '.join(plan.missing)}."] if plan.missing else []

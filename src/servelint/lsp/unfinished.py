@@ -1,0 +1,212 @@
+"""What is being typed at an offset of a text that is not finished.
+
+Where nothing stands at the offset yet, or no launch can be read of the text as it is, a stand-in is written there, with what
+would close the quotes and brackets in front of it, and the text is read again: so every format says itself what stands where.
+"""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+from itertools import pairwise
+
+from servelint.launch import Launch
+from servelint.lsp import cursor
+from servelint.lsp.analysis import Analysis
+from servelint.lsp.cursor import Cursor
+from servelint.readers import mentions_engine, read
+from servelint.readers.neighbours import Neighbours
+from servelint.source import Source, Span
+
+STAND_IN = "zqx"
+"""A word that no option, variable or key has."""
+
+_NAME = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]*$")
+_ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Za-z_]\w*$|[ \t]*(?:export|ENV)[ \t]+$")
+_ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
+_KEY = re.compile(r"[\w.-]*$")
+_READS_AT_MOST = 4
+_ALIKE = 3  # characters behind its indentation by which a line is taken for the same one
+
+
+class Typed:
+    """cursor:  what it is; its launch has the stand-in where that was needed
+    span:       the characters of the text that a completion takes the place of
+    typed:      those up to the offset, as the engine would be given them
+    before, after: what has to be written around it: the quotes of a list of strings, the sign after a name
+    bare:       the launch without it
+    config_key: it is a key of a file of options
+    """
+
+    __slots__ = ("after", "bare", "before", "config_key", "cursor", "span", "typed")
+
+    def __init__(self, found: Cursor, span: Span, typed: str, before: str = "", after: str = "") -> None:
+        self.cursor = found
+        self.span = span
+        self.typed = typed
+        self.before = before
+        self.after = after
+        self.bare = _without(found)
+        self.config_key = False
+
+
+def typed_at(
+    analysis: Analysis, offset: int, before: Analysis | None = None, neighbours: Neighbours | None = None
+) -> Typed | None:
+    """What is being typed at an offset; None where nothing is that belongs to a launch.
+
+    before:     the last analysis of the text that had launches, for files that say nothing of an engine while they are typed
+    neighbours: the files beside this one
+    """
+    source = analysis.source
+    versions = analysis.settings.engine_versions
+    found = cursor.at(source, analysis.launches, offset, versions)
+    if found is not None and found.span.start <= offset <= found.span.end and not _is_scalar(found):
+        return Typed(found, found.span, found.typed) if "\n" not in found.span.text else None
+    if not analysis.launches and (before is None or not before.launches) and not mentions_engine(source.text.encode()):
+        return None
+    beside = neighbours if neighbours is not None else Neighbours(None)
+    return (
+        _in_json(source, offset)
+        or _config_key(source, offset, beside)
+        or _with_stand_in(source, offset, beside, versions)
+        or (_since(before.source, source, offset, beside, versions) if before is not None else None)
+    )
+
+
+def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
+    for left, right, sign in _stand_ins(source, offset)[:_READS_AT_MOST]:
+        inserted = left + STAND_IN + right
+        text = source.text[:offset] + inserted + source.text[offset:]
+        other = Source(source.path, text, source.encoding)
+        launches = read(other, neighbours).launches
+        found = cursor.at(other, launches, offset + len(left) + 1, versions)
+        if found is None or STAND_IN not in found.span.text or "\n" in found.span.text or _is_scalar(found):
+            continue
+        start = min(found.span.start, offset)
+        end = max(found.span.end - len(inserted), offset)
+        quotes = left if right.startswith(left) else ""
+        return Typed(found, Span(source, start, end), found.typed[:-1], left, quotes + sign)
+    return None
+
+
+def _since(good: Source, source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
+    """The line of the offset within a text that could be read, in the place where it stands or belongs."""
+    number, column = source.position(offset)
+    line = source.line_text(number)
+    old, new = _lines(good), _lines(source)
+    after = len(new) - number
+    if old[: number - 1] == new[: number - 1]:
+        index = number - 1
+    elif after == 0 or old[-after:] == new[number:]:
+        index = max(len(old) - after - 1, 0)
+    else:
+        return None
+    there = old[index].rstrip("\r\n") if index < len(old) else ""
+    lead = len(line) - len(line.lstrip())
+    same = there[: lead + _ALIKE] == line[: lead + _ALIKE] or not there.strip()
+    at = index if same else index + (old[: number - 1] != new[: number - 1])
+    other = Source(source.path, "".join([*old[:at], line + "\n", *old[at + same :]]), source.encoding)
+    start = sum([len(one) for one in old[:at]])
+    found = _with_stand_in(other, start + column - 1, neighbours, versions)
+    if found is None or found.span.start < start:
+        return None
+    moved = offset - (start + column - 1)
+    found.span = Span(source, found.span.start + moved, found.span.end + moved)
+    return found
+
+
+def _lines(source: Source) -> list[str]:
+    """The lines of a text with their ends, as editors count them."""
+    starts = [*source.line_starts, len(source.text)]
+    return [source.text[start:end] for start, end in pairwise(starts)]
+
+
+def _in_json(source: Source, offset: int) -> Typed | None:
+    """A key or a value of a speculative config in a file of its own, which is no JSON while it is written."""
+    if not source.path.lower().endswith((".json", ".jsonc", ".json5")):
+        return None
+    from servelint.readers import spec_config
+
+    launch = spec_config.unfinished(source)
+    found = cursor.at(source, [launch], offset) if launch is not None else None
+    return Typed(found, found.span, found.typed) if found is not None and found.spot is not None else None
+
+
+def _is_scalar(found: Cursor) -> bool:
+    """Whether it is a single word where an object is to be: the first key of a mapping, perhaps."""
+    option = found.setting.option if found.setting is not None else None
+    text = found.text.flat if found.text is not None else ""
+    return found.kind == cursor.VALUE and option is not None and bool(option.json) and not text.lstrip().startswith("{")
+
+
+def _stand_ins(source: Source, offset: int) -> list[tuple[str, str, str]]:
+    """What to write before and after the stand-in, and which sign of a name's value that includes; the likeliest first."""
+    line = source.position(offset)[0]
+    start = source.line_starts[line - 1]
+    lead = source.text[start:offset]
+    rest = source.line_text(line)[offset - start :]
+    quote = _open_quote(lead)
+    found: list[tuple[str, str, str]] = []
+    if quote and quote not in rest:
+        found += [("", quote, ""), ("", quote + "]", "")]
+    elif not quote and _ITEM.search(lead):
+        found += [('"', '"', ""), ('"', '"]', "")]
+    found.append(("", "", ""))
+    if not quote and not rest.strip() and _NAME.match(lead) and lead[:1] in (" ", "\t"):
+        found.append(("", ": x", ": "))
+    if not quote and rest[:1] in ("", " ") and (_ASSIGNED.match(lead) or not lead.strip()):
+        found.append(("", "=x", "="))
+    return found
+
+
+def _open_quote(lead: str) -> str:
+    """The quote that is open at the end of a line's part; "" if none is."""
+    quote = ""
+    at = 0
+    while at < len(lead):
+        char = lead[at]
+        if quote == '"' and char == "\\":
+            at += 1
+        elif quote:
+            quote = "" if char == quote else quote
+        elif char == '"' or (char == "'" and not lead[at - 1 : at].isalnum()):
+            quote = char
+        at += 1
+    return quote
+
+
+def _config_key(source: Source, offset: int, neighbours: Neighbours) -> Typed | None:
+    """A key of a file of options: while it is not finished, the file is none, since all its keys are to be options."""
+    if not source.path.lower().endswith((".yaml", ".yml")):
+        return None
+    line = source.position(offset)[0]
+    start = source.line_starts[line - 1]
+    text = source.line_text(line)
+    lead = text[: offset - start]
+    name = re.match(r"[\w.-]*", text)
+    end = start + (name.end() if name is not None else 0)
+    rest = text[end - start :].strip()
+    if not _KEY.fullmatch(lead) or end < offset or not (rest == "" or rest.startswith(":")):
+        return None
+    other = Source(source.path, source.text[:start] + source.text[start + len(text) :], source.encoding)
+    launches = [one for one in read(other, neighbours).launches if one.fragment and one.name == "config"]
+    if not launches:
+        return None
+    found = Cursor(cursor.OPTION, cursor.config_of(launches[0], None), Span(source, start, end), text[: end - start], lead)
+    typed = Typed(found, found.span, "--" + lead, "", "" if rest else ": ")
+    typed.config_key = True
+    return typed
+
+
+def _without(found: Cursor) -> Launch:
+    """A launch without the word, with its option if it is a value, or without the variable."""
+    launch = copy(found.launch)
+    if found.variable is not None:
+        launch.env = {name: one for name, one in launch.env.items() if one is not found.variable}
+        return launch
+    gone = [found.word]
+    if found.setting is not None:
+        gone += found.setting.words
+    launch.argv = [word for word in launch.argv if not any(word is one for one in gone)]
+    return launch
