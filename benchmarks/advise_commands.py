@@ -1,15 +1,15 @@
-"""Every command that the adviser gives, for every checkpoint, release and method that it knows: is it clean, and does the engine take it?
+"""Every command that the adviser gives, for all checkpoints, releases and methods: is it clean, and does the engine take it?
 
-    python benchmarks/advise_commands.py make FOLDER          write FOLDER/cases/ENGINE-RELEASE.jsonl and FOLDER/configs
-    python benchmarks/advise_commands.py compare FOLDER       hold FOLDER/answers/ENGINE-RELEASE.jsonl against them
+    python benchmarks/advise_commands.py make FOLDER       write FOLDER/cases/ENGINE-RELEASE.jsonl and FOLDER/configs
+    python benchmarks/advise_commands.py compare FOLDER    hold FOLDER/answers/ENGINE-RELEASE.jsonl against them
 
-`make` asks for a command for each model with layers or drafts of its own in each release, and for one of each architecture without
-drafts, counts what it gets and what is refused, and judges each command once more as `servelint check` does. Of commands that differ in
-nothing but the size of the model one is written as a case: {"id", "argv", "env"}, argv being what follows `vllm serve` or
-`python -m sglang.launch_server`. FOLDER/configs/NAME.json is the config.json that is known of each model.
+`make` asks for a command for each model with layers or drafts of its own in each release, and for one of each architecture
+without drafts, counts what it gets and what is refused, and judges each command once more as `servelint check` does. Of those
+that differ in nothing but the size of the model one is written as a case: {"id", "argv", "env"}, argv being what follows `vllm
+serve` or `python -m sglang.launch_server`. FOLDER/configs/NAME.json is the config.json that is known of each model.
 
-Whoever can run the engines' own start-up (argument parsing and configuration) answers with one line a case: {"id", "ok", "error"}, and
-"harness_suspect": true where the answer says more of the machinery than of the engine. `compare` lists the commands that the engine refuses.
+Whoever can run the engines' own start-up (argument parsing and configuration) answers in a line a case: {"id", "ok", "error"},
+and with "harness_suspect" where it says more of the machinery than of the engine. `compare` lists what is refused.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import json
 import os
 import re
 import sys
+from typing import Any
 
 from servelint.advise.commands import Refused, ServeCommand, serve_command
 from servelint.advise.drafts import own_drafts
@@ -61,7 +62,7 @@ def asked() -> list[Asked]:
     """All models that can draft, with few and with more tokens, and one of each architecture without drafts."""
     found: list[Asked] = []
     seen: set[str] = set()
-    for name in catalog._data()["models"]:
+    for name in catalog.known_names():
         known = catalog.lookup(name)
         if known is None or known.draft is not None:
             continue
@@ -74,7 +75,8 @@ def asked() -> list[Asked]:
             found.append((name, None, 0, None))
     for draft, target in DRAFTS.items():
         known = catalog.lookup(draft)
-        assert known is not None and known.draft is not None and catalog.lookup(target) is not None, draft
+        if known is None or known.draft is None or catalog.lookup(target) is None:
+            sys.exit(f"{draft} or {target} is not known any more")
         found.append((target, known.draft.kind, 3 if known.draft.kind == "eagle3" else 15, draft))
     return found
 
@@ -99,8 +101,7 @@ def command(engine: str, release: str, one: Asked) -> tuple[ServeCommand | Refus
             found = found or refused
             continue
         return made, count
-    assert found is not None
-    return found, 4
+    return found or sys.exit(f"nothing was asked for {model}"), 4
 
 
 def why(refused: Refused) -> str:
@@ -112,10 +113,10 @@ def why(refused: Refused) -> str:
 def kind(made: ServeCommand) -> tuple[object, ...]:
     """Equal for commands whose models differ in size alone."""
     known = catalog.lookup(made.model)
-    assert known is not None
+    kinds = (known.model_type, known.quantization.method) if known is not None else ()
     words = tuple(word for word in made.argv if word != made.model)
     own = own_drafts(made.model)
-    return own.architecture, known.model_type, known.quantization.method, words, tuple(made.env)
+    return own.architecture, kinds, words, tuple(made.env)
 
 
 def make(folder: str) -> None:
@@ -158,7 +159,7 @@ def make(folder: str) -> None:
 def configs(folder: str, models: set[str]) -> None:
     os.makedirs(os.path.join(folder, "configs"), exist_ok=True)
     for name in sorted(models):
-        config = catalog.unpacked(catalog._data()["models"][name]["config"])
+        config = catalog.config_of(name) or {}
         config.setdefault("architectures", [own_drafts(name).architecture])
         with open(os.path.join(folder, "configs", name.replace("/", "--") + ".json"), "w") as file:
             json.dump(config, file)
@@ -187,7 +188,7 @@ def compare(folder: str) -> None:
         print(f"\n{engine}: {error}\n    {len(names)}: {', '.join(names[:6])}")
 
 
-def _lines(path: str) -> list[dict[str, object]]:
+def _lines(path: str) -> list[dict[str, Any]]:
     with open(path) as file:
         return [json.loads(line) for line in file]
 

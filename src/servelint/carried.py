@@ -11,13 +11,13 @@ from copy import copy
 from servelint.engines.config import Config, configs
 from servelint.launch import Launch
 from servelint.models.local import CONFIG
-from servelint.models.stored import INDEX, QUANTIZATION
-from servelint.shell.files import Opened
 from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from servelint.shell.files import Opened
 
 _DRAFTS = ("speculative-config.model", "spec-model", "speculative-draft-model-path")
 
@@ -32,7 +32,11 @@ class Carried:
 
     def __call__(self, name: Text) -> Opened | None:
         text = self.texts.get(name.flat)
-        return Opened(text, name.flat, False, None) if text is not None else None
+        if text is None:
+            return None
+        from servelint.shell.files import Opened  # a launch that names no file needs nothing of the shell
+
+        return Opened(text, name.flat, False, None)
 
 
 def carry(given: Launch) -> Carried | None:
@@ -47,6 +51,8 @@ def carry(given: Launch) -> Carried | None:
     for model in _models(config):
         folder = model.rstrip("/")
         if launch.open(Text.of(f"{folder}/{CONFIG}")) is not None:
+            from servelint.models.stored import INDEX, QUANTIZATION  # where a model is here: a check needs them nowhere else
+
             for name in (QUANTIZATION, INDEX):
                 launch.open(Text.of(f"{folder}/{name}"))
     return found if found.texts else None

@@ -195,3 +195,20 @@ def test_quantization_capability(text: str, release: str, gpu: str | None, expec
     found = config(text, release)
     found.launch.gpu = gpu
     assert (run_check("quantization_capability", found) or {}).get("least") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "release", "needs"),
+    [
+        ("XiaomiMiMo/MiMo-7B-Base", "0.5.23", "its own code"),
+        ("XiaomiMiMo/MiMo-7B-Base", "0.5.2", "its own code"),
+        ("XiaomiMiMo/MiMo-V2-Flash", "0.5.21", "Transformers 5.13.0 or its own code"),
+        ("XiaomiMiMo/MiMo-V2-Flash", "0.5.22", None),
+        ("XiaomiMiMo/MiMo-V2-Flash", "0.5.6", None),  # the release does not list the architecture: another rule's
+        ("Qwen/Qwen3-8B", "0.5.21", None),
+        ("$MODEL", "0.5.21", None),
+    ],
+)
+def test_a_config_that_sglang_cannot_read(words: str, release: str, needs: str | None) -> None:
+    found = run_check("sglang_config_code", config(f"python -m sglang.launch_server --model-path {words}", release))
+    assert found == ({"needs": needs} if needs is not None else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -10,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pytest_lsp import LanguageClient, make_test_lsp_client
+from pygls.protocol import default_converter
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, LanguageClient, register_lsp_features
+
+PATIENCE = 8.0
+"""Seconds after which a test has failed: it waits for an answer, never for a time."""
 
 COMMAND = (sys.executable, "-m", "servelint", "lsp")
 
@@ -27,6 +32,19 @@ PULL_UTF8 = types.ClientCapabilities(
 )
 
 
+class Editor(LanguageClient):
+    """told: the diagnostics that the server sent, in their order"""
+
+    def __init__(self) -> None:
+        super().__init__(converter_factory=default_converter)
+        self.told: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+        register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: _told})
+
+
+def _told(client: Editor, params: types.PublishDiagnosticsParams) -> None:
+    client.told.put_nowait(params)
+
+
 @asynccontextmanager
 async def led(
     capabilities: types.ClientCapabilities = PUSH,
@@ -34,9 +52,9 @@ async def led(
     folders: Sequence[Path] = (),
     options: Any = None,
     configuration: dict[str, Any] | None = None,
-) -> AsyncIterator[LanguageClient]:
+) -> AsyncIterator[Editor]:
     """A session. options: what the editor says at its beginning;  configuration: by the URI of a folder, "" for all"""
-    client = make_test_lsp_client()
+    client = Editor()
     for scope, settings in (configuration or {}).items():
         client.set_configuration({"servelint": settings}, scope_uri=scope)
     await client.start_io(*COMMAND, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
@@ -49,8 +67,10 @@ async def led(
     )
     try:
         yield client
-        await client.shutdown_session()
+        await asyncio.wait_for(client.shutdown_session(), PATIENCE)
     finally:
+        if client._server is not None and client._server.returncode is None:
+            client._server.kill()
         await client.stop()  # type: ignore[no-untyped-call]
 
 
@@ -72,16 +92,17 @@ def changed(client: LanguageClient, uri: str, version: int, text: str, place: ty
     client.text_document_did_change(types.DidChangeTextDocumentParams(named, [change]))
 
 
-async def published(client: LanguageClient, uri: str, version: int | None = None) -> list[types.Diagnostic]:
+async def published(client: Editor, uri: str, version: int | None = None) -> list[types.Diagnostic]:
     """The next diagnostics of a text that the server tells, of a version if one is given."""
     while True:
-        found = await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        found = await asyncio.wait_for(client.told.get(), PATIENCE)
         if found.uri == uri and version in (None, found.version):
             return list(found.diagnostics)
 
 
 async def pulled(client: LanguageClient, uri: str) -> list[types.Diagnostic]:
     """The diagnostics of a text, by asking."""
-    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri)))
+    asked = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+    report = await asyncio.wait_for(client.text_document_diagnostic_async(asked), PATIENCE)
     assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
     return list(report.items)

@@ -12,10 +12,7 @@ from queue import Queue
 from threading import Thread
 from typing import Any
 
-from tests.lsp.clients import COMMAND
-
-PATIENCE = 60.0
-"""Seconds after which a test has failed: it waits for an answer, never for a time."""
+from tests.lsp.clients import COMMAND, PATIENCE
 
 
 class Process:

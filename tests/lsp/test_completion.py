@@ -150,6 +150,10 @@ class TestValues:
         text = chart("        maxModelLen: 4096\n        dtype: ‸")
         assert written("values.yaml", text, "bfloat16") == "dtype: bfloat16"
 
+    def test_of_a_switch_in_a_file_of_options(self) -> None:
+        text = "model: x/y\nmax-model-len: 4096\nenable-prefix-caching: ‸\n"
+        assert list(offered("config.yaml", text)) == ["true", "false"]
+
     def test_are_those_of_the_release(self) -> None:
         text = compose("\n      - --kv-cache-dtype\n      - ‸", image="vllm/vllm-openai:v0.19.1")
         assert "turboquant_k8v4" not in offered("compose.yml", text)
@@ -315,6 +319,8 @@ class TestNothing:
             ("serve.sh", f"echo ‸\n{QWEN}\n"),
             ("serve.sh", f"# ‸\n{QWEN}\n"),
             ("serve.sh", "‸\n"),
+            ("serve.sh", "vllm serve ‸Qwen/Qwen3-8B\n"),
+            ("serve.sh", "MODEL=‸${MODEL:-Qwen/Qwen3-8B}\nvllm serve $MODEL\n"),
             ("compose.yml", "services:\n  db:\n    image: postgres:‸\n"),
         ],
     )

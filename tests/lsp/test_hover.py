@@ -188,6 +188,10 @@ class TestProblems:
         assert sum(line.startswith("- ") for line in told.splitlines()) <= 6
         assert "more" in told.splitlines()[-1]
 
+    def test_a_rule_is_told_by_its_name_too(self) -> None:
+        told = shown("compose.yml", compose(" --model x/y --gpu-memory-‸utilization 0.9"))
+        assert "- error: --gpu-memory-utilization is a fraction above 0 and at most 1 (0.6 and later), `vllm/" in told
+
     def test_rules_that_are_switched_off_are_not_told(self) -> None:
         told = shown("compose.yml", compose(self.COMMAND), Settings(ignore=("vllm/*",)))
         assert "Known problems:" not in told
@@ -227,6 +231,15 @@ class TestModel:
 
     def test_of_which_nothing_is_known(self) -> None:
         assert "Not a model that servelint knows by its name." in shown("compose.yml", compose(" --model acme/‸secret"))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("[x](command:y)", "\\[x\\](command:y)"), ("<b>x</b>", "\\<b\\>x\\</b\\>"), ("a`b`c", "a\\`b\\`c")],
+)
+def test_nothing_in_a_text_is_markup(value: str, told: str) -> None:
+    text = compose(f"\n      - --model=x/y\n      - --kv-cache-‸dtype\n      - '{value}'")
+    assert told in shown("compose.yml", text)
 
 
 def test_nothing_on_what_belongs_to_no_launch() -> None:

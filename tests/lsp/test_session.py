@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
-from pytest_lsp import LanguageClient
 
-from tests.lsp.clients import PULL, PULL_UTF8, PUSH, changed, led, opened, published, pulled
+from tests.lsp.clients import PULL, PULL_UTF8, PUSH, Editor, changed, led, opened, published, pulled
 from tests.lsp.editing import NAMES, Edit, edits, originals
 from tests.lsp.told import Checked, Kept, Told, checked, of_server, position
 
@@ -49,7 +48,7 @@ def concerned(edit: Edit) -> tuple[str, ...]:
     return (edit.name, "compose.yml") if edit.name == ".env" else (edit.name,)
 
 
-async def told(client: LanguageClient, uri: str, version: int) -> list[types.Diagnostic]:
+async def told(client: Editor, uri: str, version: int) -> list[types.Diagnostic]:
     return await published(client, uri, version) if client.capabilities is PUSH else await pulled(client, uri)
 
 

@@ -116,5 +116,5 @@ class TestPlans:
         argv = ["--model-path", "Qwen/Qwen2.5-1.5B-Instruct", "--mem-fraction-static", "0.4", "--kv-cache-dtype", "fp4_e2m1"]
         found = named("sglang", argv, None, "gb10")
         (note,) = [one for one in found.notes if one.startswith("by release: ")]
-        assert "to 0.5.15.post1, 41.8 GiB of KV cache, 169.71 requests at once" in note
-        assert "to 0.5.20, 41.8 GiB of KV cache, 159.58 requests at once" in note
+        assert "to 0.5.15.post1, 41.5 GiB of KV cache, 168.69 requests at once" in note
+        assert "to 0.5.20, 41.5 GiB of KV cache, 158.62 requests at once" in note

@@ -6,6 +6,7 @@ import pytest
 
 from servelint.memory.plan import GIB, UNKNOWN
 from servelint.memory.vllm import capacity
+from servelint.memory.vllm.budget import workspaces
 from servelint.memory.vllm.compressed import Compressed
 from servelint.memory.vllm.layers import cache_of
 from servelint.memory.vllm.settings import Settings
@@ -98,3 +99,26 @@ class TestLayout:
         plan = planned(f"{PRO} --tensor-parallel-size 8 {more}", "0.33.0", "h200")
         assert plan.verdict == UNKNOWN
         assert plan.missing
+
+
+class TestWorkspaces:
+    @pytest.mark.parametrize(("release", "gib"), [("0.12.0", 0.0), ("0.13.0", 0.997), ("0.19.0", 1.497)])
+    def test_sparse_attention_reserves_keys_for_forty_requests(self, release: str, gib: float) -> None:
+        """GLM-5.1: 40 x 202,752 keys of 132 bytes, and 512 MiB of logits from 0.19.0."""
+        config = config_of("zai-org/GLM-5.1-FP8 --tensor-parallel-size 8", release, "h200")
+        model = find("zai-org/GLM-5.1-FP8")
+        assert model is not None
+        assert workspaces(Settings(config, model), model).mid == pytest.approx(gib, abs=0.001)
+
+    def test_starts_of_glm_5_1(self) -> None:
+        """19.55 and 19.47 GiB on eight RTX PRO 6000, 18.51 with MTP: local-inference-lab/rtx6kpro, May 2026."""
+        command = (
+            "lukealonso/GLM-5.1-NVFP4-MTP --quantization modelopt_fp4 --tensor-parallel-size 8 --kv-cache-dtype fp8"
+            " --gpu-memory-utilization 0.865 --max-num-batched-tokens 8192 --max-num-seqs 64 --max-cudagraph-capture-size 256"
+        )
+        drafts = """ --speculative-config '{"method": "mtp", "num_speculative_tokens": 3}'"""
+        plain, drafted = (planned(command + more, "0.20.2rc1.dev249+glm", "rtx-pro-6000") for more in ("", drafts))
+        assert plain.kv_gib is not None
+        assert drafted.kv_gib is not None
+        assert plain.kv_gib.mid == pytest.approx(19.5, rel=0.02)
+        assert drafted.kv_gib.mid == pytest.approx(18.51, rel=0.02)

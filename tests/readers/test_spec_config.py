@@ -6,7 +6,7 @@ import pytest
 
 from servelint import json_nodes
 from servelint.linter import check_launches
-from servelint.readers import read
+from servelint.readers import read, spec_config
 from servelint.settings import Settings
 from servelint.source import Source
 from tests.launching import argv, launch_in, launches_in, lines, marked_launch, shown, sites
@@ -97,3 +97,16 @@ def test_nothing_is_said_of_what_the_rest_of_the_launch_may_set() -> None:
     found = check_launches(launch.source, [launch], settings)
     # the method is named here; the model and prefix caching are not
     assert [(finding.rule, finding.span) for finding in found] == [("vllm/spec-method-alias", marks[0])]
+
+
+class TestUnfinished:
+    @pytest.mark.parametrize("text", ['{"num_speculative_tokens": 2, "met', '\n{"num_speculative_tokens": }\n'])
+    def test_what_is_to_be_one_is_told_while_it_is_no_json(self, text: str) -> None:
+        launch = spec_config.unfinished(Source("spec.json", text))
+        assert launch is not None
+        assert launch.fragment
+        assert argv(launch) == ["--speculative-config", text.strip()]
+
+    @pytest.mark.parametrize("text", ["", "[", '{"method": "mtp", ', "num_speculative_tokens"])
+    def test_what_may_be_anything_is_not(self, text: str) -> None:
+        assert spec_config.unfinished(Source("spec.json", text)) is None

@@ -8,7 +8,7 @@ import pytest
 
 from servelint.engines.catalog import Catalog, Option
 from servelint.engines.catalog_file import compile_catalog
-from servelint.report.life import near, of_option, of_variable, takes
+from servelint.report.life import field, lasting, near, of_option, of_variable, takes
 
 DATA: dict[str, Any] = {
     "engine": "vllm",
@@ -134,3 +134,41 @@ class TestVariable:
 )
 def test_what_may_have_been_meant(name: str, expected: str | None) -> None:
     assert near(CATALOG, name) == expected
+
+
+class TestField:
+    """A key of a JSON option."""
+
+    @pytest.mark.parametrize(
+        ("body", "told"),
+        [
+            ({"type": "int", "default": 2, "gt": 0}, "a whole number, more than 0, default 2"),
+            ({"type": ["str", "null"], "default": None}, "a text"),
+            ({"type": ["int", "str"]}, "a whole number or a text"),
+            ({"type": "bool", "default": False}, "true or false, default false"),
+            ({"choices": ["a", "b", None], "type": "str", "deprecated": True}, "one of a or b, deprecated"),
+            ({"type": "object", "default": ""}, "an object, default an empty text"),
+            ({"type": "any"}, "a value"),
+            ({}, "a value"),
+        ],
+    )
+    def test_what_it_takes(self, body: dict[str, Any], told: str) -> None:
+        assert field(body) == told
+
+    def test_of_many_choices_the_first_ones(self) -> None:
+        assert field({"choices": ["a", "b", "c", "d"]}, 2) == "one of a, b or one of 2 more"
+
+
+class TestLasting:
+    @pytest.mark.parametrize(
+        ("runs", "told"),
+        [
+            ([(0, 3)], "In every vLLM since 0.6.0, the oldest that is known."),
+            ([(0, 1), (2, 3)], "In every vLLM since 0.6.0, the oldest that is known."),
+            ([(1, 3)], "In vLLM 0.7.0 and later."),
+            ([(0, 0), (2, 3)], "In vLLM 0.6.0 and 0.8.0 and later."),
+            ([(0, 1)], "In vLLM 0.6.0 to 0.7.0; gone in 0.8.0."),
+        ],
+    )
+    def test_in_which_releases_something_is(self, runs: list[tuple[int, int]], told: str) -> None:
+        assert lasting(runs, CATALOG) == told

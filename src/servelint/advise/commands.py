@@ -1,4 +1,4 @@
-"""The command that serves a model on one release of an engine, with drafts or without, so that the rule book has nothing against it.
+"""The command that serves a model on one release of an engine, with drafts or without: the rule book has nothing against it.
 
 A command is written, judged as `servelint check` judges it, and changed where a finding tells how: each change is a note with
 the rule's reason and evidence. What cannot be mended is refused, with the rule's words.
@@ -16,6 +16,7 @@ from servelint.advise.remedies import mend
 from servelint.api import check_command
 from servelint.engines.releases import known_releases, release_key
 from servelint.finding import Finding
+from servelint.rules.rule import SEVERITIES
 from servelint.settings import Settings
 
 TYPE_CHECKING = False
@@ -25,17 +26,20 @@ if TYPE_CHECKING:
 METHODS = ("mtp", "eagle3", "dflash")
 _ROUNDS = 8
 """No command needs as many changes; a rule that asks for one again and again is not mended by it."""
-_OLD_NAMES = {"Ernie4_5_MoeForCausalLM": "ernie_mtp", "Qwen3NextForCausalLM": "qwen3_next_mtp"}
-"""vLLM before 0.11.0: methods of models that are not called deepseek_mtp."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Why something is written, or why nothing can be: one sentence, the rule that says it ("" for none), its evidence."""
+    """Why something is written, or why nothing can be, or what drafting costs: one sentence.
+
+    rule:     that says it, "" for none;  evidence: what the rule cites
+    written:  what was written for it ("--disable-radix-cache"), "" where nothing was
+    """
 
     text: str
     rule: str = ""
     evidence: tuple[str, ...] = ()
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +235,8 @@ def _own_drafts(options: Options) -> list[Note]:
         text, source = why
         raise Refused(options.engine, options.release, options.model, [Note(text, "", (source,) if source else ())])
     if own.layers is None:
-        return [
-            Note(
-                f"whether {options.model} has layers for multi-token prediction is not known here; without any it does not start"
-            )
-        ]
+        text = f"whether {options.model} has layers for multi-token prediction is not known; without any it does not start"
+        return [Note(text)]
     return []
 
 
@@ -256,22 +257,25 @@ def _speculate(options: Options, method: str, tokens: int, draft: str | None) ->
 
 
 def _vllm_method(options: Options) -> str:
-    """`mtp` from 0.11.0 on, before it a name for each family."""
-    names = ("mtp", _OLD_NAMES.get(drafts.own_drafts(options.model).architecture, ""), "deepseek_mtp")
-    return next((name for name in names if options.knows("speculative-methods", name)), "mtp")
+    """`mtp` from 0.11.0 on; what 0.10.2 has beside deepseek_mtp is not written, as the rule book has that release refused."""
+    return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 
 
 def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> list[Note]:
     """Change the options until nothing but what drafting costs is said of them. Raises Refused with what stays."""
     notes: list[Note] = []
     before: list[Finding] = []
+    written = ""
     for _ in range(_ROUNDS):
         findings = check_command(options.engine, options.argv(), options.release, options.env, settings)
-        faults = [finding for finding in findings if finding.severity != "info"]
+        faults = sorted([one for one in findings if one.severity != "info"], key=lambda one: -SEVERITIES.index(one.severity))
         rules = {finding.rule for finding in faults}
-        notes += [_note(finding) for finding in before if finding.rule not in rules]
-        if not any([_mend(options, finding, trust_remote_code) for finding in faults]):
+        notes += [_note(finding, written) for finding in before if finding.rule not in rules]
+        said = options.said()
+        changed = [_mend(options, finding, trust_remote_code) for finding in faults]
+        if not any(changed):
             break
+        written = " ".join(word for word in options.said() if word not in said)
         before = faults
     if faults:
         raise Refused(options.engine, options.release, options.model, [_note(finding) for finding in faults])
@@ -279,10 +283,10 @@ def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> li
 
 
 def _mend(options: Options, finding: Finding, trust_remote_code: bool) -> bool:
-    if finding.rule == "vllm/config-needs-remote-code":
+    if finding.rule.endswith("/config-needs-remote-code"):
         return trust_remote_code and options.set("trust-remote-code")
     return mend(options, finding)
 
 
-def _note(finding: Finding) -> Note:
-    return Note(finding.sentence, finding.rule, tuple(finding.evidence))
+def _note(finding: Finding, written: str = "") -> Note:
+    return Note(finding.sentence, finding.rule, tuple(finding.evidence), written)

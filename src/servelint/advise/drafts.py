@@ -34,7 +34,8 @@ VLLM = {
     "Step3p5ForCausalLM": "0.15.1",
     "Step3p7ForConditionalGeneration": "0.23.0",
 }
-"""SpeculativeConfig.hf_config_override in vllm/config/speculative.py (config.py before 0.10), run on each of these release by release.
+"""SpeculativeConfig.hf_config_override in vllm/config/speculative.py (config.py before 0.10), run on each of these, release by
+release.
 
 Of 0.15.0 and 0.15.1, whose source was not at hand, the names of methods tell it (glm4_moe_lite_mtp, step3p5_mtp).
 """

@@ -55,6 +55,12 @@ class Options:
             words += ["--speculative-config", json.dumps(self.speculation, separators=(",", ":"))]
         return [*words, *self.more]
 
+    def said(self) -> list[str]:
+        """Variables, options with their values and keys of the speculative config, one a text."""
+        options = ["--" + option if value is None else f"--{option} {value}" for option, value in self.values.items()]
+        keys = [json.dumps({key: value}, separators=(",", ":"))[1:-1] for key, value in self.speculation.items()]
+        return [*(f"{name}={value}" for name, value in self.env.items()), *options, *keys]
+
     def catalog(self) -> Catalog:
         found = catalog.load(self.engine)
         if found is None:

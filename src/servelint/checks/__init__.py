@@ -33,6 +33,7 @@ CHECKS = (
     "served_name",
     "sglang_adaptive_steps",
     "sglang_attention_heads",
+    "sglang_config_code",
     "sglang_context",
     "sglang_context_override",
     "sglang_context_parallel",

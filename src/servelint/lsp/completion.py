@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.comments import SIGN
 from servelint.engines import ENGINE_NAMES, images
 from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option
 from servelint.engines.releases import known_releases, release_key
@@ -59,8 +60,13 @@ def complete(
 
     before:     the last analysis that had launches;  neighbours: the files beside the text's
     """
+    if SIGN in analysis.source.text:
+        from servelint.lsp import remarks
+
+        if remarks.is_remark(analysis.source, offset):
+            return remarks.complete_remark(analysis, offset)
     typed = typed_at(analysis, offset, before, neighbours)
-    if typed is None:
+    if typed is None or "\n" in typed.span.text:
         return []
     kind = typed.cursor.kind
     if HOLE in typed.typed or (typed.cursor.text is not None and not typed.cursor.text.known):
@@ -90,14 +96,27 @@ def _words(typed: Typed, here: Here) -> list[Item]:
     found = typed.cursor
     if found.kind == cursor.OPTION or typed.typed.startswith("-"):
         return _options(typed, here)
-    if found.kind == cursor.MODEL or (found.setting is None and not found.name):
-        return _options(typed, here) if typed.typed == "" and found.setting is None else []
+    word = found.word
+    fresh = typed.typed == "" and word is not None and word.text.flat in ("", STAND_IN)
+    if found.setting is None:
+        return (_switched(typed, here) if here.launch.fragment else _options(typed, here)) if fresh else []
     values = _values(typed, here)
-    option = found.setting.option if found.setting is not None else None
-    if typed.typed == "" and option is not None and found.setting is not None and found.setting.word is not found.word:
+    option = found.setting.option
+    if fresh and option is not None and found.setting.word is not word:
         further = option.kind == OPTIONAL or (option.kind == LIST and len(found.setting.values) > 1)
         values += _options(typed, here) if further else []
     return values
+
+
+def _switched(typed: Typed, here: Here) -> list[Item]:
+    """What a switch is set to in a file of options."""
+    argv = typed.cursor.launch.argv
+    at = next((index for index, word in enumerate(argv) if word is typed.cursor.word), 0)
+    option = _declared(argv[at - 1].text.flat.replace("_", "-"), here) if at else None
+    if option is None or option.takes_value:
+        return []
+    entries = [_choice(one, number, f"value of {long_name(option)}") for number, one in enumerate(("true", "false"))]
+    return [Item(entry, "value", typed.span, entry.label) for entry in entries]
 
 
 def _options(typed: Typed, here: Here) -> list[Item]:

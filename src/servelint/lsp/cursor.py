@@ -81,7 +81,7 @@ def at(source: Source, launches: Iterable[Launch], offset: int, versions: Mappin
                 return found
             behind = behind or found
         other = _in_variables(launch, source, offset, release) or _in_image(launch, source, offset, release)
-        if other is not None:
+        if other is not None and _covers(other.span, source, offset):
             return other
     return behind
 
@@ -131,12 +131,17 @@ def _in_words(launch: Launch, source: Source, offset: int, release: str | None) 
         if index is None and word.site is not None and word.site.source is source and not word.text.flat:
             index = 0 if word.site.start < offset < word.site.end else None
         if index is not None:
-            one = _of_word(config_of(launch, release), word, index, source, offset)
-            found += [one] if one is not None else []
+            one = of_word(config_of(launch, release), word, index, source, offset)
+            found += [one] if one is not None and _covers(one.span, source, offset) else []
     return found
 
 
-def _of_word(config: Config, word: Word, index: int, source: Source, offset: int) -> Cursor | None:
+def _covers(span: Span, source: Source, offset: int) -> bool:
+    return span.source is source and span.start <= offset <= span.end
+
+
+def of_word(config: Config, word: Word, index: int, source: Source, offset: int) -> Cursor | None:
+    """What a word of a launch is, at a position of its text, which is that of an offset."""
     flat = word.text.flat
     for setting in config.reading.arguments.every:
         if setting.word is word:
@@ -191,6 +196,8 @@ def _of_value(
         return whole
     text = value.cut(inside.start, inside.end)
     span = text.extent() or Span(source, offset, offset)
+    if not _covers(span, source, offset):
+        return whole  # a part of it is not known
     typed = value.flat[inside.start : min(index, inside.end)] if index > inside.start else ""
     found = Cursor(KEY if inside.is_key else FIELD, config, span, name, typed)
     found.setting, found.word, found.text, found.spot = setting, word, text, inside

@@ -14,8 +14,16 @@ LONGEST = 64 << 20
 """Bytes (64 MiB). What says that it is longer is no message."""
 
 _LENGTH = re.compile(rb"(?i)Content-Length:[ \t]*(\d+)[ \t]*\r?\n")
+_NAME = b"Content-Length:"
 _END = re.compile(rb"\r?\n\r?\n")
 _HEADER_AT_MOST = 4096
+
+
+def _next(body: bytes) -> int:
+    """Where a header starts, perhaps only its first characters at the end."""
+    start = body.find(_NAME)
+    count = next(count for count in range(len(_NAME), -1, -1) if body.endswith(_NAME[:count]))
+    return start if start != -1 else len(body) - count
 
 
 class Broken:
@@ -73,8 +81,6 @@ class Frames:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
-            # a length that is too long takes the header of the next message, one that is too short leaves a rest
-            inside = _LENGTH.search(body)
-            if inside is not None:
-                self._buffer[:0] = body[inside.start() :]
+            # a length that is too long takes some of the next message; one that is too short leaves a rest
+            self._buffer[:0] = body[_next(body) :]
             return Broken(f"{type(error).__name__}: {error}")

@@ -5,12 +5,14 @@ to go wrong with it. Markdown, a screenful at most; what nobody knows is not sai
 from __future__ import annotations
 
 from servelint.acceptance.wording import listed
+from servelint.comments import SIGN
 from servelint.engines.catalog import Option
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.lsp.facts import LOOKED_UP, METHOD, Here
 from servelint.lsp.listing import long_name
+from servelint.lsp.markup import code
 from servelint.lsp.memory import memory_lines
 from servelint.lsp.problems import problems, told
 from servelint.report import life
@@ -38,6 +40,11 @@ class Hover:
 def hover(analysis: Analysis, offset: int) -> Hover | None:
     """What is known of what stands at an offset; None where nothing is that a launch has."""
     source = analysis.source
+    if SIGN in source.text:
+        from servelint.lsp import remarks
+
+        if remarks.is_remark(source, offset):
+            return remarks.hover_remark(analysis, offset)
     found = cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)
     if found is not None:
         here = Here(found.launch, analysis.settings)
@@ -62,7 +69,7 @@ def _option(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
         return []
     if spelling is None:
         return _unknown(found, here, analysis)
-    lines = [f"**`{spelling}`** · {here.shown}", ""]
+    lines = [f"**{code(spelling)}** · {here.shown}", ""]
     option = _declared(found, here)
     if option is None:
         lines.append("No option of this release.")
@@ -82,8 +89,8 @@ def _unknown(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     if here.catalog is None or not name.startswith("--") or HOLE in name:
         return []
     close = life.near(here.catalog, name)
-    lines = [f"**`{name}`** · {here.shown}", "", "No option of any release that servelint knows."]
-    lines += ["", f"Is `{close}` meant?"] if close is not None else []
+    lines = [f"**{code(name)}** · {here.shown}", "", "No option of any release that servelint knows."]
+    lines += ["", f"Is {code(close)} meant?"] if close is not None else []
     return [*lines, *problems(found, here, analysis, [])]
 
 
@@ -169,7 +176,7 @@ def _chosen(name: str, value: str, choices: list[str], runs: list[tuple[int, int
     """A value that is one of several names; nothing where the names are not known."""
     if not choices:
         return []
-    lines = [f"**`{value}`** of `{name}` · {here.shown}", ""]
+    lines = [f"**{code(value)}** of {code(name)} · {here.shown}", ""]
     taken = value in choices
     lines.append(
         "One of its values." if taken else f"No value of it in this release: one of {listed(choices, _CHOICES_AT_MOST)}."
@@ -190,7 +197,7 @@ def _key(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     if keys is None:
         return []
     body = keys.get(found.path[-1])
-    lines = [f"**`{name}`** of `{long_name(option)}` · {here.shown}", ""]
+    lines = [f"**{code(name)}** of {code(long_name(option))} · {here.shown}", ""]
     if body is None:
         what = "refuses the object for it" if keys.extra == "reject" else "ignores it"
         lines.append(f"No key of this release, which {what}.")
@@ -228,7 +235,7 @@ def _field_value(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     lines = _chosen(".".join(found.path), value, choices, runs, here)
     alias = here.names("speculative-methods").get(value, {}).get("alias_of") if method else None
     if alias:
-        lines[2] = f"Another name of `{alias}`, which the release makes of it."
+        lines[2] = f"Another name of {code(alias)}, which the release makes of it."
     return [*lines, *problems(found, here, analysis, [f"{found.name}.{'.'.join(found.path)}"], near=True)]
 
 
@@ -240,7 +247,7 @@ def _variable(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     if not runs or here.catalog is None:
         return []
     now = next((body for first, last, body in runs if first <= here.index <= last), None)
-    lines = [f"**`{found.name}`** · {here.shown}", ""]
+    lines = [f"**{code(found.name)}** · {here.shown}", ""]
     if now is None:
         lines.append("Nothing reads it in this release.")
     else:
@@ -254,9 +261,13 @@ def _variable(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
 def _image(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     claim = here.launch.release
     if claim.how != "image" and found.kind == cursor.TAG:
-        lines = [f"**`{found.name}`** · {here.engine}", "", "No release of the engine that servelint can tell from this tag."]
+        lines = [
+            f"**{code(found.name)}** · {here.engine}",
+            "",
+            "No release of the engine that servelint can tell from this tag.",
+        ]
         return [*lines, *problems(found, here, analysis, [])]
-    lines = [f"**`{found.name}`** · {here.shown}"]
+    lines = [f"**{code(found.name)}** · {here.shown}"]
     catalog = here.catalog
     if catalog is not None and here.releases.exact and here.release is not None:
         latest = catalog.releases[-1]
@@ -278,7 +289,7 @@ def _model(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
     value = found.text.value if found.text is not None else None
     if value is None or model is None or model.value != value:
         return []
-    lines = [f"**`{value}`** · {here.shown}"]
+    lines = [f"**{code(value)}** · {here.shown}"]
     if family is not None and family.architecture is not None:
         known = [f"Architecture {family.architecture}"]
         known += [f"in {here.engine} since {config.since}"] if config.since is not None else []
@@ -297,7 +308,7 @@ def _model(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
 
 def _launch(here: Here, analysis: Analysis) -> list[str]:
     launch = here.launch
-    name = f" · `{launch.name}`" if launch.name else ""
+    name = f" · {code(launch.name)}" if launch.name else ""
     lines = [f"**{here.shown}**{name}"]
     lines += memory_lines(here, analysis.settings)
     own = [one for one in analysis.findings if one.launch is launch]

@@ -102,7 +102,7 @@ def _of_word(levels: list[_Level], word: str, start: int, end: int, at: int) -> 
     closed = quoted and len(word) > 1 and word.endswith('"')
     first, last = start + quoted, end - closed
     is_key = level.is_object and not level.value
-    if quoted and (not closed or (is_key and _NAME.fullmatch(word, 1, len(word) - 1) is None)):
+    if quoted and (not closed or "\n" in word or (is_key and _NAME.fullmatch(word, 1, len(word) - 1) is None)):
         closed = False  # it has swallowed what follows it
         name = _NAME.match(word, at - start)
         last = start + (name.end() if name is not None else at - start)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.cli.plans import content
 from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config, configs
 from servelint.launch import Launch
-from servelint.lsp.facts import Here
+from servelint.lsp.facts import Here, key_of
+from servelint.lsp.markup import plain
 from servelint.memory import PLANNED, plan_of
 from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.memory_text import interval_text
@@ -24,7 +24,7 @@ _VERDICTS = {
 }
 _ROWS_AT_MOST = 7
 
-_known: dict[object, tuple[MemoryPlan, list[MemoryPlan]]] = {}
+_known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch]] = {}
 
 
 def plan_here(here: Here, settings: Settings) -> MemoryPlan | None:
@@ -73,7 +73,8 @@ def memory_lines(here: Here, settings: Settings) -> list[str]:
 def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
     """The plan, and those on common GPUs where none is named."""
     config = named(here, settings)
-    key = content(config.launch, here.release)
+    bare = config.launch
+    key = key_of(here.launch, here.release), bare.gpu, bare.gpu_count, bare.gpu_site is not None
     found = _known.get(key)
     if found is None:
         from servelint.memory import variants
@@ -82,14 +83,17 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
         others = variants.gpus([config]) if plan.gpu is None and plan.model is not None else []
         if len(_known) >= _AT_MOST:
             _known.clear()
-        found = _known[key] = plan, others
-    return found
+        found = _known[key] = plan, others, here.launch
+    return found[0], found[1]
 
 
 def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
-    lines = ["", f"{_VERDICTS[plan.verdict]} on {plan.gpu} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(here) + "."]
+    lines = [
+        "",
+        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(here) + ".",
+    ]
     rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
     if rows:
         lines += ["", "| | GiB |", "|---|---:|", *[f"| {part.name} | {interval_text(part.gib)} |" for part in rows]]
@@ -99,7 +103,7 @@ def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
             f"KV cache: {plan.kv_tokens:,} tokens, {plan.max_concurrency:.1f} requests of {plan.max_model_len:,} at once.",
         ]
     if plan.refusal:
-        lines += ["", f"It says: {plan.refusal}"]
+        lines += ["", f"It says: {plain(plan.refusal)}"]
     if plan.largest_context and plan.max_model_len and plan.verdict != "fits" and plan.largest_context < plan.max_model_len:
         lines += ["", f"The longest context that would start: about {plan.largest_context:,} tokens."]
     return lines
@@ -110,4 +114,8 @@ def _of_release(here: Here) -> str:
 
 
 def _not_known(plan: MemoryPlan) -> list[str]:
-    return ["", f"Whether it fits on {plan.gpu} is not known: {', '.join(plan.missing)}."] if plan.missing else []
+    return (
+        ["", f"Whether it fits on {plain(plan.gpu or '')} is not known: {plain(', '.join(plan.missing))}."]
+        if plan.missing
+        else []
+    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from servelint.finding import Finding
+from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.lsp.facts import Here, rules_on
+from servelint.lsp.markup import code, plain
 from servelint.rules.condition import evaluate
 from servelint.rules.ranges import describe
 from servelint.rules.rule import SEVERITIES, Rule
@@ -25,18 +27,25 @@ def problems(found: Cursor, here: Here, analysis: Analysis, names: list[str], *,
 
 
 def _touches(finding: Finding, found: Cursor) -> bool:
-    one, other = finding.span, found.span
-    return one.source is other.source and one.start < other.end and other.start < one.end
+    """Whether a finding is about what stands there: of an option and its value, about either."""
+    places = [found.span]
+    if found.setting is not None and found.kind in (cursor.OPTION, cursor.VALUE):
+        places += [word.site for word in found.setting.words if word.site is not None]
+    one = finding.span
+    return any(one.source is other.source and one.start < other.end and other.start < one.end for other in places)
 
 
 def told(rules: list[Rule], firing: list[Finding], here: Here) -> list[str]:
     """Findings and rules as a list in Markdown, the worst first."""
     firing = sorted(firing, key=lambda one: -SEVERITIES.index(one.severity))
-    lines = [f"- **{one.severity}** here: {one.sentence}{_link(one.evidence)}" for one in firing]
+    lines = [f"- **{one.severity}** here: {plain(one.sentence)}{_link(one.evidence)}" for one in firing]
     others = sorted(
         rules, key=lambda rule: (evaluate(rule.when, here.config) is False, -SEVERITIES.index(rule.severity), rule.id)
     )
-    lines += [f"- {rule.severity}: {rule.title} ({describe(rule.versions)}){_link(rule.evidence)}" for rule in others]
+    lines += [
+        f"- {rule.severity}: {plain(rule.title)} ({describe(rule.versions)}), {code(rule.id)}{_link(rule.evidence)}"
+        for rule in others
+    ]
     if not lines:
         return []
     more = len(lines) - _AT_MOST

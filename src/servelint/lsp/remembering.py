@@ -130,7 +130,7 @@ class Change:
 
 
 class Walk:
-    """Goes through a launch. own: whether all of it stands in one text, and nothing of it in a file that may change"""
+    """Goes through a launch. own: whether it is known which files it is read from"""
 
     __slots__ = ("_source", "own", "places", "values")
 
@@ -215,8 +215,8 @@ class Walk:
             self.values.append(None)
         elif span.source is self._source:
             self.places += (span.start, span.end)
-        else:
-            self.own = False
+        else:  # a file of variables: all of it has to be as it was
+            self.values += (span.source.path, span.source.text, span.start, span.end)
 
 
 def _copied(finding: Finding) -> Finding:

@@ -10,22 +10,27 @@ import re
 from copy import copy
 from itertools import pairwise
 
-from servelint.launch import Launch
+from servelint.launch import Launch, Word
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.readers import mentions_engine, read
 from servelint.readers.neighbours import Neighbours
+from servelint.readers.recognise import recognise
 from servelint.source import Source, Span
+from servelint.text import Text
 
 STAND_IN = "zqx"
 """A word that no option, variable or key has."""
 
 _NAME = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]*$")
-_ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Za-z_]\w*$|[ \t]*(?:export|ENV)[ \t]+$")
+_ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Z_][A-Z0-9_]*$|[ \t]*(?:export|ENV)[ \t]+$")
+_BEGUN = re.compile(r"(?:^|.*[\s=:,(\[])(?:[\"']?-[^\s\"']*)?[\"']?$")
 _ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
 _KEY = re.compile(r"[\w.-]*$")
-_READS_AT_MOST = 4
+_SETS = re.compile(r"(?:(?:export|ENV|Environment=)[ \t]*)?[A-Z][A-Z0-9_]*|(?:export|ENV)[ \t]+|Environment=")
+_GAP = re.compile(r"(?:[ \t]|\\\r?\n)*")
+_NEAR = 30
 _ALIKE = 3  # characters behind its indentation by which a line is taken for the same one
 
 
@@ -62,20 +67,104 @@ def typed_at(
     versions = analysis.settings.engine_versions
     found = cursor.at(source, analysis.launches, offset, versions)
     if found is not None and found.span.start <= offset <= found.span.end and not _is_scalar(found):
-        return Typed(found, found.span, found.typed) if "\n" not in found.span.text else None
-    if not analysis.launches and (before is None or not before.launches) and not mentions_engine(source.text.encode()):
-        return None
+        return Typed(found, found.span, found.typed)
+    shown = _in_json(source, offset) or _between_words(analysis, offset)
+    if shown is not None or not _is_near(analysis, offset):
+        return shown
     beside = neighbours if neighbours is not None else Neighbours(None)
     return (
-        _in_json(source, offset)
-        or _config_key(source, offset, beside)
+        _config_key(source, offset, beside)
         or _with_stand_in(source, offset, beside, versions)
         or (_since(before.source, source, offset, beside, versions) if before is not None else None)
     )
 
 
+def _between_words(analysis: Analysis, offset: int) -> Typed | None:
+    """A new word of a shell's command, between two others or behind the last: the reader's answer, without asking it."""
+    source = analysis.source
+    if recognise(source) != "shell_script" or source.text[offset - 1 : offset] not in (" ", "\t"):
+        return None
+    for launch in analysis.launches:
+        words = [*launch.verb, *launch.argv]
+        for index in range(max(len(launch.verb) - 1, 0), len(words)):
+            site = words[index].site
+            if site is None or site.source is not source or not site.end < offset or not _is_blank(source, site.end, offset):
+                continue
+            after = words[index + 1].site if index + 1 < len(words) else None
+            end = after.start if after is not None and after.source is source else _end_of_line(source, offset)
+            if end < offset or not _is_blank(source, offset, end):
+                return None
+            new = Word(Text.of(STAND_IN, Span(source, offset, offset)))
+            other = copy(launch)
+            at = index + 1 - len(launch.verb)
+            other.argv = [*launch.argv[:at], new, *launch.argv[at:]]
+            config = cursor.config_of(other, analysis.settings.engine_versions.get(launch.engine))
+            found = cursor.of_word(config, new, 1, source, offset)
+            return Typed(found, Span(source, offset, offset), "") if found is not None else None
+    return None
+
+
+def _is_blank(source: Source, start: int, end: int) -> bool:
+    return _GAP.fullmatch(source.text, start, end) is not None
+
+
+def _end_of_line(source: Source, offset: int) -> int:
+    line = source.position(offset)[0]
+    return source.line_starts[line - 1] + len(source.line_text(line))
+
+
+def _is_near(analysis: Analysis, offset: int) -> bool:
+    """Whether something of a launch may be written at an offset at all: reading the text again costs milliseconds.
+
+    It may near what launches have, in the paragraph of a word that names an engine, and where a variable is set.
+    """
+    source = analysis.source
+    line = source.position(offset)[0]
+    lead = source.text[source.line_starts[line - 1] : offset].lstrip()
+    if lead.startswith(("#", "//")):
+        return False
+    if _SETS.fullmatch(lead):
+        return bool(analysis.launches) or mentions_engine(source.text.encode("utf-8", "replace"))
+    if not _is_yaml(source) and _is_settled(lead, source.line_text(line)[offset - source.line_starts[line - 1] :]):
+        return False
+    first, last = (_paragraph(source, line, step) for step in (-1, 1))
+    start, end = source.line_starts[first - 1], source.line_starts[last] if last < len(source.line_starts) else len(source.text)
+    return any(
+        span.source is source and span.start <= end and start <= span.end
+        for launch in analysis.launches
+        for span in _places(launch)
+    ) or mentions_engine(source.text[start:end].encode("utf-8", "replace"))
+
+
+def _is_settled(lead: str, rest: str) -> bool:
+    """Whether an offset of a line is within a word that stands there already, so that a launch would have it."""
+    quote = _open_quote(lead)
+    if quote:
+        return quote in rest and not lead.endswith(quote)
+    return not _BEGUN.match(lead) and not _ASSIGNED.match(lead)
+
+
+def _paragraph(source: Source, line: int, step: int) -> int:
+    """The last line before a blank one in a direction; elsewhere than in YAML only the next one."""
+    for _ in range(_NEAR if _is_yaml(source) else 1):
+        if not 1 <= line + step <= len(source.line_starts) or not source.line_text(line + step).strip():
+            break
+        line += step
+    return line
+
+
+def _places(launch: Launch) -> list[Span]:
+    """What a launch is made of, variables that hold its words included."""
+    found = [launch.site]
+    for word in launch.argv:
+        found += [piece.span for piece in word.text.pieces if piece.span is not None]
+    found += [one.site for one in launch.env.values() if one.site is not None]
+    image = launch.image
+    return found + ([piece.span for piece in image.pieces if piece.span is not None] if image is not None else [])
+
+
 def _with_stand_in(source: Source, offset: int, neighbours: Neighbours, versions: dict[str, str]) -> Typed | None:
-    for left, right, sign in _stand_ins(source, offset)[:_READS_AT_MOST]:
+    for left, right, sign in _stand_ins(source, offset):
         inserted = left + STAND_IN + right
         text = source.text[:offset] + inserted + source.text[offset:]
         other = Source(source.path, text, source.encoding)
@@ -147,17 +236,23 @@ def _stand_ins(source: Source, offset: int) -> list[tuple[str, str, str]]:
     lead = source.text[start:offset]
     rest = source.line_text(line)[offset - start :]
     quote = _open_quote(lead)
+    bracket = "]" if lead.count("[") > lead.count("]") and "]" not in rest else ""
     found: list[tuple[str, str, str]] = []
     if quote and quote not in rest:
-        found += [("", quote, ""), ("", quote + "]", "")]
+        found.append(("", quote + bracket, ""))
     elif not quote and _ITEM.search(lead):
-        found += [('"', '"', ""), ('"', '"]', "")]
+        found.append(('"', '"' + bracket, ""))
     found.append(("", "", ""))
-    if not quote and not rest.strip() and _NAME.match(lead) and lead[:1] in (" ", "\t"):
-        found.append(("", ": x", ": "))
-    if not quote and rest[:1] in ("", " ") and (_ASSIGNED.match(lead) or not lead.strip()):
+    if not quote and _is_yaml(source):
+        if not rest.strip() and _NAME.match(lead) and lead[:1] in (" ", "\t"):
+            found.append(("", ": x", ": "))
+    elif not quote and rest[:1] in ("", " ") and _ASSIGNED.match(lead):
         found.append(("", "=x", "="))
     return found
+
+
+def _is_yaml(source: Source) -> bool:
+    return source.path.lower().endswith((".yaml", ".yml"))
 
 
 def _open_quote(lead: str) -> str:
@@ -178,7 +273,7 @@ def _open_quote(lead: str) -> str:
 
 def _config_key(source: Source, offset: int, neighbours: Neighbours) -> Typed | None:
     """A key of a file of options: while it is not finished, the file is none, since all its keys are to be options."""
-    if not source.path.lower().endswith((".yaml", ".yml")):
+    if not _is_yaml(source):
         return None
     line = source.position(offset)[0]
     start = source.line_starts[line - 1]

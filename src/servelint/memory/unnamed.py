@@ -42,26 +42,27 @@ def possible(launch: Launch) -> list[Config]:
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
     newest = configs(launch, [several[-1] for several in alike.values()])
-    able: list[Config] = []
-    taking: list[Config] = []
+    found: list[Config] = []
     for config, several in zip(newest, alike.values(), strict=True):
-        knows, takes = _of_those_alike(launch, config, several[-2::-1])
-        able += knows
-        taking += takes
-    return taking or able or newest[-1:]
+        one = config if _starts(config) else _first_that_starts(launch, several[-2::-1])
+        if one is not None:
+            found.append(one)
+    return found or [config for config in newest if _able(config)] or newest[-1:]
 
 
-def _of_those_alike(launch: Launch, newest: Config, older: list[str]) -> tuple[list[Config], list[Config]]:
-    """Of releases that count alike the newest that knows the model and the verb, and the newest of these that takes the
-    arguments; at most one each."""
-    if _knows(newest) and not refuses(newest):
-        return [newest], [newest]
-    able = [config for config in (newest, *(configs(launch, older) if older else ())) if _knows(config)]
-    return able[:1], [config for config in able if not refuses(config)][:1]
+def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
+    return next((config for config in configs(launch, releases) if _starts(config)), None) if releases else None
 
 
-def _knows(config: Config) -> bool:
-    return config.at_least(entry.since(config.launch.engine, config.launch.verb)) is not False and _knows_model(config)
+def _starts(config: Config) -> bool:
+    """Whether a release may start a launch."""
+    return _able(config) and not refuses(config)
+
+
+def _able(config: Config) -> bool:
+    """Whether a release has the verb and knows the model, whatever its parser says of the arguments."""
+    verb = config.at_least(entry.since(config.launch.engine, config.launch.verb))
+    return verb is not False and _knows_model(config)
 
 
 def _key(release: str) -> ReleaseKey:

@@ -49,6 +49,13 @@ def known_names() -> list[str]:
     return [name for name, _ in _by_name().values()]
 
 
+def config_of(name: str) -> dict[str, Any] | None:
+    """What is known of the config.json of a model by its publisher's name; None if nothing is."""
+    found = _by_name().get(name.lower())
+    config: dict[str, Any] | None = unpacked(_entry(found[1])["config"]) if found is not None else None
+    return config
+
+
 def unpacked(value: Any) -> Any:
     """A config as it was before servelint.harvest.architectures packed its lists."""
     if isinstance(value, dict):
@@ -139,5 +146,7 @@ def lookup(name: str) -> Architecture | None:
         return _of_another(name, base, found) if _quantized_again(base, found) else replace(found, name=name)
     own = name.lower().rpartition("/")[0] == found.name.lower().rpartition("/")[0]
     quantization, sure = _customary(found, quantization, own=own)
+    if quantization.scheme == "int4" and found.states and "bf16" in _WORD.split(name.lower()):
+        quantization = replace(quantization, ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
     source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))

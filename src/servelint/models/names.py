@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 _GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$")
+_GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
+"""What a publisher adds to "gptq": four bits in groups of 128."""
 _CUT = re.compile(r"[-_.:@+ ]")
 _ENDINGS = ("-instruct", "-it", "-chat", "-hf", "-chat-hf")
 _MORE = (
@@ -73,7 +75,7 @@ def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None
 
     known: the last parts of the names that are known, in lower case
     """
-    last = last_part(name)
+    last = _GROUPED.sub("", last_part(name))
     for prefix in ("", *table().data["prefixes"]):
         if not last.startswith(prefix):
             continue

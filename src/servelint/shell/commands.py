@@ -93,12 +93,12 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
 def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
-    found = lexer.command(flat, start)
+    found = shell.script.command(start)
     ranges = list(found.words)
     last = start
     values: dict[str, Value] = {}
     while ranges and ASSIGNMENT.match(flat, *ranges[0]):
-        name, value = assigned(shell, text.cut(*ranges.pop(0)))
+        name, value = assigned(shell, shell.script.word(ranges.pop(0)))
         values[name] = value
     for low, high in found.strings:
         here = Text.join((expand.value(text.cut(low, high), shell), Text.of("\n")))
@@ -107,7 +107,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     for low, high in ranges:
         # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
         words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
-        words += expand.words(text.cut(low, high), shell)
+        words += expand.words(shell.script.word((low, high)), shell)
         last = high
     for operator, (low, high) in found.files:
         if operator in _WRITES:

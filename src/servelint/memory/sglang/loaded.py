@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 _ATTENTION = ("attention", "linear attention", "absorbed")
 BESIDE_GIB = Interval(0.0, 0.1, 0.4)
 """FITTED. What loading takes beside the weights (workspaces, what the allocator cannot join): 0.03 GiB of Qwen3-32B on H100,
-0.08 of Qwen3-0.6B on MI355X, 0.1 of Gemma-4-26B-A4B on RTX 5090, 0.3 of V4-Flash on RTX PRO 4500 and of a Qwen2.5-1.5B on
-GB10."""
+0.08 of Qwen3-0.6B on MI355X, 0.1 of Gemma-4-26B-A4B on RTX 5090 and of V4-Pro on H200."""
+BESIDE_SHARED_GIB = Interval(0.0, 0.35, 0.7)
+"""FITTED. The same of memory that GPU and host share, where what the host keeps of files counts too: 0.34 to 0.4 GiB of a
+Qwen2.5-1.5B on GB10."""
 
 EAGLE_HEAD = Interval(0.3, 1.0, 3.0)
 """FITTED. What a draft head of EAGLE's kind weighs that is not known by name, in GiB: 0.7 of Llama-3.1-8B's to 2.6 of a
@@ -120,7 +122,8 @@ def _interval(release: Release, settings: Settings, model: Architecture, weights
             size += sum(_part(narrow, name) - _part(weights, name) for name in _ATTENTION)
             size += _part(whole, "embedding") - _part(weights, "embedding")
     gib = size / GIB
-    found = Interval(gib * weights.low / weights.gib, gib, gib * weights.high / weights.gib) + BESIDE_GIB
+    found = Interval(gib * weights.low / weights.gib, gib, gib * weights.high / weights.gib)
+    found = found + (BESIDE_SHARED_GIB if gpu is not None and gpu.facts.get("unified") else BESIDE_GIB)
     if model.low_rank is not None:
         found = found + v4.target_gib(release, settings, model, gpu, _experts(model, weights))
     return found

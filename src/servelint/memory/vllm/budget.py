@@ -24,7 +24,7 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
     if settings.tensor > 1 or settings.data > 1:
         base = base + fitted.TENSOR
     found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
-    if model.low_rank is not None:
+    if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
         found.append(Part("workspaces", workspaces(settings, model), "what sparse attention gathers keys in, and its indexer"))
     if settings.adapters:
         origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
@@ -39,18 +39,24 @@ def parts(settings: Settings, model: Architecture) -> list[Part]:
 
 
 def workspaces(settings: Settings, model: Architecture) -> Interval:
-    """GiB that DeepSeek V4 reserves in the profiled run, beside the layers' activations.
+    """GiB that sparse attention reserves in the profiled run, beside the layers' activations.
 
-    Keys gathered for four prompts, or those of the indexer for ten, whichever are more, for a request of the longest length
-    (vllm-0.33.0 vllm/models/deepseek_v4/nvidia/flashmla.py, vllm/v1/attention/backends/mla/indexer.py
-    get_max_prefill_buffer_size); and the indexer's logits, of which VLLM_SPARSE_INDEXER_MAX_LOGITS_MB are allowed. What its
-    other kernels take at once is not known: the published figures are for a later model, and several GiB higher.
+    Keys of 40 requests of the longest length for its indexer, from 0.13.0 (get_max_prefill_buffer_size in vllm/v1/attention/
+    backends/mla/indexer.py), and from 0.19.0 as many MiB of logits as VLLM_SPARSE_INDEXER_MAX_LOGITS_MB allows
+    (vllm/model_executor/layers/sparse_attn_indexer.py). DeepSeek V4 looks at a quarter of the length, and gathers the keys of
+    four prompts (vllm/models/deepseek_v4/nvidia/flashmla.py); what its other kernels take at once is not known: the published
+    figures are for a later model, and several GiB higher.
     """
-    length = (settings.length or 0) // 4
+    length = settings.length or 0
     indexer = model.indexer.head_dim if model.indexer is not None else 0
-    head = model.attention[0].head_dim
-    gathered = max(4 * (length + settings.batched + 128) * head * 2, 40 * length * (indexer + indexer // 128 * 4))
-    return Interval(0.0, 0.5, 4.5) + Interval.exact(gathered / GIB)
+    entry = indexer + indexer // 128 * 4
+    if model.low_rank is not None:
+        head = model.attention[0].head_dim
+        gathered = max(4 * (length // 4 + settings.batched + 128) * head * 2, 10 * length * entry)
+        return Interval(0.0, 0.5, 4.5) + Interval.exact(gathered / GIB)
+    gathered = 40 * length * entry if settings.rules.since("0.13.0") else 0
+    logits = 0.5 if settings.rules.since("0.19.0") else 0.0
+    return Interval(0.0, logits, logits + 0.5) + Interval.exact(gathered / GIB)
 
 
 def adapters(settings: Settings, model: Architecture) -> Interval:

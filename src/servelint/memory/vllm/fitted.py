@@ -44,8 +44,9 @@ GRAPHS = Interval(0.05, 0.1, 0.3)
 GRAPHS_WIDEST = Interval(0.1, 0.6, 1.5)
 """GiB of CUDA graphs as vLLM estimates them, and as much more for the widest captures, of 512 tokens; narrower ones take their
 share. Fitted on the estimates of seven logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160."""
-GRAPHS_LATENT = Interval(4.0, 6.0, 7.2)
-"""With sparse latent attention, whose buffers are first made there: GLM-5.1 on eight GPUs (4.8 to 6.8)."""
+GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
+"""With sparse latent attention, whose buffers are first made there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8 with
+drafts)."""
 GRAPHS_OUTSIDE, GRAPHS_OUTSIDE_RANKS = Interval(0.1, 0.4, 1.5), Interval(0.1, 1.2, 2.4)
 """GiB of CUDA graphs as they were captured, where nothing is kept for them, and the same with tensor parallelism. Fitted on
 what thirteen logs captured: 0.1 to 1.7 on one GPU, 0.1 to 2.4 on several. Models of 1B and less captured 0.11 to 0.21 (vLLM

@@ -1,0 +1,54 @@
+"""Messages out of bytes, however these come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.lsp.frames import Broken, Frames
+from tests.lsp.raw import framed
+
+MESSAGES: list[Any] = [{"a": "\u00e9"}, [1, 2], {"b": "x" * 300}, {}]
+
+
+def read(data: bytes, cuts: list[int]) -> list[Any]:
+    frames, found, done = Frames(), [], 0
+    for cut in [*sorted(cuts), len(data)]:
+        found += list(frames.feed(data[done:cut]))
+        done = max(done, cut)
+    return ["broken" if isinstance(one, Broken) else one for one in found]
+
+
+@given(st.lists(st.integers(0, 450), max_size=8))
+def test_in_any_pieces(cuts: list[int]) -> None:
+    assert read(b"".join(map(framed, MESSAGES)), cuts) == MESSAGES
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"content-length:2\r\n\r\n",
+        b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: 2\r\n\r\n",
+        b"Content-Length: 2\r\nContent-Type: application/vscode-jsonrpc\r\n\r\n",
+        b"Content-Length: 2\n\n",
+        b"noise\r\n\r\nContent-Length: 2\r\n\r\n",
+        b"noise Content-Length: 2\r\n\r\n",
+    ],
+)
+def test_headers(header: bytes) -> None:
+    assert read(header + b"{}" + framed([3]), []) == [{}, [3]]
+
+
+@pytest.mark.parametrize("wrong", [-2, -1, 1, 5, 40])
+@given(st.lists(st.integers(0, 200), max_size=4))
+def test_a_wrong_length_costs_its_message_alone(wrong: int, cuts: list[int]) -> None:
+    body = b'{"a": [1, 2]}'
+    data = b"Content-Length: %d\r\n\r\n%b" % (len(body) + wrong, body) + b"".join(map(framed, MESSAGES))
+    assert read(data, cuts) == ["broken", *MESSAGES]
+
+
+def test_a_length_that_nothing_has() -> None:
+    assert read(b"Content-Length: 123456789012\r\n\r\n" + framed([3]), []) == [[3]]

@@ -1,0 +1,42 @@
+"""Where characters stand after edits: held against a list that says of each character where it was."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint.lsp.shifting import Standing, differing
+
+EDITS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10), st.text("ab\n", max_size=4)), max_size=12)
+
+
+@given(EDITS, st.integers(0, 29), st.integers(1, 10))
+def test_a_place_stands_where_all_its_characters_do(edits: list[tuple[int, int, str]], start: int, length: int) -> None:
+    standing = Standing(40)
+    was: list[int | None] = list(range(40))
+    for low, count, text in edits:
+        low = min(low, len(was))
+        high = min(low + count, len(was))
+        was[low:high] = [None] * len(text)
+        standing.edit(low, high, len(text))
+    wanted = list(range(start, start + length))
+    at = was.index(start) if start in was else len(was)
+    there = was[at : at + length] == wanted
+    assert standing.place(start, start + length) == ((at, at + length) if there else None)
+    if there:
+        assert standing.back(at) == start
+
+
+def test_what_is_new_stood_nowhere() -> None:
+    standing = Standing(10)
+    standing.edit(4, 6, 8)
+    assert [standing.back(offset) for offset in (4, 5, 11, 12)] == [4, None, None, 6]
+
+
+@given(st.text("abc", max_size=12), st.text("abc", max_size=12))
+def test_what_differs_is_one_range(before: str, after: str) -> None:
+    start, end, other = differing(before, after)
+    assert other == after
+    count = len(after) - len(before) + end - start
+    assert before[:start] + after[start : start + count] + before[end:] == after
+    assert (start == end and count == 0) == (before == after)
