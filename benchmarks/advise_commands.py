@@ -62,7 +62,7 @@ def asked() -> list[Asked]:
     """All models that can draft, with few and with more tokens, and one of each architecture without drafts."""
     found: list[Asked] = []
     seen: set[str] = set()
-    for name in catalog._data()["models"]:
+    for name in catalog.known_names():
         known = catalog.lookup(name)
         if known is None or known.draft is not None:
             continue
@@ -159,7 +159,7 @@ def make(folder: str) -> None:
 def configs(folder: str, models: set[str]) -> None:
     os.makedirs(os.path.join(folder, "configs"), exist_ok=True)
     for name in sorted(models):
-        config = catalog.unpacked(catalog._data()["models"][name]["config"])
+        config = catalog.config_of(name) or {}
         config.setdefault("architectures", [own_drafts(name).architecture])
         with open(os.path.join(folder, "configs", name.replace("/", "--") + ".json"), "w") as file:
             json.dump(config, file)

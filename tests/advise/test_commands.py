@@ -23,11 +23,7 @@ FIRST = {"vllm": "0.11.2", "sglang": "0.5.2"}
 @lru_cache(maxsize=1)
 def drafting() -> list[str]:
     """The checkpoints that are known to have layers for multi-token prediction."""
-    names = [
-        name
-        for name in dict.fromkeys(models.known_names())
-        if (known := models.lookup(name)) is not None and known.draft is None
-    ]
+    names = [name for name in models.known_names() if (known := models.lookup(name)) is not None and known.draft is None]
     return [name for name in names if own_drafts(name).layers]
 
 

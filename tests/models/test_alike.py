@@ -131,3 +131,11 @@ def test_a_format_is_told_one_by_one_as_well() -> None:
         format_of(Module(0, name, "", 64, 64), quantization).scheme for name in ("layers.0.self_attn.q_proj", "layers.0.up")
     ]
     assert found == ["fp8", "nvfp4"]
+
+
+def test_a_model_is_found_in_the_table_by_its_name() -> None:
+    config = catalog.config_of("qwen/qwen3-8b")
+    assert config is not None
+    assert (config["model_type"], config["num_hidden_layers"]) == ("qwen3", 36)
+    assert catalog.config_of("someone/never-heard-of") is None
+    assert len(catalog.known_names()) == len(set(catalog.known_names())) > 600

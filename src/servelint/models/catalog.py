@@ -49,6 +49,13 @@ def known_names() -> list[str]:
     return [name for name, _ in _by_name().values()]
 
 
+def config_of(name: str) -> dict[str, Any] | None:
+    """What is known of the config.json of a model by its publisher's name; None if nothing is."""
+    found = _by_name().get(name.lower())
+    config: dict[str, Any] | None = unpacked(_entry(found[1])["config"]) if found is not None else None
+    return config
+
+
 def unpacked(value: Any) -> Any:
     """A config as it was before servelint.harvest.architectures packed its lists."""
     if isinstance(value, dict):
