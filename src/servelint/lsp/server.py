@@ -54,6 +54,7 @@ class Server(LanguageServer):
         self._apart: dict[str, tuple[Document, int, asyncio.Task[list[types.Diagnostic]]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._asking: set[str] = set()
+        self._complained: set[str] = set()
         self.moved = asyncio.Event()
         from servelint.lsp import features, language, syncing, watching, workspace
 
@@ -233,6 +234,9 @@ class Server(LanguageServer):
         """Tell what is wrong with settings: in the files that say them, and in a window what the editor says."""
         for folder in self.folders.everywhere():
             for fault in folder.faults():
+                if fault in self._complained:
+                    continue
+                self._complained.add(fault)
                 self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"servelint: {fault}"))
             for uri, found in folder.news():
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
