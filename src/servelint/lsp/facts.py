@@ -48,6 +48,7 @@ _STANDS_FOR = {
 }
 """What the engine makes of some settings -> these."""
 _RELEASES_AT_MOST = 128
+_PATHS = ("/", "./", "../", "~")
 
 
 class Here:
@@ -147,7 +148,7 @@ def briefly(launch: Launch, settings: Settings) -> str:
     return f"{name} {latest}, the newest that is known" if claim.rolling and latest is not None else name
 
 
-_known: dict[object, Releases] = {}
+_known: dict[object, tuple[Launch, Releases]] = {}
 
 
 def releases_of(launch: Launch, settings: Settings) -> Releases:
@@ -156,15 +157,13 @@ def releases_of(launch: Launch, settings: Settings) -> Releases:
     if claim.release is not None and release_key(claim.release) is not None:
         return Releases([claim.release], exact=True, rolling=False, how=claim.how)
     if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
-        if reads_files(launch):
-            return possible_releases(launch, settings)[0]
-        key = content(launch, None)
+        key = key_of(launch, None)
         found = _known.get(key)
         if found is None:
             if len(_known) >= _RELEASES_AT_MOST:
                 _known.clear()
-            found = _known[key] = possible_releases(launch, settings)[0]
-        return found
+            found = _known[key] = launch, possible_releases(launch, settings)[0]
+        return found[1]
     return possible_releases(launch, settings)[0]
 
 
@@ -186,9 +185,14 @@ def _rules_by_operand(engine: str, folders: tuple[str, ...]) -> dict[str, list[R
     return found
 
 
-def reads_files(launch: Launch) -> bool:
-    """Whether what is known of a launch depends on other files, which may have changed meanwhile."""
-    return launch.open is not None or launch.folder is not None
+def key_of(launch: Launch, release: str | None) -> object:
+    """Equal for launches of which the same is known. Whoever keeps it keeps the launch as well.
+
+    Of one that names files it holds for that launch alone: the next time that it is read they may have changed.
+    """
+    opens = launch.open is not None or launch.folder is not None
+    depends = opens and any(word.value == "--config" or word.text.flat.startswith(_PATHS) for word in launch.argv)
+    return (id(launch), release) if depends else content(launch, release)
 
 
 def forget() -> None:

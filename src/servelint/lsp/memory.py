@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.cli.plans import content
 from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config, configs
 from servelint.launch import Launch
-from servelint.lsp.facts import Here, reads_files
+from servelint.lsp.facts import Here, key_of
 from servelint.lsp.markup import plain
 from servelint.memory import PLANNED, plan_of
 from servelint.memory.plan import UNKNOWN, MemoryPlan
@@ -25,7 +24,7 @@ _VERDICTS = {
 }
 _ROWS_AT_MOST = 7
 
-_known: dict[object, tuple[MemoryPlan, list[MemoryPlan]]] = {}
+_known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch]] = {}
 
 
 def plan_here(here: Here, settings: Settings) -> MemoryPlan | None:
@@ -74,8 +73,9 @@ def memory_lines(here: Here, settings: Settings) -> list[str]:
 def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
     """The plan, and those on common GPUs where none is named."""
     config = named(here, settings)
-    key = content(config.launch, here.release)
-    found = _known.get(key) if not reads_files(config.launch) else None
+    bare = config.launch
+    key = key_of(here.launch, here.release), bare.gpu, bare.gpu_count, bare.gpu_site is not None
+    found = _known.get(key)
     if found is None:
         from servelint.memory import variants
 
@@ -83,8 +83,8 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
         others = variants.gpus(config) if plan.gpu is None and plan.model is not None else []
         if len(_known) >= _AT_MOST:
             _known.clear()
-        found = _known[key] = plan, others
-    return found
+        found = _known[key] = plan, others, here.launch
+    return found[0], found[1]
 
 
 def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:

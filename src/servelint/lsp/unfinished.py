@@ -25,7 +25,7 @@ STAND_IN = "zqx"
 
 _NAME = re.compile(r"[ \t]*(?:-[ \t]+)?[\w.-]*$")
 _ASSIGNED = re.compile(r"(?:^|.*[\s;&|(])[A-Z_][A-Z0-9_]*$|[ \t]*(?:export|ENV)[ \t]+$")
-_BEGUN = re.compile(r"(?:^|.*[\s=:,(\[])(?:[\"']?-[^\s\"']*)?[\"']?$")
+_BEGUN = re.compile(r"(?:^|.*(?:[\s=:,(]|(?<!\[)\[))(?:[\"']?-[^\s\"']*)?[\"']?$")
 _ITEM = re.compile(r"(?:\[|[\"'][ \t]*,)[ \t]*$")
 _KEY = re.compile(r"[\w.-]*$")
 _SETS = re.compile(r"(?:(?:export|ENV|Environment=)[ \t]*)?[A-Z][A-Z0-9_]*|(?:export|ENV)[ \t]+|Environment=")
@@ -121,11 +121,12 @@ def _is_near(analysis: Analysis, offset: int) -> bool:
     source = analysis.source
     line = source.position(offset)[0]
     lead = source.text[source.line_starts[line - 1] : offset].lstrip()
-    if lead.startswith(("#", "//")):
-        return False
+    rest = source.line_text(line)[offset - source.line_starts[line - 1] :]
+    if lead.startswith(("#", "//")) or (not lead and rest.strip(" \t\\")):
+        return False  # a comment, or the indentation of what stands there
     if _SETS.fullmatch(lead):
         return bool(analysis.launches) or mentions_engine(source.text.encode("utf-8", "replace"))
-    if not _is_yaml(source) and _is_settled(lead, source.line_text(line)[offset - source.line_starts[line - 1] :]):
+    if not _is_yaml(source) and _is_settled(lead, rest):
         return False
     first, last = (_paragraph(source, line, step) for step in (-1, 1))
     start, end = source.line_starts[first - 1], source.line_starts[last] if last < len(source.line_starts) else len(source.text)
