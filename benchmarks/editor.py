@@ -87,9 +87,9 @@ class Client:
         while True:
             arrived, message = self.messages.get(timeout=120)
             params = message.get("params", {})
-            if message.get("method") == "textDocument/publishDiagnostics" and params["uri"] == uri:
-                if params["version"] == version:
-                    return arrived - started
+            told = message.get("method") == "textDocument/publishDiagnostics"
+            if told and (params["uri"], params["version"]) == (uri, version):
+                return arrived - started
 
     def begin(self, folder: str | None = None) -> None:
         uri = "file://" + folder if folder is not None else None

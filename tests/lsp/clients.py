@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.protocol import default_converter
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, LanguageClient, register_lsp_features
 
-PATIENCE = 8.0
+PATIENCE = 60.0
 """Seconds after which a test has failed: it waits for an answer, never for a time."""
 
 COMMAND = (sys.executable, "-m", "servelint", "lsp")

@@ -10,7 +10,7 @@ from lsprotocol import types
 from tests.lsp.clients import PULL, changed, led, opened, published, pulled
 
 COMPOSE = "services:\n  llm:\n    image: vllm/vllm-openai:${TAG}\n    command: [--model, Qwen/Qwen3-8B, --swap-space, '4']\n"
-EXTENDING = "services:\n  llm:\n    extends:\n      file: base.yml\n      service: llm\n"
+EXTENDING = "services:\n  llm:\n    image: vllm/vllm-openai:v0.18.0\n    extends:\n      file: base.yml\n      service: llm\n"
 
 
 def codes(diagnostics: list[types.Diagnostic]) -> list[str]:
@@ -38,11 +38,10 @@ async def test_variables_that_are_not_saved(tmp_path: Path) -> None:
 async def test_a_file_that_is_extended(tmp_path: Path) -> None:
     async with led(PULL, folders=[tmp_path]) as client:
         uri = opened(client, tmp_path / "compose.yml", EXTENDING)
-        assert await pulled(client, uri) == []
-        base = opened(client, tmp_path / "base.yml", COMPOSE.replace("${TAG}", "v0.18.0"))
-        told = await pulled(client, uri)
-        assert codes(told) == ["vllm/removed-option"]
-        (where, *_) = told[0].related_information or []
+        assert "vllm/removed-option" not in codes(await pulled(client, uri))
+        base = opened(client, tmp_path / "base.yml", COMPOSE)
+        told = {str(one.code): one for one in await pulled(client, uri)}
+        (where, *_) = told["vllm/removed-option"].related_information or []
         assert where.location.uri == base
         assert client.diagnostic_refresh_count  # the client was asked to ask again
 

@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-_EPILOG = """An editor starts it with the folder that is open as its current one and speaks on standard input and output.
-docs/lsp.md has its settings. It needs pygls: pip install 'servelint[lsp]'"""
+_EPILOG = """An editor starts it and speaks on its standard input and output; docs/lsp.md has its settings.
+It needs pygls: pip install 'servelint[lsp]'"""
 
 
 def run(args: list[str]) -> int:

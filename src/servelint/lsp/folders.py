@@ -27,12 +27,11 @@ class Folder:
     options: what the editor says for it;  files: the settings of each path in it
     """
 
-    __slots__ = ("_shown", "data", "files", "options", "path", "told")
+    __slots__ = ("_checked", "_shown", "data", "files", "options", "path")
 
     def __init__(self, path: str, data: Any) -> None:
         self.path = path
         self.data: Any = None
-        self.told: set[str] = set()
         self._shown: dict[str, list[types.Diagnostic]] = {}
         self.set(data)
 
@@ -50,6 +49,7 @@ class Folder:
             layers.insert(0, spoken.environment(os.environ, faults))
         file = self.options.file
         isolated = self.options.switches["isolated"]
+        self._checked = False
         self.files = SettingsFiles(isolated=isolated, file=None if isolated else file, spoken=layers)
 
     def of(self, path: str) -> Settings:
@@ -70,12 +70,11 @@ class Folder:
         return new
 
     def faults(self) -> list[str]:
-        """What is wrong in the editor's settings and has not been told yet."""
-        self.files.check_names()
-        said = [*self.options.faults, *self.files.faults]
-        new = [one for one in dict.fromkeys(said) if one not in self.told]
-        self.told |= set(new)
-        return new
+        """What is wrong in the editor's settings."""
+        if not self._checked:
+            self._checked = True
+            self.files.check_names()
+        return [*self.options.faults, *self.files.faults]
 
 
 def _diagnostic(problem: Problem) -> types.Diagnostic:

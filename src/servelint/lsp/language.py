@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 
 from servelint.lsp import checking
 from servelint.lsp.analysis import Analysis
@@ -10,6 +11,8 @@ from servelint.lsp.documents import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from servelint.lsp.completion import Item
     from servelint.lsp.server import Server
     from servelint.lsp.symbols import Symbol
@@ -47,7 +50,8 @@ def register(server: Server) -> None:
         if analysis is not document.analysis:
             place = document.standing.place(found.span.start, found.span.end)
         span = server.positions.range(document.source, *place) if place is not None else None
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found.markdown), span)
+        formats = get_capability(server.client_capabilities, "text_document.hover.content_format")
+        return types.Hover(_markup(formats, found.markdown), span)
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS, resolve_provider=True)
@@ -68,7 +72,10 @@ def register(server: Server) -> None:
     def resolve(item: types.CompletionItem) -> types.CompletionItem:
         number = item.data if isinstance(item.data, int) else -1
         if 0 <= number < len(offered) and offered[number].label == item.label and offered[number].documentation:
-            item.documentation = types.MarkupContent(types.MarkupKind.Markdown, offered[number].documentation)
+            formats = get_capability(
+                server.client_capabilities, "text_document.completion.completion_item.documentation_format"
+            )
+            item.documentation = _markup(formats, offered[number].documentation)
         return item
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
@@ -118,6 +125,14 @@ def register(server: Server) -> None:
             )
             for around, one in [pair for top in found for pair in ((None, top), *[(top, child) for child in top.children])]
         ]
+
+
+def _markup(formats: Sequence[types.MarkupKind] | None, text: str) -> types.MarkupContent | str:
+    """Markdown; as plain text to a client that knows no other, and as it stands to one that says nothing of it."""
+    if not formats:
+        return text
+    kind = types.MarkupKind.Markdown if types.MarkupKind.Markdown in formats else types.MarkupKind.PlainText
+    return types.MarkupContent(kind, text)
 
 
 def _document(server: Server, uri: str) -> Document | None:

@@ -122,6 +122,7 @@ def serve_port(make: Callable[[], Server], host: str, port: int, ready: Callable
 
 async def _port(make: Callable[[], Server], host: str, port: int, ready: Callable[[str, int], None]) -> int:
     async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        log.info("a client came")
         server = make()
         over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         end = _once(over)

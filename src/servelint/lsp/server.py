@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import time
 
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("servelint.lsp")
 
-_SLOW = 0.05
+_SLOW = 0.15
 """Seconds. A text that takes longer is looked at when nothing has been typed for as long as it takes."""
 _WAIT_AT_MOST = 0.5
+_SETTLED = 3.0
+"""Seconds after the first text, when what is needed for most has been imported."""
 
 
 class Server(LanguageServer):
@@ -54,6 +57,7 @@ class Server(LanguageServer):
         self._apart: dict[str, tuple[Document, int, asyncio.Task[list[types.Diagnostic]]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._asking: set[str] = set()
+        self._complained: set[str] = set()
         self.moved = asyncio.Event()
         from servelint.lsp import features, language, syncing, watching, workspace
 
@@ -116,6 +120,13 @@ class Server(LanguageServer):
         error = None if task.cancelled() else task.exception()
         if error is not None:
             log.error("%s: %s", type(error).__name__, error, exc_info=error)
+
+    async def settle(self) -> None:
+        """Take what the first texts have loaded out of the sight of the garbage collector: it stays as it is."""
+        await asyncio.sleep(_SETTLED)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
 
     # what is told
 
@@ -233,6 +244,9 @@ class Server(LanguageServer):
         """Tell what is wrong with settings: in the files that say them, and in a window what the editor says."""
         for folder in self.folders.everywhere():
             for fault in folder.faults():
+                if fault in self._complained:
+                    continue
+                self._complained.add(fault)
                 self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"servelint: {fault}"))
             for uri, found in folder.news():
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))

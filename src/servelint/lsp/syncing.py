@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
+    first = {"text"}
+
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.begin(params)
@@ -19,6 +21,9 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
+        if first:
+            first.clear()
+            server.run(server.settle())
         document = Document(item.uri, item.language_id, item.version, item.text)
         server.documents.add(document)
         server.soon(document)
