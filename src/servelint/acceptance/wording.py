@@ -72,13 +72,43 @@ def similar(name: str, known: Iterable[str], cutoff: float = 0.84) -> str | None
 @lru_cache(maxsize=4096)
 def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
     # most releases know the same names, and an editor asks after each keystroke
-    import difflib
+    scores = _scores(_plain(name), cutoff)
+    told = [(score, plain, one) for one in known if (score := scores.of(plain := _plain(one)))]
+    return max(told, key=lambda found: found[:2])[2] if told else None
 
-    plain = name.lower().replace("_", "-")
-    found = difflib.get_close_matches(plain, [one.lower().replace("_", "-") for one in known], n=1, cutoff=cutoff)
-    if not found:
-        return None
-    return next(one for one in known if one.lower().replace("_", "-") == found[0])
+
+@lru_cache(maxsize=65536)
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+class _Scores:
+    """How like a name others are, by difflib; each is compared once."""
+
+    __slots__ = ("_cutoff", "_known", "_matcher")
+
+    def __init__(self, name: str, cutoff: float) -> None:
+        from difflib import SequenceMatcher
+
+        self._matcher = SequenceMatcher(b=name)
+        self._cutoff = cutoff
+        self._known: dict[str, float] = {}
+
+    def of(self, other: str) -> float:
+        """0 below the cutoff."""
+        found = self._known.get(other)
+        if found is None:
+            matcher, cutoff = self._matcher, self._cutoff
+            matcher.set_seq1(other)
+            near = matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff
+            score = matcher.ratio() if near else 0.0
+            found = self._known[other] = score if score >= cutoff else 0.0
+        return found
+
+
+@lru_cache(maxsize=512)
+def _scores(name: str, cutoff: float) -> _Scores:
+    return _Scores(name, cutoff)
 
 
 def elsewhere(engine: str, spelling: str, value: str) -> bool:
