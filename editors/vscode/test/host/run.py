@@ -3,9 +3,9 @@
     npm run package
     python test/host/run.py --code-server PATH/TO/code-server [--shots FOLDER]
 
-code-server is `npm install code-server` somewhere else (its release says which Node.js it needs); the server is the servelint of the
-Python that runs this. Needs playwright and a Chromium. Ends with 0 and a line for each thing that was seen, with 1 at the first that was
-not, and with 77 where there is no host to drive.
+code-server is `npm install code-server` somewhere else (its release says which Node.js it needs); the server is the servelint
+of the Python that runs this. Needs playwright and a Chromium. Ends with 0 and a line for each thing that was seen, with 1 at the
+first that was not, and with 77 where there is no host to drive.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,11 +58,10 @@ def main() -> int:
         return 2
     if arguments.shots is not None:
         arguments.shots.mkdir(parents=True, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory(prefix="servelint-host-") as name,
-        host(Path(name), arguments.code_server, packages[0]) as address,
-    ):
-        drive(address, Path(name) / "deploy", chromium, arguments.shots)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="servelint-host-")))
+        address = stack.enter_context(host(folder, arguments.code_server, packages[0]))
+        drive(address, folder / "deploy", chromium, arguments.shots)
     return 0
 
 
