@@ -4,8 +4,8 @@
     python test/host/run.py --code-server PATH/TO/code-server [--shots FOLDER]
 
 code-server is `npm install code-server` somewhere else (its release says which Node.js it needs); the server is the servelint
-of the Python that runs this. Needs playwright and a Chromium. Ends with 0 and a line for each thing that was seen, with 1 at the
-first that was not, and with 77 where there is no host to drive.
+of the Python that runs this. Needs playwright and a Chromium. Ends with 0 and a line for each thing that was seen, with 1 at
+the first that was not, and with 77 where there is no host to drive.
 """
 
 from __future__ import annotations
@@ -145,12 +145,15 @@ def hover(page: Page, seen: Seen) -> None:
 
 def quick_fix(page: Page, seen: Seen, file: Path) -> None:
     page.mouse.click(*place(page))
+    page.locator(
+        ".editor-group-container [class*='codicon-light-bulb'], .editor-group-container .lightbulb-glyph"
+    ).first.wait_for()
     page.keyboard.press("Control+.")
     menu = page.locator(".action-widget")
     fix = menu.get_by_text("--kv-cache-dtype fp8").first
     fix.wait_for()
     seen("quick-fix", menu.inner_text().replace("\n", " | "))
-    fix.click()
+    fix.click(force=True)  # the menu's own shield lies over the page
     page.locator(".squiggly-error").first.wait_for(state="detached")
     page.keyboard.press("Control+S")
     page.locator(".tab.active:not(.dirty)").first.wait_for()
