@@ -18,7 +18,8 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
     const uri = vscode.Uri.from({ scheme: Pages.scheme, path });
     this.texts.set(uri.path, text);
     this.changed.fire(uri);
-    const document = await vscode.workspace.openTextDocument(uri);
+    // a language of their own, for which package.json has lines wrapped
+    const document = await vscode.languages.setTextDocumentLanguage(await vscode.workspace.openTextDocument(uri), "servelint-page");
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
   }
 

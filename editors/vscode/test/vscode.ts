@@ -85,4 +85,5 @@ export const window = {
 
 export const languages = {
   getDiagnostics: (): unknown[] => editor.diagnostics,
+  setTextDocumentLanguage: async <T>(document: T): Promise<T> => document,
 };

@@ -40,6 +40,7 @@ SETTINGS = {
     "workbench.tips.enabled": False,
     "editor.minimap.enabled": False,
     "telemetry.telemetryLevel": "off",
+    "files.autoSave": "off",
 }
 
 
@@ -155,6 +156,7 @@ def quick_fix(page: Page, seen: Seen, file: Path) -> None:
     seen("quick-fix", menu.inner_text().replace("\n", " | "))
     fix.click(force=True)  # the menu's own shield lies over the page
     page.locator(".squiggly-error").first.wait_for(state="detached")
+    page.locator(".tab.active.dirty").first.wait_for()
     page.keyboard.press("Control+S")
     page.locator(".tab.active:not(.dirty)").first.wait_for()
     text = file.read_text()
