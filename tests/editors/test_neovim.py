@@ -20,7 +20,9 @@ pytestmark = pytest.mark.skipif(NVIM is None, reason="there is no nvim here")
 def _session(folder: Path, file: Path, word: str, action: str) -> dict[str, Any]:
     """What was seen in a session that puts the cursor on a word and takes the action with these words in its title."""
     assert NVIM is not None
-    version = re.search(r"v(\d+)\.(\d+)", subprocess.run([NVIM, "--version"], capture_output=True, text=True, check=True).stdout)
+    version = re.search(
+        r"v(\d+)\.(\d+)", subprocess.run([NVIM, "--version"], capture_output=True, text=True, check=True).stdout
+    )
     assert version is not None
     newer, older, *_ = documented("Neovim", "lua")
     settings = folder / "init.lua"
