@@ -126,6 +126,10 @@ class Extension {
       synchronize: { configurationSection: "servelint" },
       outputChannel: this.log,
       diagnosticCollectionName: "servelint",
+      middleware: {
+        // the server's lenses are words only; here they lead to the whole plan
+        provideCodeLenses: async (document, token, next) => (await next(document, token))?.map(leading),
+      },
     };
     this.client = new LanguageClient("servelint", "servelint", options, clientOptions);
     try {
@@ -160,6 +164,14 @@ class Extension {
         }
       });
   }
+}
+
+function leading(lens: vscode.CodeLens): vscode.CodeLens {
+  if (lens.command?.command === "") {
+    lens.command.command = "servelint.memoryPlan";
+    lens.command.tooltip = "the memory plan";
+  }
+  return lens;
 }
 
 function isOurs(document: vscode.TextDocument): boolean {

@@ -1,7 +1,7 @@
 """Drives the packaged extension in a real host: a code-server, in a headless Chromium.
 
     npm run package
-    python test/host/run.py --code-server PATH/TO/code-server [--shots FOLDER]
+    python test/host/run.py --code-server PATH/TO/code-server [--package FILE] [--bundled] [--shots FOLDER]
 
 code-server is `npm install code-server` somewhere else (its release says which Node.js it needs); the server is the servelint
 of the Python that runs this. Needs playwright and a Chromium. Ends with 0 and a line for each thing that was seen, with 1 at
@@ -47,32 +47,38 @@ SETTINGS = {
 def main() -> int:
     usage = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     usage.add_argument("--code-server", default=shutil.which("code-server"), help="the program (default: the one on PATH)")
+    usage.add_argument("--package", type=Path, help="the package (default: the one for every platform)")
+    usage.add_argument("--bundled", action="store_true", help="run the server that the package brings")
     usage.add_argument("--shots", type=Path, help="a folder for pictures of what was seen")
     arguments = usage.parse_args()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    packages = sorted((EXTENSION / "out").glob("servelint-*.vsix"))
+    version = json.loads((EXTENSION / "package.json").read_text())["version"]
+    package = arguments.package or EXTENSION / "out" / f"servelint-{version}.vsix"
     if arguments.code_server is None or chromium is None or find_spec("playwright") is None:
         print("no host to drive: code-server, playwright and a Chromium are needed; skipped")
         return SKIPPED
-    if not packages:
-        print("there is no package; npm run package makes it", file=sys.stderr)
+    if not package.exists():
+        print(f"there is no {package}; npm run package makes it", file=sys.stderr)
         return 2
     if arguments.shots is not None:
         arguments.shots.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="servelint-host-")))
-        address = stack.enter_context(host(folder, arguments.code_server, packages[0]))
+        address = stack.enter_context(host(folder, arguments.code_server, package, arguments.bundled))
         drive(address, folder / "deploy", chromium, arguments.shots)
     return 0
 
 
 @contextmanager
-def host(folder: Path, program: str, package: Path) -> Iterator[str]:
+def host(folder: Path, program: str, package: Path, bundled: bool) -> Iterator[str]:
     """A code-server with the extension and nothing else; its address."""
-    shutil.copytree(EXAMPLES / "broken", folder / "deploy")
+    (folder / "deploy").mkdir()
+    for name in ("turboquant.yml", "llama-cpp-mtp.yml"):
+        shutil.copy(EXAMPLES / "broken" / name, folder / "deploy")
     user = folder / "data" / "User"
     user.mkdir(parents=True)
-    (user / "settings.json").write_text(json.dumps(SETTINGS))
+    strategy = {"servelint.importStrategy": "useBundled"} if bundled else {}
+    (user / "settings.json").write_text(json.dumps({**SETTINGS, **strategy}))
     own = ["--user-data-dir", str(folder / "data"), "--extensions-dir", str(folder / "extensions")]
     command = ["node", program] if program.endswith(".js") else [program]
     subprocess.run([*command, *own, "--install-extension", str(package)], check=True, stdout=subprocess.DEVNULL)
@@ -104,6 +110,7 @@ def drive(address: str, folder: Path, chromium: str, shots: Path | None) -> None
             problems(page, seen)
             hover(page, seen)
             quick_fix(page, seen, folder / "turboquant.yml")
+            lens(page, seen)
             pages(page, seen)
         except Exception:
             if shots is not None:
@@ -134,6 +141,8 @@ def problems(page: Page, seen: Seen) -> None:
     panel = page.locator(".markers-panel")
     panel.get_by_text("falls into token loops").wait_for()
     panel.get_by_text("vllm/turboquant-with-spec-decode").wait_for()
+    panel.get_by_text("llamacpp/mtp-too-old").wait_for()  # of a file that is not open
+    page.locator(".codelens-decoration").get_by_text("vLLM 0.27.1").first.wait_for()
     seen("problems", panel.inner_text().replace("\n", " "))
 
 
@@ -179,6 +188,12 @@ def pages(page: Page, seen: Seen) -> None:
         page.keyboard.press("Enter")
         shown.filter(has_text=expected.replace(" ", "\N{NO-BREAK SPACE}")).first.wait_for()
         seen(command.lower().replace(" ", "-"), f"shows {expected}")
+
+
+def lens(page: Page, seen: Seen) -> None:
+    page.locator(".codelens-decoration a").get_by_text("vLLM 0.27.1").click()
+    page.locator(".tab.active").get_by_text("Memory plan").first.wait_for()
+    seen("lens", "leads to the memory plan")
 
 
 def place(page: Page) -> tuple[float, float]:
