@@ -96,8 +96,8 @@ class Extension {
     await client?.dispose();
   }
 
-  private readonly settings = (): settings.Settings => {
-    const section = vscode.workspace.getConfiguration("servelint");
+  private readonly settings = (uri?: vscode.Uri): settings.Settings => {
+    const section = vscode.workspace.getConfiguration("servelint", uri);
     const found = settings.read((name) => section.get(name));
     const at = folder();
     return { ...found, path: settings.resolved(found.path, at), interpreter: settings.resolved(found.interpreter, at) };

@@ -24,6 +24,12 @@ export interface Machine {
   run: (program: Program, args: string[]) => Promise<Outcome>;
 }
 
+/**
+ * What runs a Python's servelint. `-m servelint` would look into the current folder first, which is the workspace: a file
+ * servelint.py or yaml.py in there would be run in its place, whoever wrote it.
+ */
+export const OF_PYTHON = ["-c", "import sys; sys.path[:1] == [''] and sys.path.pop(0); from servelint.cli import main; sys.exit(main())"];
+
 interface Candidate extends Program {
   from: string;
 }
@@ -65,7 +71,7 @@ async function candidates(settings: Settings, machine: Machine, tried: string[])
   const python = settings.interpreter || (await machine.selectedPython());
   const named = settings.interpreter === "" ? "the selected Python" : "servelint.interpreter";
   const environment: Candidate[] =
-    python === undefined ? [] : [{ command: python, args: ["-m", "servelint"], from: `${named} (${python})` }];
+    python === undefined ? [] : [{ command: python, args: OF_PYTHON, from: `${named} (${python})` }];
   environment.push({ command: "servelint", args: [], from: "PATH" });
   const bundled = ofBundle(python, machine.extension);
   if (bundled.length === 0 && settings.importStrategy === "useBundled") {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
 
-import { find, isMissing, type Machine } from "../src/find";
+import { find, isMissing, type Machine, OF_PYTHON } from "../src/find";
 import { type Outcome, run } from "../src/run";
 import { DEFAULTS, type Settings } from "../src/settings";
 
 const absent: Outcome = { status: null, stdout: "", stderr: "spawn servelint ENOENT\n" };
-const noModule: Outcome = { status: 1, stdout: "", stderr: "/env/bin/python: No module named servelint\n" };
+const noModule: Outcome = { status: 1, stdout: "", stderr: "ModuleNotFoundError: No module named 'servelint'\n" };
 const version: Outcome = { status: 0, stdout: "servelint 0.1.0\n", stderr: "" };
 const ended: Outcome = { status: 1, stdout: "", stderr: "" };
 const noPygls: Outcome = {
@@ -24,7 +24,8 @@ function machine(programs: Record<string, [Outcome, Outcome]>, { python, extensi
     selectedPython: async () => python,
     extension,
     run: async (program, args) => {
-      const known = programs[[program.command, ...program.args].join(" ")];
+      const words = program.args === OF_PYTHON ? [program.command, "-m", "servelint"] : [program.command, ...program.args];
+      const known = programs[words.join(" ")];
       return known === undefined ? absent : args[0] === "--version" ? known[0] : known[1];
     },
   };
@@ -37,7 +38,7 @@ describe("the environment's servelint", () => {
     const here = machine({ "/env/bin/python -m servelint": [version, ended], servelint: [version, ended] }, { python: "/env/bin/python" });
     const found = await find(settings(), here);
     assert.ok(!isMissing(found));
-    assert.deepEqual([found.command, found.args, found.version], ["/env/bin/python", ["-m", "servelint"], "0.1.0"]);
+    assert.deepEqual([found.command, found.args, found.version], ["/env/bin/python", OF_PYTHON, "0.1.0"]);
     assert.equal(found.from, "the selected Python (/env/bin/python)");
   });
 
