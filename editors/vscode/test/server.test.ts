@@ -36,12 +36,12 @@ import {
 } from "vscode-languageserver-protocol/node";
 
 import { find, isMissing } from "../src/find";
-import { run } from "../src/run";
+import { onPath, run } from "../src/run";
 import { DEFAULTS, initializationOptions } from "../src/settings";
 
 const examples = path.join(process.cwd(), "..", "..", "examples");
 const python = process.env["SERVELINT_PYTHON"];
-const server = await find({ ...DEFAULTS, interpreter: python ?? "" }, { selectedPython: async () => undefined, extension: "/nowhere", run });
+const server = await find({ ...DEFAULTS, interpreter: python ?? "" }, { selectedPython: async () => undefined, extension: "/nowhere", onPath, run });
 if (isMissing(server) && python !== undefined) {
   throw new Error(server.tried.join("\n"));
 }
