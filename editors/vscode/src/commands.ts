@@ -10,7 +10,8 @@ import { commandOptions, type Settings } from "./settings";
 /** What the commands ask of the extension. */
 export interface Context {
   pages: Pages;
-  settings: () => Settings;
+  /** as they are for a file */
+  settings: (uri: vscode.Uri) => Settings;
   /** where servelint is run */
   folder: () => string | undefined;
   /** runs the servelint that was found, in the folder of the workspace; undefined if there is none, which was said then */
@@ -53,7 +54,7 @@ async function showOfDocument(context: Context, command: "launches" | "memory", 
 
 /** Runs a command on a document as it stands in the editor, saved or not. */
 async function runOn(context: Context, command: "launches" | "memory", document: vscode.TextDocument, ...more: string[]): Promise<Outcome | undefined> {
-  const options = commandOptions(context.settings(), { gpu: command === "memory" });
+  const options = commandOptions(context.settings(document.uri), { gpu: command === "memory" });
   const name = nameIn(context.folder(), document.fileName);
   return context.run([command, "-", "--stdin-filename", name, ...options, ...more], document.getText());
 }

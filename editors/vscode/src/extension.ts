@@ -4,7 +4,7 @@ import { LanguageClient, type LanguageClientOptions, type ServerOptions, Transpo
 import * as commands from "./commands";
 import { find, isMissing, type Missing, type Server } from "./find";
 import { Pages } from "./pages";
-import { type Outcome, run } from "./run";
+import { onPath, type Outcome, run } from "./run";
 import { SELECTOR } from "./selector";
 import * as settings from "./settings";
 
@@ -96,8 +96,8 @@ class Extension {
     await client?.dispose();
   }
 
-  private readonly settings = (): settings.Settings => {
-    const section = vscode.workspace.getConfiguration("servelint");
+  private readonly settings = (uri?: vscode.Uri): settings.Settings => {
+    const section = vscode.workspace.getConfiguration("servelint", uri);
     const found = settings.read((name) => section.get(name));
     const at = folder();
     return { ...found, path: settings.resolved(found.path, at), interpreter: settings.resolved(found.interpreter, at) };
@@ -106,7 +106,7 @@ class Extension {
   private async launch(): Promise<void> {
     this.looked = true;
     const chosen = this.settings();
-    const found = await find(chosen, { selectedPython, extension: this.context.extensionPath, run });
+    const found = await find(chosen, { selectedPython, extension: this.context.extensionPath, onPath, run });
     if (isMissing(found)) {
       await this.tell(found);
       return;

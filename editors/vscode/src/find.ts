@@ -21,8 +21,15 @@ export interface Machine {
   selectedPython: () => Promise<string | undefined>;
   /** where the extension is installed */
   extension: string;
+  onPath: (name: string) => string | undefined;
   run: (program: Program, args: string[]) => Promise<Outcome>;
 }
+
+/**
+ * What runs a Python's servelint. `-m servelint` would look into the current folder first, which is the workspace: a file
+ * servelint.py or yaml.py in there would be run in its place, whoever wrote it.
+ */
+export const OF_PYTHON = ["-c", "import sys; sys.path[:1] == [''] and sys.path.pop(0); from servelint.cli import main; sys.exit(main())"];
 
 interface Candidate extends Program {
   from: string;
@@ -60,14 +67,25 @@ async function whyNot(candidate: Candidate, machine: Machine): Promise<string | 
 
 async function candidates(settings: Settings, machine: Machine, tried: string[]): Promise<Candidate[]> {
   if (settings.path !== "") {
-    return [{ command: settings.path, args: [], from: `servelint.path (${settings.path})` }];
+    const command = /[\\/]/.test(settings.path) ? settings.path : machine.onPath(settings.path);
+    const from = `servelint.path (${settings.path})`;
+    if (command === undefined) {
+      tried.push(`${from}: there is no such program on PATH`);
+      return [];
+    }
+    return [{ command, args: [], from }];
   }
   const python = settings.interpreter || (await machine.selectedPython());
   const named = settings.interpreter === "" ? "the selected Python" : "servelint.interpreter";
   const environment: Candidate[] =
-    python === undefined ? [] : [{ command: python, args: ["-m", "servelint"], from: `${named} (${python})` }];
-  environment.push({ command: "servelint", args: [], from: "PATH" });
-  const bundled = ofBundle(python, machine.extension);
+    python === undefined ? [] : [{ command: python, args: OF_PYTHON, from: `${named} (${python})` }];
+  const own = machine.onPath("servelint");
+  if (own !== undefined) {
+    environment.push({ command: own, args: [], from: `PATH (${own})` });
+  } else {
+    tried.push("PATH: there is no servelint on it");
+  }
+  const bundled = ofBundle(python, machine);
   if (bundled.length === 0 && settings.importStrategy === "useBundled") {
     tried.push("the bundled servelint: this package of the extension brings none");
   }
@@ -75,13 +93,13 @@ async function candidates(settings: Settings, machine: Machine, tried: string[])
 }
 
 /** The servelint that the extension brings, under the interpreters that may run it. */
-function ofBundle(python: string | undefined, extension: string): Candidate[] {
-  const script = path.join(extension, "bundled", "servelint.py");
+function ofBundle(python: string | undefined, machine: Machine): Candidate[] {
+  const script = path.join(machine.extension, "bundled", "servelint.py");
   if (!existsSync(script)) {
     return [];
   }
-  const pythons = [...new Set([...(python === undefined ? [] : [python]), "python3", "python"])];
-  return pythons.map((command) => ({ command, args: [script], from: `the bundled servelint under ${command}` }));
+  const pythons = [python, machine.onPath("python3"), machine.onPath("python")].filter((one) => one !== undefined);
+  return [...new Set(pythons)].map((command) => ({ command, args: [script], from: `the bundled servelint under ${command}` }));
 }
 
 function said(outcome: Outcome): string {

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import path from "node:path";
 
 /** A program and the arguments that come before ours. */
 export interface Program {
@@ -43,4 +45,23 @@ export function run(program: Program, args: string[], { cwd, input, timeout = 30
     child.on("close", (status) => end(status));
     child.stdin.end(input ?? "");
   });
+}
+
+/**
+ * Where a program of this name is on PATH. Windows would look into the current folder first, which is the workspace: hence a
+ * whole path, and none from a relative entry.
+ */
+export function onPath(name: string): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+  const file = process.platform === "win32" ? `${name}.exe` : name;
+  return folders.map((folder) => path.join(folder, file)).find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }

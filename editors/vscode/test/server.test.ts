@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -35,12 +36,12 @@ import {
 } from "vscode-languageserver-protocol/node";
 
 import { find, isMissing } from "../src/find";
-import { run } from "../src/run";
+import { onPath, run } from "../src/run";
 import { DEFAULTS, initializationOptions } from "../src/settings";
 
 const examples = path.join(process.cwd(), "..", "..", "examples");
 const python = process.env["SERVELINT_PYTHON"];
-const server = await find({ ...DEFAULTS, interpreter: python ?? "" }, { selectedPython: async () => undefined, extension: "/nowhere", run });
+const server = await find({ ...DEFAULTS, interpreter: python ?? "" }, { selectedPython: async () => undefined, extension: "/nowhere", onPath, run });
 if (isMissing(server) && python !== undefined) {
   throw new Error(server.tried.join("\n"));
 }
@@ -193,6 +194,24 @@ describe("servelint lsp", { skip: isMissing(server) && "no servelint that can be
 
   it("ends with 0 when it is asked to", async () => {
     assert.equal(await session.end(), 0);
+  });
+});
+
+describe("a workspace", { skip: python === undefined && "SERVELINT_PYTHON is not set" }, () => {
+  it("does not run in servelint's place", async () => {
+    assert.ok(!isMissing(server));
+    const folder = mkdtempSync(path.join(tmpdir(), "servelint-"));
+    try {
+      for (const name of ["servelint.py", "yaml.py", "click.py"]) {
+        writeFileSync(path.join(folder, name), "print('of the workspace')\n");
+      }
+      writeFileSync(path.join(folder, "serve.sh"), "vllm serve Qwen/Qwen3-8B\n");
+      const outcome = await run(server, ["launches", "serve.sh"], { cwd: folder });
+      assert.equal(outcome.status, 0, outcome.stderr);
+      assert.match(outcome.stdout, /^serve\.sh:1: vLLM/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
