@@ -32,8 +32,8 @@ def test_head(args: list[str], head: str, workspace: Workspace) -> None:
 def test_a_page(workspace: Workspace) -> None:
     assert workspace.run("explain", "vllm", "VLLM_USE_V1").out == (
         "VLLM_USE_V1 of vLLM: 0.6.4 to 0.11.0; gone in 0.11.1\n\n"
-        "  0.6.4 to 0.7.3: true or false, default False\n"
-        "  0.8.0 to 0.11.0: true or false, default True\n\n"
+        "  0.6.4 to 0.7.3: true or false, default false\n"
+        "  0.8.0 to 0.11.0: true or false, default true\n\n"
         "Instead: delete it: there is only the V1 engine\n"
     )
 
