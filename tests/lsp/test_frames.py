@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from servelint.lsp.frames import Broken, Frames
 from tests.lsp.raw import framed
 
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MESSAGES: list[Any] = [{"a": "\u00e9"}, [1, 2], {"b": "x" * 300}, {}]
 
 
@@ -22,6 +23,7 @@ def read(data: bytes, cuts: list[int]) -> list[Any]:
     return ["broken" if isinstance(one, Broken) else one for one in found]
 
 
+@PATIENT
 @given(st.lists(st.integers(0, 450), max_size=8))
 def test_in_any_pieces(cuts: list[int]) -> None:
     assert read(b"".join(map(framed, MESSAGES)), cuts) == MESSAGES
@@ -43,6 +45,7 @@ def test_headers(header: bytes) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-2, -1, 1, 5, 40])
+@PATIENT
 @given(st.lists(st.integers(0, 200), max_size=4))
 def test_a_wrong_length_costs_its_message_alone(wrong: int, cuts: list[int]) -> None:
     body = b'{"a": [1, 2]}'

@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.lsp.clients import PUSH, changed, led, opened
+from tests.lsp.clients import PUSH, changed, led, opened, published
 from tests.lsp.editing import originals
 from tests.lsp.told import position
 
@@ -136,8 +136,11 @@ async def test_actions(tmp_path: Path) -> None:
 @pytest.mark.asyncio
 async def test_a_text_without_a_file() -> None:
     async with led(PUSH) as client:
-        text = "vllm serve Qwen/Qwen3-8B --gpu-memory-utilization 0.9\n"
+        text = "docker run vllm/vllm-openai:v0.18.0 --gpu-memory-utilization 0.9 --swap-space 4\n"
         item = types.TextDocumentItem("untitled:Untitled-1", "shellscript", 1, text)
         client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        told = {str(one.code): one for one in await published(client, item.uri)}
+        (release,) = told["vllm/removed-option"].related_information or []
+        assert release.location.uri == item.uri
         found = await client.text_document_hover_async(at(item.uri, "--gpu-memory-utilization", text))
         assert found is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +173,31 @@ class TestFiles:
             assert server.asked("workspace/diagnostic", {"previousResultIds": []}) == {"items": []}
             server.notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
             assert server.published(path.as_uri()) == []
+
+    @pytest.mark.skipif(not os.path.exists("/proc/thread-self/children"), reason="asks Linux for the children of a process")
+    def test_what_is_checked_apart_ends_with_the_server(self, tmp_path: Path) -> None:
+        with Process() as server:
+            server.initialize()
+            uri = (tmp_path / "values.yaml").as_uri()
+            server.open(uri, "# vllm\nkey:\n" + "  - name: item\n    value: 3\n" * 90_000)
+            number = server.popen.pid
+            while not (children := _children(number)):
+                assert server.asked("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) == []
+            server.close()
+            assert server.ended() == 1
+        while any(_runs(child) for child in children):
+            pass  # it was killed, and is gone as soon as somebody has asked
+
+
+def _children(number: int) -> list[int]:
+    with open(f"/proc/{number}/task/{number}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def _runs(number: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        with open(f"/proc/{number}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

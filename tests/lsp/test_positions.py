@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
@@ -11,10 +11,12 @@ from servelint.lsp.positions import Positions
 from servelint.source import Source
 from tests.lsp import told
 
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TEXTS = st.text("ab \n\u00e9\u4f8b\U0001f642", max_size=30)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@PATIENT
 @given(text=TEXTS, share=st.floats(0, 1))
 def test_there_and_back(encoding: str, text: str, share: float) -> None:
     offset = int(len(text) * share)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from servelint.lsp.shifting import Standing, differing
 
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EDITS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10), st.text("ab\n", max_size=4)), max_size=12)
 
 
+@PATIENT
 @given(EDITS, st.integers(0, 29), st.integers(1, 10))
 def test_a_place_stands_where_all_its_characters_do(edits: list[tuple[int, int, str]], start: int, length: int) -> None:
     standing = Standing(40)
@@ -33,6 +35,7 @@ def test_what_is_new_stood_nowhere() -> None:
     assert [standing.back(offset) for offset in (4, 5, 11, 12)] == [4, None, None, 6]
 
 
+@PATIENT
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))
 def test_what_differs_is_one_range(before: str, after: str) -> None:
     start, end, other = differing(before, after)

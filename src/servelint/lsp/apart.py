@@ -10,7 +10,6 @@ from lsprotocol import types
 
 from servelint.discover import SIZE_AT_MOST
 from servelint.lsp import diagnostics
-from servelint.lsp.documents import uri_of
 from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
 from servelint.problem import Problem
@@ -36,7 +35,7 @@ def too_large(source: Source) -> list[Problem] | None:
     return [Problem(source.path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {most} MiB")]
 
 
-async def check(source: Source, options: Options, positions: Positions) -> list[types.Diagnostic]:
+async def check(source: Source, options: Options, positions: Positions, uri: str) -> list[types.Diagnostic]:
     """What `servelint check` says of a text, with the files beside it as they are on the disk."""
     if not mentions_engine(source.text.encode("utf-8", "replace")):
         return []
@@ -62,10 +61,10 @@ async def check(source: Source, options: Options, positions: Positions) -> list[
         return []
     problems = [Problem(one["path"], one["message"], one["line"], one["column"]) for one in report["errors"]]
     told = [diagnostics.of_problem(one, source, positions) for one in problems]
-    return told + [_finding(one, source, positions) for one in report["findings"]]
+    return told + [_finding(one, source, positions, uri) for one in report["findings"]]
 
 
-def _finding(data: dict[str, Any], source: Source, positions: Positions) -> types.Diagnostic:
+def _finding(data: dict[str, Any], source: Source, positions: Positions, uri: str) -> types.Diagnostic:
     related = [one for one in data["related"] if one["path"] == source.path]
     place = next((one for one in (data, *related) if one["path"] == source.path), None)
     start, end = (_offset(source, place["start"]), _offset(source, place["end"])) if place is not None else (0, 0)
@@ -80,7 +79,7 @@ def _finding(data: dict[str, Any], source: Source, positions: Positions) -> type
         related_information=[
             types.DiagnosticRelatedInformation(
                 types.Location(
-                    uri_of(one["path"]),
+                    uri,
                     positions.range(source, _offset(source, one["start"]), _offset(source, one["end"])),
                 ),
                 one["message"],

@@ -49,7 +49,7 @@ class Checking:
         problems = apart.too_large(source)
         if problems is not None:
             return [diagnostics.of_problem(problem, source, positions) for problem in problems]
-        return await apart.check(source, options, positions)
+        return await apart.check(source, options, positions, document.uri)
 
     def findings(self, document: Document) -> list[Finding]:
         """The findings of a text; while it cannot be parsed, those of before, as far as what they speak of still stands."""

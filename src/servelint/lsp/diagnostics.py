@@ -25,15 +25,15 @@ SEVERITIES = {
 }
 
 
-def told(analysis: Analysis, findings: list[Finding], positions: Positions) -> list[types.Diagnostic]:
-    """What is told of a text: what could not be read of it, then its findings."""
+def told(analysis: Analysis, findings: list[Finding], positions: Positions, uri: str) -> list[types.Diagnostic]:
+    """What is told of a text, which has a URI: what could not be read of it, then its findings."""
     source, folders = analysis.source, analysis.settings.rules
     found = [of_problem(problem, source, positions) for problem in analysis.problems]
-    return found + [of_finding(finding, source, positions, folders) for finding in findings]
+    return found + [of_finding(finding, source, positions, folders, uri) for finding in findings]
 
 
-def of_finding(finding: Finding, source: Source, positions: Positions, folders: tuple[str, ...]) -> types.Diagnostic:
-    """A finding in an open text. folders: those of users' rules
+def of_finding(finding: Finding, source: Source, positions: Positions, folders: tuple[str, ...], uri: str) -> types.Diagnostic:
+    """A finding in a text. folders: those of users' rules;  uri: the text's, as the editor writes it
 
     What stands in another file that this one uses is shown where it is used, with its own place as a related one.
     """
@@ -51,7 +51,8 @@ def of_finding(finding: Finding, source: Source, positions: Positions, folders: 
         tags=tags(finding.rule, finding.impact),
         related_information=[
             types.DiagnosticRelatedInformation(
-                types.Location(uri_of(span.source.path), positions.of_span(span)), clean(message)
+                types.Location(uri if span.source is source else uri_of(span.source.path), positions.of_span(span)),
+                clean(message),
             )
             for span, message in related
         ],

@@ -63,7 +63,7 @@ async def _actions(server: Server, document: Document, params: types.CodeActionP
     desk = actions.Desk(document.source, analysis.settings, server.checking.neighbours(document))
     found: list[types.CodeAction] = []
     for finding in findings if quick else []:
-        told = diagnostics.of_finding(finding, analysis.source, server.positions, analysis.settings.rules)
+        told = diagnostics.of_finding(finding, analysis.source, server.positions, analysis.settings.rules, document.uri)
         for action in actions.of_finding(desk, finding):
             if action is not None:
                 found.append(_action(server, document, action, types.CodeActionKind.QuickFix, told))

@@ -172,7 +172,7 @@ class Server(LanguageServer):
         started = time.perf_counter()
         findings = self.checking.findings(document)
         document.seconds = time.perf_counter() - started
-        return diagnostics.told(self.checking.analysis(document), findings, self.positions)
+        return diagnostics.told(self.checking.analysis(document), findings, self.positions, document.uri)
 
     async def found_later(self, document: Document) -> list[types.Diagnostic] | None:
         """What is told of a large text; None if it was changed meanwhile."""

@@ -115,9 +115,9 @@ class Scan:
         if isinstance(source, Problem):
             return [diagnostics.of_problem(source, Source(path, ""), positions)]
         if len(source.text) > apart.LARGE:
-            return await apart.check(source, folder.options, positions)
+            return await apart.check(source, folder.options, positions, uri_of(path))
         analysis = analyse(source, folder.of(path), beside(path))
-        return diagnostics.told(analysis, analysis.findings, positions)
+        return diagnostics.told(analysis, analysis.findings, positions, uri_of(path))
 
 
 def _files(folder: Folder) -> Iterator[str]:
