@@ -151,6 +151,18 @@ class TestFiles:
             (told,) = server.published(uri)
             assert (told["code"], told["range"]["start"]) == (RULE, {"line": 35_000, "character": 50})
 
+    def test_nothing_of_the_folder_is_run(self, tmp_path: Path) -> None:
+        ran = tmp_path / "ran"
+        for name in ("servelint", "yaml", "json", "tomllib", "jsonschema"):
+            (tmp_path / f"{name}.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+        with Process() as server:
+            server.initialize(rootUri=tmp_path.as_uri())
+            uri = (tmp_path / "run.sh").as_uri()
+            server.open(uri, "# nothing else\n" * 35_000 + BROKEN, "shellscript")
+            (told,) = server.published(uri)
+            assert told["code"] == RULE
+        assert not ran.exists()
+
     def test_a_large_text_that_is_changed_meanwhile(self, tmp_path: Path) -> None:
         with Process() as server:
             server.initialize()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 17
 """Characters (128 Ki). To read a text of this length takes half a second."""
+_PROGRAM = "import sys; sys.path[:1] == [''] and sys.path.pop(0); from servelint.cli import main; sys.exit(main())"
+"""As `python -m servelint`, which would take modules from the current folder first: that is the editor's, and anybody's."""
 
 
 def too_large(source: Source) -> list[Problem] | None:
@@ -42,8 +44,8 @@ async def check(source: Source, options: Options, positions: Positions, uri: str
     words = ["check", "-", f"--stdin-filename={source.path}", "--format=json", *options.words()]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        "-m",
-        "servelint",
+        "-c",
+        _PROGRAM,
         *words,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
