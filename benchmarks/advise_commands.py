@@ -9,7 +9,8 @@ that differ in nothing but the size of the model one is written as a case: {"id"
 serve` or `python -m sglang.launch_server`. FOLDER/configs/NAME.json is the config.json that is known of each model.
 
 Whoever can run the engines' own start-up (argument parsing and configuration) answers in a line a case: {"id", "ok", "error"},
-and with "harness_suspect" where it says more of the machinery than of the engine. `compare` lists what is refused.
+with "harness_suspect" where it says more of the machinery than of the engine, and "stage": "config" where the arguments were
+parsed all the same. `compare` lists what is not taken.
 """
 
 from __future__ import annotations
@@ -177,7 +178,9 @@ def compare(folder: str) -> None:
             continue
         for answer in _lines(path):
             case = cases[answer["id"]]
-            told = "taken" if answer["ok"] else "not judged" if answer.get("harness_suspect") else "refused"
+            told = "taken" if answer["ok"] else "refused"
+            if answer.get("harness_suspect"):
+                told = "parsed, not judged beyond" if answer.get("stage") == "config" else "not judged"
             counts[engine, told] += case["stands_for"]
             if told != "taken":
                 error = re.sub(r"\s+", " ", answer["error"] or "")[:160]

@@ -122,6 +122,13 @@ class TestWhatTheReleaseNeeds:
         assert made.env == ({"SGLANG_ENABLE_SPEC_V2": "1"} if worth else {})
         assert made.command.startswith("SGLANG_ENABLE_SPEC_V2=1 python -m " if worth else "python -m ")
 
+    @pytest.mark.parametrize(("gpu", "backend"), [(None, "triton"), ("h200", "fa3"), ("b200", "triton")])
+    def test_an_attention_backend_for_the_gpu(self, gpu: str | None, backend: str) -> None:
+        model = "meta-llama/Llama-4-Scout-17B-16E-Instruct"
+        made = serve_command("sglang", model, release="0.5.5", gpu=gpu, gpu_count=8, max_model_len=65536)
+        assert written(made)["sglang/llama4-needs-attention-backend"] == f"--attention-backend {backend}"
+        assert "--attention-backend" not in serve_command("sglang", model, release="0.5.6").argv
+
     def test_deepseek_v4_takes_the_word_eagle_alone(self) -> None:
         made = sglang_mtp_command("deepseek-ai/DeepSeek-V4-Flash", 1, "0.5.23", gpu_count=4)
         assert made.argv[4:8] == ("--speculative-algorithm", "EAGLE", "--speculative-num-steps", "1")

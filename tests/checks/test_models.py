@@ -212,3 +212,18 @@ def test_quantization_capability(text: str, release: str, gpu: str | None, expec
 def test_a_config_that_sglang_cannot_read(words: str, release: str, needs: str | None) -> None:
     found = run_check("sglang_config_code", config(f"python -m sglang.launch_server --model-path {words}", release))
     assert found == ({"needs": needs} if needs is not None else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "needs"),
+    [
+        ("python -m sglang.launch_server --model-path zai-org/GLM-4.7-Flash", "0.5.9", "5.0.0"),
+        ("python -m sglang.launch_server --model-path zai-org/GLM-5", "0.5.9", "5.2.0"),
+        ("python -m sglang.launch_server --model-path zai-org/GLM-5", "0.5.8", None),  # not listed: another rule's
+        ("python -m sglang.launch_server --model-path zai-org/GLM-5", "0.5.10", None),
+        ("pip install -U transformers\npython -m sglang.launch_server --model-path zai-org/GLM-5", "0.5.9", None),
+        ("python -m sglang.launch_server --model-path $MODEL", "0.5.9", None),
+    ],
+)
+def test_a_type_that_the_pinned_transformers_does_not_have(text: str, release: str, needs: str | None) -> None:
+    assert run_check("sglang_config_type", config(text, release)) == ({"needs": needs} if needs is not None else None)

@@ -179,7 +179,7 @@ def serve_command(
     release = _release(engine, release)
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
     notes: list[Note] = []
-    options = Options(engine, model, release, prefix_caching, tuple(arguments))
+    options = Options(engine, model, release, gpu, prefix_caching, tuple(arguments))
     if gpu_count > 1:
         options.set(TENSOR_PARALLEL[engine], gpu_count)
     if max_model_len is not None:

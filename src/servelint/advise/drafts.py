@@ -6,7 +6,7 @@ A checkpoint may bring such layers and an engine leave them aside: MiniMax-M2 ha
 from __future__ import annotations
 
 from servelint.engines import ENGINE_NAMES
-from servelint.engines.releases import release_key
+from servelint.engines.releases import known_releases, release_key
 from servelint.models import architecture, identify, local
 from servelint.text import Text
 
@@ -114,7 +114,7 @@ def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str,
     if since is None:
         return (
             f"no release of {product} that is known drafts with the layers of {own.architecture}; serve it without drafts",
-            _SOURCES[engine].format("0.33.0" if engine == "vllm" else "0.5.23"),
+            _SOURCES[engine].format(known_releases(engine)[-1]),
         )
     key, first = release_key(release), release_key(since)
     if key is not None and first is not None and key < first:

@@ -22,16 +22,20 @@ class Options:
     values:      option -> its value, None for a flag; in the order in which they are written
     speculation: the keys of vLLM's --speculative-config, none without drafts
     env:         the environment variables that it needs
+    gpu:         what it runs on, as the caller names it
     more:        words that the caller adds as they are, the last ones
     prefixes:    what the caller says of prefix caching: True, it is to stay; False, it is off; None: as it may be
     """
 
-    __slots__ = ("engine", "env", "model", "more", "prefixes", "release", "speculation", "values")
+    __slots__ = ("engine", "env", "gpu", "model", "more", "prefixes", "release", "speculation", "values")
 
-    def __init__(self, engine: str, model: str, release: str, prefixes: bool | None, more: tuple[str, ...]) -> None:
+    def __init__(
+        self, engine: str, model: str, release: str, gpu: str | None, prefixes: bool | None, more: tuple[str, ...]
+    ) -> None:
         self.engine = engine
         self.model = model
         self.release = release
+        self.gpu = gpu
         self.prefixes = prefixes
         self.more = more
         self.values: dict[str, str | None] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from servelint import hardware
 from servelint.advise.options import Options
 from servelint.finding import Finding
 
@@ -55,6 +56,13 @@ def _eagle(options: Options, _finding: Finding) -> bool:
     return options.set("speculative-algorithm", "EAGLE")
 
 
+def _attention_backend(options: Options, _finding: Finding) -> bool:
+    """fa3 where the card has it; triton runs on every one."""
+    known = hardware.identify(options.gpu) if options.gpu is not None else None
+    fast = known is not None and known.facts.get("flash-attention-3") is True
+    return "attention-backend" not in options.values and options.set("attention-backend", "fa3" if fast else "triton")
+
+
 def _no_prefix_caching(options: Options, _finding: Finding) -> bool:
     return options.prefixes is not True and options.set("no-enable-prefix-caching")
 
@@ -100,6 +108,7 @@ _WAYS: dict[str, Callable[[Options, Finding], bool]] = {
     "sglang/glm4-moe-loses-overlap": _extra_buffer,
     "sglang/hybrid-spec-drops-radix-cache": _extra_buffer,
     "sglang/hybrid-spec-needs-extra-buffer": _extra_buffer,
+    "sglang/llama4-needs-attention-backend": _attention_backend,
     "sglang/memory-after-pools": _as_advised,
     "sglang/memory-does-not-start": _as_advised,
     "sglang/nemotron-h-spec-drops-radix-cache": _no_radix_cache,

@@ -34,6 +34,7 @@ CHECKS = (
     "sglang_adaptive_steps",
     "sglang_attention_heads",
     "sglang_config_code",
+    "sglang_config_type",
     "sglang_context",
     "sglang_context_override",
     "sglang_context_parallel",
