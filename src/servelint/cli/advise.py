@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from servelint.advise.calibration import Calibration
 
-_EPILOG = "servelint advise calibrate RESULT... makes measurements for --measurements out of what vllm bench serve has saved."
+_EPILOG = """servelint advise calibrate RESULT... makes measurements for --measurements
+out of what vllm bench serve has saved."""
 
 
 def run(args: list[str]) -> int:
