@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 
 from lsprotocol import types
@@ -42,20 +43,18 @@ async def check(source: Source, options: Options, positions: Positions, uri: str
     if not mentions_engine(source.text.encode("utf-8", "replace")):
         return []
     words = ["check", "-", f"--stdin-filename={source.path}", "--format=json", *options.words()]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        _PROGRAM,
-        *words,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+    # not asyncio's own: up to Python 3.12.3 it never ends if it is given up before its pipes are connected
+    process = subprocess.Popen(  # noqa: S603: this very program, by its own path
+        [sys.executable, "-c", _PROGRAM, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         cwd=options.layer.folder,
     )
     try:
-        out, _ = await process.communicate(source.text.encode("utf-8", "replace"))
+        out, _ = await asyncio.to_thread(process.communicate, source.text.encode("utf-8", "replace"))
     finally:
-        if process.returncode is None:  # nobody waits for it any more
+        if process.poll() is None:  # nobody waits for it any more
             process.kill()
     try:
         report = json.loads(out)
