@@ -44,7 +44,7 @@ async def check(source: Source, options: Options, positions: Positions, uri: str
         return []
     words = ["check", "-", f"--stdin-filename={source.path}", "--format=json", *options.words()]
     # not asyncio's own: up to Python 3.12.3 it never ends if it is given up before its pipes are connected
-    process = subprocess.Popen(  # noqa: S603: this very program, by its own path
+    process = subprocess.Popen(  # noqa: S603 - this very program
         [sys.executable, "-c", _PROGRAM, *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
