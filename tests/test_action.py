@@ -21,7 +21,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 INSTALL, CHECK, UPLOAD = ACTION["runs"]["steps"]
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stubs are shell scripts")
+pytestmark = [pytest.mark.book, pytest.mark.skipif(os.name == "nt", reason="the stubs are shell scripts")]
 
 
 class Ran(NamedTuple):

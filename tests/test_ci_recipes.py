@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 RANGE = "vllm/gpu-memory-utilization-out-of-range"
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the lines are those of a shell")
+pytestmark = [pytest.mark.book, pytest.mark.skipif(os.name == "nt", reason="the lines are those of a shell")]
 
 
 def recipes(title: str) -> list[str]:

@@ -7,9 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from servelint.rules.own import MOVED_ENTRY, STALE_ENTRY
 from tests.repository import Repository
 from tests.running import Workspace
+
+pytestmark = pytest.mark.book
 
 SETTINGS = """\
 baseline = "known.json"

@@ -14,6 +14,8 @@ from servelint.harvest.command import patches, read
 from servelint.harvest.llamacpp_index import open_build
 from servelint.harvest.sources import HarvestError, open_tree
 
+pytestmark = pytest.mark.book
+
 DATA = os.path.join(os.path.dirname(catalog_file.__file__), "data")
 RELEASES = {
     "vllm": ("0.6.6", "0.11.0", "0.33.0"),

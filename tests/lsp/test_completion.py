@@ -392,6 +392,7 @@ class TestEveryItem:
             assert f"v{launch.release.release}" == item.label
 
 
+@pytest.mark.book
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_place_of_every_example_has_an_answer_that_is_about_it(path: Path) -> None:
     analysis = analysed(path.name, path.read_text(encoding="utf-8"))

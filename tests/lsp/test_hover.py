@@ -246,6 +246,7 @@ def test_nothing_on_what_belongs_to_no_launch() -> None:
     assert shown("compose.yml", compose(" --model x/y").replace("services", "serv‸ices")) == ""
 
 
+@pytest.mark.book
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_place_of_every_example_has_an_answer_that_is_about_it(path: Path) -> None:
     analysis = analysed(path.name, path.read_text(encoding="utf-8"))

@@ -12,6 +12,8 @@ from tests.lsp.clients import PULL, PULL_UTF8, PUSH, Editor, changed, led, opene
 from tests.lsp.editing import NAMES, Edit, edits, originals
 from tests.lsp.told import Checked, Kept, Told, checked, of_server, position
 
+pytestmark = pytest.mark.book
+
 EDITS = 200
 SYNTAX = "servelint/unreadable"
 KINDS = {"push": (PUSH, "utf-16"), "pull": (PULL, "utf-16"), "pull in UTF-8": (PULL_UTF8, "utf-8")}
