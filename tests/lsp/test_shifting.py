@@ -35,6 +35,12 @@ def test_what_is_new_stood_nowhere() -> None:
     assert [standing.back(offset) for offset in (4, 5, 11, 12)] == [4, None, None, 6]
 
 
+def test_between_two_pieces_it_is_the_one_that_begins() -> None:
+    standing = Standing(10)
+    standing.edit(1, 2, 0)
+    assert [standing.back(offset) for offset in (0, 1, 9)] == [0, 2, 10]
+
+
 @PATIENT
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))
 def test_what_differs_is_one_range(before: str, after: str) -> None:

@@ -58,11 +58,12 @@ class Standing:
         return None
 
     def back(self, offset: int) -> int | None:
-        """Where an offset of the text as it is was; None in what is new."""
+        """Where an offset of the text as it is was; None in what is new. Between two pieces it belongs to the one that begins there."""
+        found: int | None = None
         for was, now, length in self._pieces:
             if now <= offset <= now + length:
-                return offset - now + was
-        return None
+                found = offset - now + was
+        return found
 
 
 def differing(before: str, after: str) -> tuple[int, int, str]:
