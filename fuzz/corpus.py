@@ -14,7 +14,7 @@ import yaml
 from tests.wrapping import CLOSE, OPEN, VERBS
 
 ROOT = Path(__file__).parent.parent
-LONGEST = 900
+LONGEST = 400
 """Characters. What is longer takes too long to read a million times."""
 
 _ENGINE = re.compile(r"vllm|sglang|llama-server|llama\.cpp|lmdeploy|trtllm|text-generation")
@@ -118,7 +118,7 @@ def runs() -> list[tuple[str, dict[str, Any]]]:
         for kind in ("bad", "good"):
             for number, example in enumerate(data["examples"][kind]):
                 run = _MARKS.sub("", str(example.get("run", "")))
-                if run and len(run) <= LONGEST // 3 and "\n" not in run and "<<" not in run:
+                if run and len(run) <= LONGEST // 2 and "\n" not in run and "<<" not in run:
                     key = f"{name} {kind} {number:03}"
                     found.append((kind == "good" or "fix" not in data, key, data["engine"], {**example, "run": run}))
     found.sort(key=lambda one: one[:2])
@@ -133,5 +133,5 @@ def fixable() -> int:
         if "fix" in data:
             for example in data["examples"]["bad"]:
                 run = _MARKS.sub("", str(example.get("run", "")))
-                count += bool(run and len(run) <= LONGEST // 3 and "\n" not in run and "<<" not in run)
+                count += bool(run and len(run) <= LONGEST // 2 and "\n" not in run and "<<" not in run)
     return count

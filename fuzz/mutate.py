@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from fuzz.chance import Chance
 
-LONGEST = 2_000
+LONGEST = 600
 """Characters of a changed text."""
 
 _WORD = re.compile(r"[\w./-]+|[^\w\s]")

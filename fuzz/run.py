@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
 import time
 import traceback
 from contextlib import contextmanager
@@ -50,11 +51,26 @@ class Ran:
         self.failures: list[Failure] = []
 
 
+class HangError(Exception):
+    """A case that does not come to its end."""
+
+
+def _hanging(_number: int, _frame: object) -> None:
+    raise HangError
+
+
+signal.signal(signal.SIGVTALRM, _hanging)
+
+
 def failing(one: Harness, case: Case) -> Failure | None:
     """How a case breaks a property; None if it does not."""
     began = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS_AT_MOST * 2)
     try:
         one.check(case)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except HangError as error:
+        return Failure("it hangs" + _place(error), case, "".join(traceback.format_exception(error)))
     except RecursionError as error:
         return Failure("RecursionError", case, repr(error))
     except Exception as error:
@@ -68,9 +84,13 @@ def failing(one: Harness, case: Case) -> Failure | None:
 def _what(error: Exception) -> str:
     if isinstance(error, BrokenError):
         return error.what
+    return type(error).__name__ + _place(error)
+
+
+def _place(error: Exception) -> str:
+    """The innermost of our functions in which an error was raised."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "servelint" in frame.filename]
-    place = f" in {Path(frames[-1].filename).name}:{frames[-1].name}" if frames else ""
-    return f"{type(error).__name__}{place}"
+    return f" in {Path(frames[-1].filename).name}:{frames[-1].name}" if frames else ""
 
 
 def smaller(one: Harness, failure: Failure) -> Failure:

@@ -26,7 +26,7 @@ _TESTS = ("[ -n \"$V\" ]", "[[ $V == a* ]]", "true", "false", "test -f x", "[[ -
 def make(chance: Chance) -> Case:
     if chance.often(0.5):
         return grammar.file(chance, _WRAPPERS, _NAMES)
-    text = "".join([_statement(chance, 3) + "\n" for _ in range(1 + chance.below(4))])
+    text = "".join([_statement(chance, 2) + "\n" for _ in range(1 + chance.below(3))])
     if "vllm" not in text:
         text += _command(chance) + "\n"
     whole = chance.often(0.5)
