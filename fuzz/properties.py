@@ -223,7 +223,7 @@ def an_unknown_adds_no_error(case: Case, found: Reading, findings: list[Finding]
     places = _written(found)
     if not places:
         return
-    start, end, name = places[case.turn // 16 % len(places)]
+    start, end, names = places[case.turn // 16 % len(places)]
     kinds = next(kinds for pattern, kinds in _KINDS if re.search(pattern, case.name))
     unknown = _UNKNOWNS[kinds[case.turn // 16 % len(kinds)]].format(vocabulary.UNKNOWN)
     text = case.text[:start] + unknown + case.text[end:]
@@ -234,30 +234,34 @@ def an_unknown_adds_no_error(case: Case, found: Reading, findings: list[Finding]
     COUNTS["unknowns"] += 1
     errors = {one.rule for one in findings if one.severity == "error"}
     added = [one for one in judged(again) if one.severity == "error" and one.rule not in errors]
-    added = [one for one in added if not one.rule.endswith("/removed-later") and name not in _way_out(one.rule)]
+    added = [one for one in added if not one.rule.endswith("/removed-later") and not names & _way_out(one.rule)]
     if any(one.impact == "crash-at-start" for one in findings):
         # what the parser refuses anyway it may refuse for another word: `--a --b c` for the first, `--a $V c` for the last
         added = [one for one in added if one.rule.partition("/")[2] not in corpus.of_parsers()]
     insist(not added, "an unknown adds no error", [(one.rule, one.message) for one in added], text)
 
 
-def _written(found: Reading) -> list[tuple[int, int, str]]:
-    """(start, end, what it is) of each literal of the launches that stands in the text character by character."""
-    places: list[tuple[int, int, str]] = []
+def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
+    """(start, end, the options or the variable that it may give) of each literal of the launches that stands in the text character by character."""
+    places: list[tuple[int, int, set[str]]] = []
     for launch in found.launches:
         before = ""
         for word in launch.argv:
             span = word.text.written
             # two dashes are no value: they change what the words after them are
             if span is not None and span.source is found.source and span.start < span.end and word.text.flat != "--":
-                places.append((span.start, span.end, word.text.flat.lstrip("-")))
-                places.append((span.start, span.end, before))
-            before = word.text.flat.lstrip("-")
+                places.append((span.start, span.end, {before, _option(word)}))
+            before = _option(word)
         for variable in launch.env.values():
             span = variable.value.written if variable.value is not None else None
             if span is not None and span.source is found.source and span.start < span.end:
-                places.append((span.start, span.end, f"env.{variable.name}"))
+                places.append((span.start, span.end, {f"env.{variable.name}"}))
     return places
+
+
+def _option(word: Word) -> str:
+    """The option that a word may be: `--max_model_len=8` is max-model-len."""
+    return word.text.flat.partition("=")[0].partition(".")[0].lstrip("-").replace("_", "-")
 
 
 def _alike(one: Launch, other: Launch) -> bool:
@@ -282,9 +286,10 @@ def _may_be(known: Text, text: Text) -> bool:
 
 @lru_cache(maxsize=2048)
 def _way_out(rule: str) -> frozenset[str]:
-    """The operands of a rule's `unless`: a way out counts only where it is written."""
+    """The operands of a rule's `unless`, those of JSON options without their keys: a way out counts only where it is written."""
     data = corpus.rules().get(rule)
-    return frozenset(operands(compile_rule(data).get("unless", ["and", []]))) if data is not None else frozenset()
+    names = operands(compile_rule(data).get("unless", ["and", []])) if data is not None else []
+    return frozenset([name if name.startswith("env.") else name.partition(".")[0] for name in names])
 
 
 # -- bytes

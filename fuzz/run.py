@@ -51,7 +51,7 @@ class Ran:
         self.failures: list[Failure] = []
 
 
-class HangError(Exception):
+class HangError(BaseException):
     """A case that does not come to its end."""
 
 
@@ -68,13 +68,14 @@ def failing(one: Harness, case: Case) -> Failure | None:
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS_AT_MOST * 2)
     try:
         one.check(case)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except HangError as error:
         return Failure("it hangs" + _place(error), case, "".join(traceback.format_exception(error)))
     except RecursionError as error:
         return Failure("RecursionError", case, repr(error))
     except Exception as error:
         return Failure(_what(error), case, "".join(traceback.format_exception(error)))
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     taken = time.process_time() - began
     if taken > SECONDS_AT_MOST:
         return Failure("it takes too long", case, f"{taken:.1f} s")
@@ -87,7 +88,7 @@ def _what(error: Exception) -> str:
     return type(error).__name__ + _place(error)
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """The innermost of our functions in which an error was raised."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "servelint" in frame.filename]
     return f" in {Path(frames[-1].filename).name}:{frames[-1].name}" if frames else ""

@@ -45,7 +45,7 @@ STARTS = (
 def options() -> dict[str, tuple[str, ...]]:
     """Engine -> every spelling of an option that some release has."""
     found: dict[str, tuple[str, ...]] = {}
-    for engine in ("vllm", "sglang", "llama.cpp", "trtllm", "lmdeploy"):
+    for engine in ("vllm", "sglang", "llama.cpp", "lmdeploy"):
         catalog = catalogs.load(engine)
         if catalog is not None:
             found[engine] = tuple(sorted(catalog.spellings()))
