@@ -246,10 +246,13 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
     places: list[tuple[int, int, set[str]]] = []
     for launch in found.launches:
         before = ""
-        for word in launch.argv:
+        for word, following in zip(launch.argv, [*[one.text.flat for one in launch.argv[1:]], ""], strict=True):
             span = word.text.written
-            # two dashes are no value: they change what the words after them are
-            if span is not None and span.source is found.source and span.start < span.end and word.text.flat != "--":
+            # two dashes are no value: they change what the words after them are; and nobody keeps an option in a variable
+            # whose value is to be what looks like the next option
+            if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-"):
+                span = None
+            if span is not None and span.source is found.source and span.start < span.end:
                 places.append((span.start, span.end, {before, _option(word)}))
             before = _option(word)
         for variable in launch.env.values():

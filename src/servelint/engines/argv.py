@@ -71,14 +71,8 @@ class _Reader:
                 self.unsure = True
                 at += 1
             elif self.is_option(word):
-                known = len(self.result.faults)
-                # where an option's value is whatever comes next, this word may be that of an unknown one
-                doubtful = self.unsure and self.dialect.next_word
                 self.unsure = False
                 at = self._option(at)
-                if doubtful:
-                    del self.result.faults[known:]
-                    self.unsure = True
             else:
                 self._argument(at)
                 at += 1
