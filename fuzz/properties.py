@@ -9,6 +9,7 @@ from fuzz import corpus, vocabulary
 from fuzz.case import Case, insist
 from fuzz.counts import COUNTS
 from servelint.discover import decode
+from servelint.engines import catalog as catalogs
 from servelint.engines.releases import newest
 from servelint.finding import Finding
 from servelint.launch import Launch, Variable, Word
@@ -250,7 +251,7 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
             span = word.text.written
             # two dashes are no value: they change what the words after them are; and nobody keeps an option in a variable
             # whose value is to be what looks like the next option
-            if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-"):
+            if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-") or _takes_several(launch.engine, word):
                 span = None
             if span is not None and span.source is found.source and span.start < span.end:
                 places.append((span.start, span.end, {before, _option(word)}))
@@ -260,6 +261,18 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
             if span is not None and span.source is found.source and span.start < span.end:
                 places.append((span.start, span.end, {f"env.{variable.name}"}))
     return places
+
+
+@lru_cache(maxsize=4096)
+def _several(engine: str, spelling: str) -> bool:
+    catalog = catalogs.load(engine)
+    runs = catalog.spelled(spelling) if catalog is not None else []
+    return any(isinstance(option.nargs, int) and option.nargs > 1 for _, _, option in runs)
+
+
+def _takes_several(engine: str, word: Word) -> bool:
+    """Whether a word is an option that takes so many words, whatever they look like."""
+    return word.text.flat.startswith("-") and _several(engine, word.text.flat)
 
 
 def _option(word: Word) -> str:

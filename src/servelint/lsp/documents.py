@@ -100,7 +100,10 @@ def path_of(uri: str) -> str | None:
     """The path of a file; None for what is no file."""
     if not uri.startswith("file:"):
         return None
-    path = uris.to_fs_path(uri)
+    try:
+        path = uris.to_fs_path(uri)
+    except ValueError:  # no URI at all: "file://["
+        return None
     return os.path.normpath(path) if path else None
 
 

@@ -29,6 +29,9 @@ class Positions:
         self._length = _LENGTHS[encoding]
 
     def position(self, source: Source, offset: int) -> types.Position:
+        """The position of an offset; between CR and LF, where none is, it is the line's end."""
+        if source.text[max(offset - 1, 0) : offset + 1] == "\r\n":
+            offset -= 1
         line, column = source.position(offset)
         return types.Position(line - 1, self._length(source.text[offset - column + 1 : offset]))
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("servelint.lsp")
 
+# where in its own code a message was found to be wrong, which is told in a line anyway
+logging.getLogger("pygls.protocol.json_rpc").addFilter(lambda record: not str(record.msg).startswith("Unable to deserialize"))
+
 _METHOD, _ID = "method", "id"
 
 
@@ -41,6 +44,12 @@ class Protocol(LanguageServerProtocol):
         method, number = message.get(_METHOD), message.get(_ID)
         if method is None and number is None:
             self._refuse(None, types.ErrorCodes.InvalidRequest, "the message has neither a method nor an id")
+            return
+        if _METHOD in message and not isinstance(method, str):
+            self._refuse(None, types.ErrorCodes.InvalidRequest, "the method of a message is a text")
+            return
+        if number is not None and (isinstance(number, bool) or not isinstance(number, (int, str))):
+            self._refuse(None, types.ErrorCodes.InvalidRequest, "the id of a message is a whole number or a text")
             return
         if method is not None and not self._in_order(str(method), number):
             return
