@@ -247,7 +247,8 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
     places: list[tuple[int, int, set[str]]] = []
     for launch in found.launches:
         before = ""
-        for word, following in zip(launch.argv, [*[one.text.flat for one in launch.argv[1:]], ""], strict=True):
+        for number, word in enumerate(launch.argv):
+            following = launch.argv[number + 1].text.flat if number + 1 < len(launch.argv) else ""
             span = word.text.written
             # two dashes are no value: they change what the words after them are; and nobody keeps an option in a variable
             # whose value is to be what looks like the next option
