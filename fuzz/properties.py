@@ -252,7 +252,8 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
             span = word.text.written
             # two dashes are no value: they change what the words after them are; and nobody keeps an option in a variable
             # whose value is to be what looks like the next option
-            if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-") or _takes_several(launch.engine, word):
+            several = any(_takes_several(launch.engine, one) for one in launch.argv[max(0, number - 1) : number + 1])
+            if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-") or several:
                 span = None
             if span is not None and span.source is found.source and span.start < span.end:
                 places.append((span.start, span.end, {before, _option(word)}))

@@ -122,11 +122,11 @@ def _unknown(case: Case, launch: Launch, found: Arguments, catalog: Catalog, ind
     at = case.turn // 8 % len(launch.argv)
     flat = launch.argv[at].text.flat
     later = [word for word in found.positionals if any(word is one for one in launch.argv[at + 1 :])]
-    own = next((setting for setting in found.every if setting.word is launch.argv[at]), None)
+    own = next((setting for setting in found.every if any(word is launch.argv[at] for word in setting.words)), None)
     dashes = [word for word in own.words[1:] if word.text.flat.startswith("-")] if own is not None else []
     # two dashes are no value; an unknown where the model may stand is taken for it, not for a switch before it; and nobody
     # keeps an option in a variable whose value is to be what looks like the next option
-    if flat == "--" or HOLE in flat or (flat.startswith("-") and (later or dashes)):
+    if flat == "--" or HOLE in flat or dashes or (flat.startswith("-") and later):
         return
     COUNTS["unknowns"] += 1
     piece = unknown("$U", launch.argv[at].site)

@@ -285,6 +285,20 @@ class TestFaults:
     def test_sglang(self, text: str, expected: list[tuple[str, str]]) -> None:
         assert faults(text, "sglang") == expected
 
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ('"$MODEL" --enforce-eager true', [("unexpected-argument", "true")]),
+            ('"$OPTION" 1 --enforce-eager m', []),
+            ('"$OPTION" 1 --enforce-eager m other', [("unexpected-argument", "other")]),
+            ('"$A" "$B" 1 --enforce-eager m', []),
+        ],
+        ids=["a model", "an option with its value", "and a model", "two that nobody knows"],
+    )
+    def test_what_an_unknown_word_may_be(self, text: str, expected: list[tuple[str, str]]) -> None:
+        """It is the model, unless what follows may be its value: then it may be an option."""
+        assert faults(text) == expected
+
     def test_the_place_is_the_option(self) -> None:
         (fault,) = arguments("m --no-such-option=1").faults
         assert fault.span is not None

@@ -56,6 +56,10 @@ class TestMessages:
             ([], -32600),
             ({"id": 7, "method": "shutdown"}, -32600),
             ({"jsonrpc": "2.0"}, -32600),
+            ({"jsonrpc": "2.0", "id": {}, "method": "textDocument/hover"}, -32600),
+            ({"jsonrpc": "2.0", "id": True, "method": "textDocument/hover"}, -32600),
+            ({"jsonrpc": "2.0", "id": 7, "method": None, "params": {}}, -32600),
+            ({"jsonrpc": "2.0", "id": 7, "method": 3}, -32600),
             ({"jsonrpc": "2.0", "id": 7, "method": "servelint/unheard"}, -32601),
             ({"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover", "params": {"position": 3}}, -32602),
             ({"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover"}, -32602),
@@ -75,6 +79,7 @@ class TestMessages:
             server.initialize()
             server.notify("servelint/unheard", {"a": 1})
             server.notify("textDocument/didOpen", {"textDocument": 3})
+            server.open("file://[", "vllm serve m")
             server.notify(
                 "textDocument/didChange", {"textDocument": {"uri": "file:///none", "version": 3}, "contentChanges": []}
             )

@@ -32,6 +32,11 @@ def test_lines_end_as_the_protocol_says() -> None:
     assert [Positions("utf-16").position(source, source.text.index(char)).line for char in "abcdefg"] == [0, 1, 2, 2, 2, 2, 3]
 
 
+def test_between_a_carriage_return_and_its_line_feed_there_is_no_position() -> None:
+    found = [Positions("utf-16").position(Source("a.sh", "ab\r\nc\rd"), offset) for offset in (2, 3, 4, 6)]
+    assert [(one.line, one.character) for one in found] == [(0, 2), (0, 2), (1, 0), (2, 0)]
+
+
 @pytest.mark.parametrize(
     ("line", "character", "offset"),
     [(0, 99, 2), (1, 2, 7), (1, 3, 7), (9, 0, 8), (2, 0, 8)],
