@@ -27,7 +27,9 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Texts that nobody would write, and what must hold of each.")
+    parser = argparse.ArgumentParser(
+        prog="python -m fuzz", description="Texts that nobody would write, and what must hold of each."
+    )
     parser.add_argument("--harness", action="append", choices=NAMES, help="one of them; all if it is not given")
     parser.add_argument("--executions", type=int, default=10_000, help="of each harness (10000)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same cases (1)")
@@ -72,7 +74,9 @@ def _harness(name: str, arguments: argparse.Namespace) -> int:
     return len(kinds)
 
 
-def _run(name: str, executions: int, seed: int, seconds: float | None, keep: str) -> tuple[int, float, list[str], dict[str, int]]:
+def _run(
+    name: str, executions: int, seed: int, seconds: float | None, keep: str
+) -> tuple[int, float, list[str], dict[str, int]]:
     COUNTS.clear()
     ran = run.loop(name, executions, seed, seconds=seconds, keep=Path(keep))
     return ran.executions, ran.seconds, [failure.what for failure in ran.failures], dict(COUNTS)

@@ -1,27 +1,25 @@
-"""Where a harness takes its choices from: a seeded generator, or the bytes of an engine that learns which of them lead further."""
+"""Where a harness takes its choices from: a seeded generator, or bytes that hypothesis or atheris changes."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol, TypeVar
+Item = TypeVar("Item")
 
-    Item = TypeVar("Item")
 
-    class Chance(Protocol):
-        """Choices, one after the other."""
+class Chance(Protocol):
+    """Choices, one after the other."""
 
-        def below(self, count: int) -> int:
-            """A number from 0 to count - 1."""
+    def below(self, count: int) -> int:
+        """A number from 0 to count - 1."""
 
-        def often(self, share: float) -> bool:
-            """True in about this share of the cases."""
+    def often(self, share: float) -> bool:
+        """True in about this share of the cases."""
 
-        def pick(self, items: Sequence[Item]) -> Item:
-            """One of the items, of which there is at least one."""
+    def pick(self, items: Sequence[Item]) -> Item:
+        """One of the items, of which there is at least one."""
 
 
 class Seeded:

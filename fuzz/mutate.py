@@ -50,7 +50,9 @@ def _wrap(chance: Chance, text: str) -> str:
     found = _WORD.search(text, at)
     if found is None:
         return text
-    left, right = chance.pick((("'", "'"), ('"', '"'), ("`", "`"), ("$(", ")"), ("${", "}"), ("{", "}"), ("[", "]"), ("(", ")")))
+    left, right = chance.pick(
+        (("'", "'"), ('"', '"'), ("`", "`"), ("$(", ")"), ("${", "}"), ("{", "}"), ("[", "]"), ("(", ")"))
+    )
     return text[: found.start()] + left + found.group() + right + text[found.end() :]
 
 

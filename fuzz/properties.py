@@ -243,7 +243,7 @@ def an_unknown_adds_no_error(case: Case, found: Reading, findings: list[Finding]
 
 
 def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
-    """(start, end, the options or the variable that it may give) of each literal of the launches that stands in the text character by character."""
+    """(start, end, the options or the variable that it may give) of each literal that stands in the text as it is read."""
     places: list[tuple[int, int, set[str]]] = []
     for launch in found.launches:
         before = ""
@@ -284,7 +284,12 @@ def _option(word: Word) -> str:
 
 def _alike(one: Launch, other: Launch) -> bool:
     """Whether the second launch is the first with unknowns in the place of some words, and nothing else."""
-    if (one.engine, one.name, repr(one.release), len(one.argv)) != (other.engine, other.name, repr(other.release), len(other.argv)):
+    if (one.engine, one.name, repr(one.release), len(one.argv)) != (
+        other.engine,
+        other.name,
+        repr(other.release),
+        len(other.argv),
+    ):
         return False
     words = all(map(_may_be, [word.text for word in one.argv], [word.text for word in other.argv]))
     if not words or list(one.env) != list(other.env) or [w.shown for w in one.verb] != [w.shown for w in other.verb]:
@@ -304,7 +309,7 @@ def _may_be(known: Text, text: Text) -> bool:
 
 @lru_cache(maxsize=2048)
 def _way_out(rule: str) -> frozenset[str]:
-    """The operands of a rule's `unless`, those of JSON options without their keys: a way out counts only where it is written."""
+    """The operands of a rule's `unless`, without keys of JSON options: a way out counts only where it is written."""
     data = corpus.rules().get(rule)
     names = operands(compile_rule(data).get("unless", ["and", []])) if data is not None else []
     return frozenset([name if name.startswith("env.") else name.partition(".")[0] for name in names])

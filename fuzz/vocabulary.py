@@ -11,27 +11,29 @@ UNKNOWN = "SERVELINT_NOBODY_KNOWS"
 """A variable that no text sets."""
 
 VALUES = (
-    "0", "1", "2", "8", "-1", "0.9", "1.5", "1k", "8K", "2e3", "1e400", "nan", "auto", "fp8", "none", "null", "true", "False", "",
-    "m", "a/b", "Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3", "./x", "mtp", "NEXTN", "ngram", "qwen3", "turboquant_k8v4", "fa3",
-    '{"method":"mtp","num_speculative_tokens":2}', '{"num_speculative_tokens": 0}', "[1, 2]", "{}", '{"a": {"b": ', "0x10", "1_000",
-    "9" * 30, "\u0663", "1,2", "a b", "a=b", "x" * 60,
+    "0", "1", "2", "8", "-1", "0.9", "1.5", "1k", "8K", "2e3", "1e400", "nan", "auto", "fp8", "none", "null", "true", "False",
+    "", "m", "a/b", "Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3", "./x", "mtp", "NEXTN", "ngram", "qwen3", "turboquant_k8v4",
+    "fa3", '{"method":"mtp","num_speculative_tokens":2}', '{"num_speculative_tokens": 0}', "[1, 2]", "{}", '{"a": {"b": ',
+    "0x10", "1_000", "9" * 30, "\u0663", "1,2", "a b", "a=b", "x" * 60,
 )  # fmt: skip
 
 MARKS = (
-    "\n", " ", "\t", "'", '"', "\\", "\\\n", "`", "$", "$$", "{", "}", "[", "]", "(", ")", "<", ">", "|", "&", ";", "#", ":", ",", "-",
-    "--", "=", "*", "?", "!", "%", "@", "~", "^", "/", ".", "\r\n", "\r", "\0", "\x1b", "\x7f", "\x85", "\u2028", "\u200b", "\ufeff",
-    "\ud83d", "\udc00", "\ufdd0", "\U0001f642", "\u00e9", "e\u0301", "\ue000", "&a ", "*a", "<<: *a", "!!str ", "|\n", ">-\n", "|2\n",
-    "---\n", "...\n", "- ", ": ", "? ", "${V}", "${V:-x}", "${V:+x}", "${V?e}", "${V:=x}", "${V/a/b}", "${V#*/}", "${#V}", "${!V}",
-    "${V[@]}", "${V:1:2}", "${V^^}", "${", "$(", "$((1+1))", "$((", "$(cat x)", "`cat x`", "$@", '"$@"', "$*", "$1", "$#", "$?", "$$(V)",
-    "$(V)", "$(shell x)", "$(if a,b)", "$(call f,a)", "%V%", "!V!", "%~1", "%%i", "^\n", "{{ .Values.a }}", "{{- if .a }}", "{{- end }}",
-    "{{ V }}", "{{", "}}", "{% if a %}", "{% endif %}", "%(ENV_V)s", "%(", "%i", "<MODEL>", "<<EOF\n", "\nEOF\n", "<<-'E'\n", "<<<x", ">x",
-    "2>&1", "|&", "&&", "||", ";;", "if ", "then ", "else ", "fi", "for i in ", "do ", "done", "while ", "case ", "esac", "in ", "function ",
-    "() {", "eval ", "exec ", "export ", "unset ", "local ", "read ", "shift", "set -- ", "source ", ". ", "trap ", "[[ ", " ]]", "[ ", " ]",
-    "declare -A ", "+=", "=(", "bash -c ", "env ", "sudo ", "docker run ", "pip install ", "uv run ", "cd ", "ifeq (a,b)", "endif",
-    "define X", "endef", "include x", "FROM ", "ARG V", "ENV V=", "CMD ", "ENTRYPOINT ", "RUN ", "COPY ", "ExecStart=", "Environment=",
-    "[Service]", "[Container]", "[program:x]", "command=", "environment=", "```sh\n", "```\n", "~~~", "    ", "  ", "\n\n", "REM ", "set ",
-    "goto x", ":x", "setlocal", "services:", "command:", "args:", "image:", "env:", "environment:", "env_file:", "extends:", "include:",
-    "# servelint: ignore", "# servelint: ignore[vllm/*]", "# servelint: gpu=h100", "// x\n", "/*", "*/", "\\u0041", "\\ud83d",
+    "\n", " ", "\t", "'", '"', "\\", "\\\n", "`", "$", "$$", "{", "}", "[", "]", "(", ")", "<", ">", "|", "&", ";", "#", ":",
+    ",", "-", "--", "=", "*", "?", "!", "%", "@", "~", "^", "/", ".", "\r\n", "\r", "\0", "\x1b", "\x7f", "\x85", "\u2028",
+    "\u200b", "\ufeff", "\ud83d", "\udc00", "\ufdd0", "\U0001f642", "\u00e9", "e\u0301", "\ue000", "&a ", "*a", "<<: *a",
+    "!!str ", "|\n", ">-\n", "|2\n", "---\n", "...\n", "- ", ": ", "? ", "${V}", "${V:-x}", "${V:+x}", "${V?e}", "${V:=x}",
+    "${V/a/b}", "${V#*/}", "${#V}", "${!V}", "${V[@]}", "${V:1:2}", "${V^^}", "${", "$(", "$((1+1))", "$((", "$(cat x)",
+    "`cat x`", "$@", '"$@"', "$*", "$1", "$#", "$?", "$$(V)", "$(V)", "$(shell x)", "$(if a,b)", "$(call f,a)", "%V%", "!V!",
+    "%~1", "%%i", "^\n", "{{ .Values.a }}", "{{- if .a }}", "{{- end }}", "{{ V }}", "{{", "}}", "{% if a %}", "{% endif %}",
+    "%(ENV_V)s", "%(", "%i", "<MODEL>", "<<EOF\n", "\nEOF\n", "<<-'E'\n", "<<<x", ">x", "2>&1", "|&", "&&", "||", ";;", "if ",
+    "then ", "else ", "fi", "for i in ", "do ", "done", "while ", "case ", "esac", "in ", "function ", "() {", "eval ",
+    "exec ", "export ", "unset ", "local ", "read ", "shift", "set -- ", "source ", ". ", "trap ", "[[ ", " ]]", "[ ", " ]",
+    "declare -A ", "+=", "=(", "bash -c ", "env ", "sudo ", "docker run ", "pip install ", "uv run ", "cd ", "ifeq (a,b)",
+    "endif", "define X", "endef", "include x", "FROM ", "ARG V", "ENV V=", "CMD ", "ENTRYPOINT ", "RUN ", "COPY ",
+    "ExecStart=", "Environment=", "[Service]", "[Container]", "[program:x]", "command=", "environment=", "```sh\n", "```\n",
+    "~~~", "    ", "  ", "\n\n", "REM ", "set ", "goto x", ":x", "setlocal", "services:", "command:", "args:", "image:",
+    "env:", "environment:", "env_file:", "extends:", "include:", "# servelint: ignore", "# servelint: ignore[vllm/*]",
+    "# servelint: gpu=h100", "// x\n", "/*", "*/", "\\u0041", "\\ud83d",
 )  # fmt: skip
 
 STARTS = (
@@ -70,7 +72,7 @@ def releases(engine: str) -> tuple[str, ...]:
         catalog = catalogs.load(engine)
         known = catalog.releases if catalog is not None else ["1.0"]
     step = max(1, len(known) // 12)
-    return tuple([*known[::step], known[-1]])
+    return (*known[::step], known[-1])
 
 
 @lru_cache(maxsize=1)

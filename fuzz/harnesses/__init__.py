@@ -25,5 +25,5 @@ NAMES = ("yaml_files", "shell", "files", "argv", "rules", "mending", "messages")
 
 
 def harness(name: str) -> Harness:
-    found: Harness = import_module(f"fuzz.harnesses.{name}")  # type: ignore[assignment]
+    found: Harness = import_module(f"fuzz.harnesses.{name}")
     return found

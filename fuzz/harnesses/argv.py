@@ -7,8 +7,8 @@ from fuzz.case import Case, insist
 from fuzz.counts import COUNTS
 from servelint.acceptance import complaints
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import read
 from servelint.engines.arguments import Arguments
+from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog
 from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS
@@ -23,7 +23,28 @@ if TYPE_CHECKING:
     from fuzz.chance import Chance
 
 _ENGINES = ("vllm", "sglang", "llama.cpp", "lmdeploy")
-_SHORT = ("-m", "-tp", "-O3", "-O.mode=3", "-q", "--", "-", "-1", "-.5", "-a.b", "--a.b+", "---", "-p8000", "serve", "x", "$U", '"$U"', "a$U", "--$U", "--port=$U")
+_SHORT = (
+    "-m",
+    "-tp",
+    "-O3",
+    "-O.mode=3",
+    "-q",
+    "--",
+    "-",
+    "-1",
+    "-.5",
+    "-a.b",
+    "--a.b+",
+    "---",
+    "-p8000",
+    "serve",
+    "x",
+    "$U",
+    '"$U"',
+    "a$U",
+    "--$U",
+    "--port=$U",
+)
 
 
 def make(chance: Chance) -> Case:
@@ -116,7 +137,7 @@ def _told(found: Arguments) -> object:
 
 
 def _unknown(case: Case, launch: Launch, found: Arguments, catalog: Catalog, index: int) -> None:
-    """A word that is replaced by what nobody knows: what the parser refuses then it refused before, for this or another word."""
+    """A word that is replaced by what nobody knows: what the parser took before it takes then."""
     if not launch.argv or any(fault.fatal for fault in found.faults):
         return
     at = case.turn // 8 % len(launch.argv)

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 check = of_a_text
 
 _WRAPPERS = (
-    "json-argv", "json-script", "json-container", "batch", "dockerfile-exec", "dockerfile-shell", "dockerfile-script", "env-command",
-    "kubernetes-json", "makefile", "justfile", "markdown-list", "markdown-console", "notebook", "procfile", "supervisor", "systemd",
-    "quadlet",
+    "json-argv", "json-script", "json-container", "batch", "dockerfile-exec", "dockerfile-shell", "dockerfile-script",
+    "env-command", "kubernetes-json", "makefile", "justfile", "markdown-list", "markdown-console", "notebook", "procfile",
+    "supervisor", "systemd", "quadlet",
 )  # fmt: skip
 _NAMES = (
-    "Dockerfile", "Makefile", "justfile", "start.bat", "llm.service", "llm.container", "supervisord.conf", "Procfile", "README.md",
-    "serve.ipynb", "recipe.json", "spec.json", "speculative-config.json", ".env",
+    "Dockerfile", "Makefile", "justfile", "start.bat", "llm.service", "llm.container", "supervisord.conf", "Procfile",
+    "README.md", "serve.ipynb", "recipe.json", "spec.json", "speculative-config.json", ".env",
 )  # fmt: skip
 
 

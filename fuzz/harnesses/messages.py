@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import re
-from functools import lru_cache
 from typing import Any
 
 from fuzz import grammar, vocabulary
@@ -26,12 +25,27 @@ if TYPE_CHECKING:
     from fuzz.chance import Chance
 
 _INTERNAL = -32603
-_WRAPPERS = ("compose-list", "compose-string", "compose-flow", "kubernetes-args", "shell", "dockerfile-shell", "env-command", "markdown-list")
+_LOGGERS = ("servelint.lsp", "pygls", "asyncio", "concurrent.futures")
+_WRAPPERS = (
+    "compose-list",
+    "compose-string",
+    "compose-flow",
+    "kubernetes-args",
+    "shell",
+    "dockerfile-shell",
+    "env-command",
+    "markdown-list",
+)
 _NAMES = ("compose.yml", "deployment.yaml", "run.sh", "Dockerfile", "Makefile", "spec.json", "README.md", ".env", "start.bat")
 _LANGUAGES = ("yaml", "dockercompose", "shellscript", "json", "markdown", "plaintext", "")
 _AT_A_PLACE = ("hover", "completion")
 _OF_A_RANGE = ("codeAction", "inlayHint")
 _OF_A_TEXT = ("codeLens", "documentSymbol", "diagnostic")
+_METHODS = (
+    "textDocument/nothing", "$/cancelRequest", "$/setTrace", "initialize", "initialized", "textDocument/didClose", "", 5,
+    "workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles", "textDocument/didSave", "completionItem/resolve",
+    "workspace/diagnostic", "workspace/didChangeWorkspaceFolders", "workspace/executeCommand", "textDocument/hover",
+)  # fmt: skip
 _TYPED = ("x", " ", "\n", "-", "'", "\U0001f642", "\r\n", "\r", "\u2028", "--port 1", "${V}", ": ", "\ud83d", "\u00e9", "")
 
 
@@ -43,7 +57,10 @@ def make(chance: Chance) -> Case:
     file = grammar.file(chance, _WRAPPERS, _NAMES)
     uri = f"file:///fuzz/{file.name}" if chance.often(0.7) else "untitled:Untitled-1"
     sent: list[Any] = [
-        _note("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": chance.pick(_LANGUAGES), "version": 1, "text": file.text}})
+        _note(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": uri, "languageId": chance.pick(_LANGUAGES), "version": 1, "text": file.text}},
+        )
     ]
     text = file.text
     for version in range(2, 2 + chance.below(4)):
@@ -51,9 +68,11 @@ def make(chance: Chance) -> Case:
         for _ in range(1 + chance.below(2)):
             change, text = _change(chance, text)
             changes.append(change)
-        sent.append(_note("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes}))
-    for number in range(1, 1 + chance.below(3)):
-        sent.append({"jsonrpc": "2.0", "id": number, **_request(chance, uri, text)})
+        sent.append(
+            _note("textDocument/didChange", {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes})
+        )
+    asked = range(1, 1 + chance.below(3))
+    sent += [{"jsonrpc": "2.0", "id": number, **_request(chance, uri, text)} for number in asked]
     lines = [json.dumps(one) for one in sent]
     kind = "session"
     if chance.often(0.25):
@@ -109,7 +128,19 @@ def _spoilt(chance: Chance, line: str) -> str:
     if kind == 0:
         return mutated(chance, line)
     if kind == 1:
-        return chance.pick(("", "{}", "[]", "null", "1", '"x"', '{"jsonrpc": "2.0"}', '{"jsonrpc": "2.0", "id": 7}', '{"jsonrpc": "2.0", "id": {}}'))
+        return chance.pick(
+            (
+                "",
+                "{}",
+                "[]",
+                "null",
+                "1",
+                '"x"',
+                '{"jsonrpc": "2.0"}',
+                '{"jsonrpc": "2.0", "id": 7}',
+                '{"jsonrpc": "2.0", "id": {}}',
+            )
+        )
     try:
         data = json.loads(line)
     except ValueError:  # spoilt before
@@ -117,11 +148,7 @@ def _spoilt(chance: Chance, line: str) -> str:
     if not isinstance(data, dict):
         return line
     if kind == 2:
-        data["method"] = chance.pick(
-            ("textDocument/nothing", "$/cancelRequest", "$/setTrace", "initialize", "initialized", "textDocument/didClose", "", 5,
-             "workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles", "textDocument/didSave", "completionItem/resolve",
-             "workspace/diagnostic", "workspace/didChangeWorkspaceFolders", "workspace/executeCommand", "textDocument/hover")
-        )  # fmt: skip
+        data["method"] = chance.pick(_METHODS)
         return json.dumps(data)
     # a value somewhere inside that is another
     node: Any = data
@@ -131,7 +158,9 @@ def _spoilt(chance: Chance, line: str) -> str:
             return json.dumps(data)
         key = chance.pick(keys)
         if not isinstance(node[key], (dict, list)) or chance.often(0.2):
-            node[key] = chance.pick((None, -1, 10**12, "", "\ud800", [], {}, True, 1.5, "file:///fuzz/x", "http://x", "file://[", 0))
+            node[key] = chance.pick(
+                (None, -1, 10**12, "", "\ud800", [], {}, True, 1.5, "file:///fuzz/x", "http://x", "file://[", 0)
+            )
             return json.dumps(data)
         node = node[key]
 
@@ -169,7 +198,7 @@ class _Desk:
     def __init__(self, *, pulls: bool) -> None:
         self.loop = asyncio.new_event_loop()
         self.errors = _Errors()
-        for name in ("servelint.lsp", "pygls", "asyncio"):
+        for name in _LOGGERS:
             logging.getLogger(name).addHandler(self.errors)
             logging.getLogger(name).propagate = False
         self.wire = _Wire()
@@ -178,7 +207,7 @@ class _Desk:
     async def _begin(self, pulls: bool) -> None:
         self.server = Server()
         self.server.protocol.set_writer(self.wire)
-        text = {"diagnostic": {}} if pulls else {}
+        text: dict[str, Any] = {"diagnostic": {}} if pulls else {}
         releases = {engine: release for engine, release in SETTINGS.engine_versions.items() if engine != "llama.cpp"}
         self.options = options = {"engine-versions": releases}
         params = {"processId": None, "rootUri": None, "capabilities": {"textDocument": text}, "initializationOptions": options}
@@ -210,6 +239,14 @@ class _Desk:
             future.cancel()  # what waits for a change that does not come
         await asyncio.sleep(0)
 
+    def close(self) -> None:
+        for name in _LOGGERS:
+            logging.getLogger(name).removeHandler(self.errors)
+            logging.getLogger(name).propagate = True
+        self.server.close()
+        self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.close()
+
     def settings(self) -> None:
         """What a message may have changed, as it was."""
         self.server.folders.start(self.options)
@@ -231,13 +268,33 @@ def _framed(line: str, chance: Seeded | None) -> bytes:
         length += chance.pick((-1, 1, 3, -5, 40, 10**13))
     header = b"Content-Length: %d\r\n\r\n" % length
     if chance is not None and chance.often(0.1):
-        header = chance.pick((b"content-length:%d\n\n" % length, b"X: y\r\n" + header, b"noise" + header, b"Content-Length: x\r\n\r\n", header[:-2]))
+        header = chance.pick(
+            (
+                b"content-length:%d\n\n" % length,
+                b"X: y\r\n" + header,
+                b"noise" + header,
+                b"Content-Length: x\r\n\r\n",
+                header[:-2],
+            )
+        )
     return header + body
 
 
-@lru_cache(maxsize=2)
+_DESKS: dict[bool, _Desk] = {}
+"""Whether the editor asks for diagnostics -> its server, which lasts from case to case."""
+
+
 def _desk(pulls: bool) -> _Desk:
-    return _Desk(pulls=pulls)
+    if pulls not in _DESKS:
+        _DESKS[pulls] = _Desk(pulls=pulls)
+    return _DESKS[pulls]
+
+
+def close() -> None:
+    """End the servers."""
+    for desk in _DESKS.values():
+        desk.close()
+    _DESKS.clear()
 
 
 def _asked(case: Case) -> set[Any]:
@@ -267,7 +324,7 @@ def check(case: Case) -> None:
             desk.settings()
         desk.leave()
         if desk.server.protocol._shutdown or not desk.server.protocol.begun:
-            _desk.cache_clear()
+            close()
 
 
 def _as_the_editor_has_it(case: Case, desk: _Desk, answers: list[Any]) -> None:
@@ -312,7 +369,8 @@ def _changed(text: str, change: dict[str, Any]) -> str:
         starts[place["line"]] + _units(text[starts[place["line"]] :], place["character"])
         for place in (change["range"]["start"], change["range"]["end"])
     )
-    return text[:start] + change["text"] + text[end:]
+    typed: str = change["text"]
+    return text[:start] + typed + text[end:]
 
 
 def _units(text: str, count: int) -> int:
@@ -344,5 +402,7 @@ def _fresh(desk: _Desk, document: Any) -> None:
     if broken(known):
         return
     fresh = analyse(Source(document.path, document.source.text), known.settings, desk.server.checking.neighbours(document))
-    before, now = ([(one.rule, one.span.start, one.span.end, one.message) for one in found.findings] for found in (known, fresh))
+    before, now = (
+        [(one.rule, one.span.start, one.span.end, one.message) for one in found.findings] for found in (known, fresh)
+    )
     insist(before == now, "an edited text is judged as a fresh one", before, now)

@@ -17,7 +17,17 @@ from servelint.engines.config import Operand
 from servelint.engines.releases import release_key
 from servelint.rules import folder, ranges
 from servelint.rules.compile import compile_rule
-from servelint.rules.condition import OPERATORS, compile_condition, evaluate, filled, needs, operands, option_names
+from servelint.rules.condition import (
+    OPERATORS,
+    Compiled,
+    Truth,
+    compile_condition,
+    evaluate,
+    filled,
+    needs,
+    operands,
+    option_names,
+)
 from servelint.rules.rule import Rule
 from servelint.source import Source
 
@@ -25,7 +35,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from fuzz.chance import Chance
 
-_OPERANDS = ("a", "b", "speculative-config.method", "env.VLLM_USE_V1", "model", "model.context", "gpu.memory", "effective.x", "container.ipc")
+_OPERANDS = (
+    "a",
+    "b",
+    "speculative-config.method",
+    "env.VLLM_USE_V1",
+    "model",
+    "model.context",
+    "gpu.memory",
+    "effective.x",
+    "container.ipc",
+)
 _SCALARS: tuple[Any, ...] = (0, 1, 2.5, -1, True, False, "", "a", "fp8", "1", "true", "x y", 10**30)
 _VALUES: tuple[Any, ...] = (*_SCALARS, "nan", "1e400", "turboquant_k8v4")
 
@@ -49,25 +69,36 @@ examples:
   bad: [{{version: 0.27.1, run: "vllm serve a/b --max-model-len 1"}}]
   good: [{{run: "vllm serve a/b"}}]
 """
-_OF_VLLM = ("max-model-len", "kv-cache-dtype", "speculative-config.method", "env.VLLM_USE_V1", "model", "model.context", "no-such")
+_OF_VLLM = (
+    "max-model-len",
+    "kv-cache-dtype",
+    "speculative-config.method",
+    "env.VLLM_USE_V1",
+    "model",
+    "model.context",
+    "no-such",
+)
 
 
 def make(chance: Chance) -> Case:
     kind = chance.below(16)
     turn = chance.below(1 << 16)
-    if kind == 0:
+    if kind == 15:
         when, unless = _tree(chance, 2, _OF_VLLM), _tree(chance, 1, _OF_VLLM)
         text = _RULE.format(versions=_range(chance), when=json.dumps(when), unless=json.dumps(unless))
         return Case("a-rule.yaml", mutated(chance, text) if chance.often(0.7) else text, turn)
-    if kind < 4:
+    if kind > 11:
         text = _range(chance)
         return Case("range", mutated(chance, text) if chance.often(0.5) else text, turn)
     text = json.dumps(_tree(chance, 3, _OPERANDS))
-    return Case("tree", mutated(chance, text), turn) if kind < 8 else Case("condition", text, turn)
+    return Case("tree", mutated(chance, text), turn) if kind > 7 else Case("condition", text, turn)
 
 
 def _range(chance: Chance) -> str:
-    bounds = [chance.pick((">=", "<", "<=", ">", "==", "!=", ">= ")) + chance.pick(vocabulary.releases("vllm")) for _ in range(chance.below(3))]
+    bounds = [
+        chance.pick((">=", "<", "<=", ">", "==", "!=", ">= ")) + chance.pick(vocabulary.releases("vllm"))
+        for _ in range(chance.below(3))
+    ]
     return ",".join(bounds)
 
 
@@ -143,14 +174,14 @@ def _check_tree(case: Case) -> None:
     if case.name == "tree" and not _schema().is_valid(tree):
         return
     COUNTS["evaluated"] += 1
-    options = {name: 1 for name in option_names(compiled)}
+    options = dict.fromkeys(option_names(compiled), 1)
     if options:
         return  # of any kind: what settings may set is held against the default's
     config = _Config(case.turn)
-    truth = evaluate(compiled, config)  # type: ignore[arg-type]
-    insist(evaluate(["not", compiled], config) is (None if truth is None else not truth), "not turns truth around", case.text)  # type: ignore[arg-type]
-    insist(evaluate(json.loads(json.dumps(compiled)), config) is truth, "a compiled condition goes through JSON", case.text)  # type: ignore[arg-type]
-    insist(evaluate(filled(compiled, {}), config) is truth, "a condition without options is filled as it is", case.text)  # type: ignore[arg-type]
+    truth = _truth(compiled, config)
+    insist(_truth(["not", compiled], config) is (None if truth is None else not truth), "not turns truth around", case.text)
+    insist(_truth(json.loads(json.dumps(compiled)), config) is truth, "a compiled condition goes through JSON", case.text)
+    insist(_truth(filled(compiled, {}), config) is truth, "a condition without options is filled as it is", case.text)
     if truth is None:
         return
     names = operands(compiled)
@@ -162,9 +193,16 @@ def _check_tree(case: Case) -> None:
     name = names[case.turn // 16 % len(names)]
     other = config.other(name, case.turn)
     unknown = config.other(name, None)
-    said = evaluate(compiled, unknown)  # type: ignore[arg-type]
+    said = _truth(compiled, unknown)
     insist(said in (None, truth), "an unknown adds no certainty", case.text, name)
-    insist(said is None or evaluate(compiled, other) is said, "what is certain of an unknown holds for each value", case.text, name)  # type: ignore[arg-type]
+    insist(
+        said is None or _truth(compiled, other) is said, "what is certain of an unknown holds for each value", case.text, name
+    )
+
+
+def _truth(compiled: Compiled, config: _Config) -> Truth:
+    asked: Any = config
+    return evaluate(compiled, asked)
 
 
 class _Config:

@@ -17,10 +17,20 @@ _WRAPPERS = ("shell",)
 _NAMES = ("run.sh", "serve.sh", "prefix-caching-mtp.sh", "sglang-mtp.sh")
 _VARIABLES = ("V", "W", "ARGS", "1", "@")
 _WORDS = (
-    "a", "'b c'", '"$V"', "$V", "${V:-d}", '"${ARGS[@]}"', "${V+x}", "${V%%/*}", "$((V + 1))", "$(echo a)", "`echo $V`", "{a,b}", "*.sh",
-    "~", '"$@"', "$1", "${1:-m}", "$'x\\n'", "a\\ b", '"${#ARGS[@]}"', "${!W}", "${V@Q}", "--a=$V", "${V:?no}", "$UNKNOWN", "${V^}", "''",
+    "a", "'b c'", '"$V"', "$V", "${V:-d}", '"${ARGS[@]}"', "${V+x}", "${V%%/*}", "$((V + 1))", "$(echo a)", "`echo $V`",
+    "{a,b}", "*.sh", "~", '"$@"', "$1", "${1:-m}", "$'x\\n'", "a\\ b", '"${#ARGS[@]}"', "${!W}", "${V@Q}", "--a=$V",
+    "${V:?no}", "$UNKNOWN", "${V^}", "''",
 )  # fmt: skip
-_TESTS = ("[ -n \"$V\" ]", "[[ $V == a* ]]", "true", "false", "test -f x", "[[ -z ${W:-} && $V =~ ^a ]]", "(( V > 1 ))", "command -v vllm")
+_TESTS = (
+    '[ -n "$V" ]',
+    "[[ $V == a* ]]",
+    "true",
+    "false",
+    "test -f x",
+    "[[ -z ${W:-} && $V =~ ^a ]]",
+    "(( V > 1 ))",
+    "command -v vllm",
+)
 
 
 def make(chance: Chance) -> Case:
@@ -40,7 +50,20 @@ def _statement(chance: Chance, depth: int) -> str:
     if kind < 5:
         return _assignment(chance)
     if kind == 5:
-        return chance.pick(("shift", "set -e", "set -- a b", "cd x", ". ./env.sh", "exit 1", "unset V", "trap 'vllm serve z' EXIT", "wait", "return"))
+        return chance.pick(
+            (
+                "shift",
+                "set -e",
+                "set -- a b",
+                "cd x",
+                ". ./env.sh",
+                "exit 1",
+                "unset V",
+                "trap 'vllm serve z' EXIT",
+                "wait",
+                "return",
+            )
+        )
     if kind == 6:
         return f"read {chance.pick(_VARIABLES[:3])} <<< {_word(chance)}"
     inner = _statement(chance, depth - 1)
@@ -86,7 +109,17 @@ def _assignment(chance: Chance) -> str:
 
 
 def _command(chance: Chance) -> str:
-    words = [chance.pick(("vllm serve", "exec vllm serve", "python -m sglang.launch_server", "docker run vllm/vllm-openai:v0.27.1", "V=1 vllm serve"))]
+    words = [
+        chance.pick(
+            (
+                "vllm serve",
+                "exec vllm serve",
+                "python -m sglang.launch_server",
+                "docker run vllm/vllm-openai:v0.27.1",
+                "V=1 vllm serve",
+            )
+        )
+    ]
     words += [_word(chance) for _ in range(chance.below(3))]
     if chance.often(0.5):
         words += grammar.option(chance, "vllm")
