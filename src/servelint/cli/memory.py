@@ -10,7 +10,7 @@ from servelint import memory
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
-from servelint.cli.plans import under_releases
+from servelint.cli.plans import planned_for
 from servelint.comments import name_gpus
 from servelint.engines.config import Config
 from servelint.launch import Launch
@@ -80,7 +80,7 @@ class Planned:
     def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
         self.launch = launch
         name_gpus(launch, settings)
-        launches, note = under_releases(launch, settings)
+        launches, note = planned_for(launch, settings)
         self.plan: MemoryPlan = plan_over(launches)
         if note and self.plan.weights_gib is not None:
             self.plan.notes.append(note)
