@@ -209,6 +209,14 @@ def test_what_follows_a_whole_command_is_not_cut_off(tmp_path: Path) -> None:
     assert [launch.cut for launch in found(tmp_path)] == [None, None]
 
 
+@pytest.mark.parametrize("rest", ["-v", "-v\n-q", "-v # why\n\n  --port", "-v)\n-q"])
+def test_a_short_option_alone_on_its_line_is_cut_off(tmp_path: Path, rest: str) -> None:
+    (tmp_path / "run.sh").write_text(f"vllm serve m\n{rest}\necho done\n")
+    (launch,) = found(tmp_path)
+    assert launch.cut is not None
+    assert launch.cut.text == rest.partition(")")[0]
+
+
 UNKNOWN_MAY_BE = {
     "sourced: after cd to where nobody knows",
     "sourced: only if it is there",

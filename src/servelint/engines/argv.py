@@ -41,6 +41,8 @@ class _Reader:
         self.only_arguments = False
         self.unsure = False  # whether an unknown word stands before, which may be an option that takes what follows
         self.sure_of_first = True  # whether the first positional is one, and no value of an unknown option
+        self.taken = 0  # the places of positional arguments that are surely taken
+        self.asked = -1  # where an unknown word counts for a positional argument
         self.places = self._places()
 
     def _places(self) -> float:
@@ -72,7 +74,7 @@ class _Reader:
                 self.unsure = False
                 at = self._option(at)
             else:
-                self._argument(word)
+                self._argument(at)
                 at += 1
         if self.result.positionals and self.result.takes_model is False:
             word = self.result.positionals[0]
@@ -132,10 +134,12 @@ class _Reader:
 
     # -- words
 
-    def _argument(self, word: Word) -> None:
-        flat = word.text.flat
+    def _argument(self, at: int) -> None:
+        word, flat = self.argv[at], self.argv[at].text.flat
+        if self.asked == at - 1 != -1:
+            self.taken -= 1  # with a word behind it, the unknown may be an option and this its value
         self.unsure = self.unsure or flat.startswith(HOLE)
-        full = len(self.result.positionals) >= self.places
+        full = self.taken >= self.places
         if flat.startswith(HOLE) and full:
             self.result.complete = False  # it may be an option as well
             return
@@ -146,6 +150,8 @@ class _Reader:
             self.result.faults.append(Fault(kind, word, spelling if kind == "one-word" else flat))
         if not self.result.positionals:
             self.sure_of_first = not self.unsure
+        self.asked = at if flat.startswith(HOLE) else -1
+        self.taken += self.asked == at or not self.unsure
         self.result.positionals.append(word)
 
     def _perhaps(self, word: Word) -> None:

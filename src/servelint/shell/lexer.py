@@ -77,10 +77,10 @@ def lost(flat: str, at: int) -> Range | None:
     first = _LOST.match(flat, at)
     if first is None:
         return None
-    end = first.end()
-    while (following := _LOST.match(flat, end)) is not None or end == first.end():
-        start = following.start(1) if following is not None else first.start(1)
-        end = max(command(flat, start).end, start + 1)
+    following: re.Match[str] | None = first
+    while following is not None:
+        end = max(command(flat, following.start(1)).end, following.end())
+        following = _LOST.match(flat, end)
     return first.start(1), len(flat[:end].rstrip())
 
 
