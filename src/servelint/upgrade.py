@@ -10,6 +10,7 @@ from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch, ReleaseClaim
+from servelint.masking import mask
 from servelint.settings import Settings
 
 TYPE_CHECKING = False
@@ -56,6 +57,7 @@ def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upg
         [finding for finding in judge(_under(launch, release), settings) if _of_a_release(finding.rule)]
         for release in (source, target)
     )
+    mask([launch], [*before, *after])
     known = {(finding.rule, finding.span) for finding in before}
     for finding in after:
         if (finding.rule, finding.span) in known:
