@@ -10,6 +10,7 @@ from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch, ReleaseClaim
+from servelint.masking import mask
 from servelint.settings import Settings
 
 TYPE_CHECKING = False
@@ -65,6 +66,7 @@ def compared(launch: Launch, source: str, before: list[Finding], target: str, se
     """What a release finds that another one does not, without the defaults. before: what the source finds (`judged`)"""
     result = Upgrade(launch, source, target)
     after = judged(launch, target, settings)
+    mask([launch], [*before, *after])
     known = {(finding.rule, finding.span) for finding in before}
     for finding in after:
         if (finding.rule, finding.span) in known:

@@ -52,10 +52,9 @@ def main(argv: list[str] | None = None) -> int:
         # not 1, which says that launches were looked at: who takes that for "findings" would let a broken linter pass
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
-        print(
-            f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where",
-            file=sys.stderr,
-        )
+        from servelint.cli.told import tell
+
+        tell(f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where")
         return 3
 
 
@@ -84,7 +83,9 @@ def _run(args: list[str]) -> int:
         print(f"servelint {__version__}")
         return 0
     if args[0] not in COMMANDS:
-        print(f"servelint: {args[0]!r} is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
+        from servelint.cli.told import tell
+
+        tell(f"servelint: {args[0]!r} is not a command; use one of {', '.join(COMMANDS)}")
         return 2
     from importlib import import_module
 
