@@ -35,7 +35,8 @@ class App:
     """ask:  judges a review: (name behind /validate/, body, seconds) -> answer
     ready:   whether it can, at this moment
     paths:   the names behind /validate/ that the policy has
-    budget:  seconds that a review may take;  largest: bytes of a body;  patience: seconds for a whole body
+    budget:  seconds that a review may take;  largest: bytes of a body;  most: reviews at a time, which bounds the memory
+    patience: seconds for a whole body
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class App:
         paths: frozenset[str] = frozenset(),
         budget: float = 5.0,
         largest: int = 8 << 20,
+        most: int = 64,
         patience: float = 10.0,
     ) -> None:
         self.ask = ask
@@ -56,6 +58,8 @@ class App:
         self._paths = paths
         self._budget = budget
         self._largest = largest
+        self._most = most
+        self._open = 0
         self._patience = patience
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -87,18 +91,27 @@ class App:
             await self._refuse(send, 415, "the content type of a review is application/json")
         elif _header(scope, b"content-encoding") not in (b"", b"identity"):
             await self._refuse(send, 415, "a review is sent without a content encoding")
+        elif self._open >= self._most:
+            await self._refuse(send, 503, f"{self._most} reviews are open already", [(b"retry-after", b"1")])
         else:
+            self._open += 1
             try:
-                body = await asyncio.wait_for(self._body(scope, receive), self._patience)
-            except asyncio.TimeoutError:
-                await self._refuse(send, 408, "the body did not come in time")
-            except Disconnected:
-                return
+                await self._review(name, scope, receive, send)
+            finally:
+                self._open -= 1
+
+    async def _review(self, name: str, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        try:
+            body = await asyncio.wait_for(self._body(scope, receive), self._patience)
+        except asyncio.TimeoutError:
+            await self._refuse(send, 408, "the body did not come in time")
+        except Disconnected:
+            return
+        else:
+            if body is None:
+                await self._refuse(send, 413, f"a review has up to {self._largest} bytes here")
             else:
-                if body is None:
-                    await self._refuse(send, 413, f"a review has up to {self._largest} bytes here")
-                else:
-                    await self._answer(name, body, scope, send)
+                await self._answer(name, body, scope, send)
 
     async def _body(self, scope: dict[str, Any], receive: Receive) -> bytes | None:
         """The whole body; None where it is too large."""

@@ -20,6 +20,7 @@ from servelint.admission.workers import WorkerError, Workers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from types import FrameType
     from typing import Any
 
@@ -32,14 +33,14 @@ _LOOK_AT_FILES = 10.0
 
 class Options:
     """host, port: where it listens;  certificate: None for plain HTTP, behind something that ends TLS
-    budget:    seconds that a review may take, largest: bytes of its body
+    budget:    seconds that a review may take, largest: bytes of its body;  reviews: how many at a time
     idle:      seconds for a TLS handshake, for the head of a request and for its body
     connections: how many at a time
     drain:     seconds that it still answers after SIGTERM, while it says that it is not ready
     grace:     seconds that what was asked until then has to be answered in
     """
 
-    __slots__ = ("budget", "certificate", "connections", "drain", "grace", "host", "idle", "largest", "port")
+    __slots__ = ("budget", "certificate", "connections", "drain", "grace", "host", "idle", "largest", "port", "reviews")
 
     def __init__(
         self,
@@ -49,6 +50,7 @@ class Options:
         *,
         budget: float = 5.0,
         largest: int = 8 << 20,
+        reviews: int = 64,
         idle: float = 10.0,
         connections: int = 512,
         drain: float = 5.0,
@@ -59,6 +61,7 @@ class Options:
         self.certificate = certificate
         self.budget = budget
         self.largest = largest
+        self.reviews = reviews
         self.idle = idle
         self.connections = connections
         self.drain = drain
@@ -139,6 +142,11 @@ class Server(uvicorn.Server):
             self._app.stopping = True
             self._end = time.monotonic() + (self._drain if sig == signal.SIGTERM else 0.0)
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        _LOG.info("listening", extra={"facts": {"host": host, "port": port}})
+
     async def on_tick(self, counter: int) -> bool:
         if self._end is not None and time.monotonic() >= self._end:
             self.should_exit = True
@@ -167,6 +175,7 @@ async def _serve(workers: Workers, options: Options) -> int:
         paths=workers.rules.policy.paths,
         budget=options.budget,
         largest=options.largest,
+        most=options.reviews,
         patience=options.idle,
     )
     config = uvicorn.Config(

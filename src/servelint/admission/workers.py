@@ -66,18 +66,30 @@ class Worker:
 
 
 class Workers:
-    """count: how many;  policy, settings: files;  memory: bytes that each may take, 0 for any
-    restarts: is told why a process had to be replaced: "timeout" or "ended"
+    """count: how many;  policy, settings: files
+    budget:    seconds for which one may judge, memory: bytes that it may take, 0 for any
+    restarted: is told why a process had to be replaced: "timeout" or "ended"
     """
 
-    def __init__(self, rules: Rules, count: int, policy: str | None, settings: str | None, memory: int = 0) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        count: int,
+        policy: str | None = None,
+        settings: str | None = None,
+        *,
+        budget: float = 5.0,
+        memory: int = 0,
+    ) -> None:
         self.rules = rules
         self.count = count
+        self.budget = budget
         self.restarted: Callable[[str], None] | None = None
         self._words = json.dumps({"policy": policy, "settings": settings, "memory": memory})
         self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         self._all: set[Worker] = set()
         self._starting: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[Answer | str]] = set()
         self._stopped = False
 
     @property
@@ -94,32 +106,36 @@ class Workers:
         """The answer to a review within some seconds, what the policy has for an object that nobody judged otherwise."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        why = f"no answer within {seconds:g} s"
         try:
             worker = await asyncio.wait_for(self._idle.get(), seconds)
+            judging = loop.create_task(self._judged(worker, path, body))
+            self._running.add(judging)
+            judging.add_done_callback(self._running.discard)
+            # one that waited for long is given up without ending the process, which is not to blame
+            found = await asyncio.wait_for(asyncio.shield(judging), max(0.0, until - loop.time()))
         except asyncio.TimeoutError:
-            return unjudged(body, self.rules, path, why)
-        done = False
-        reason = "timeout"
-        try:
-            found = await asyncio.wait_for(worker.ask(path, body), max(0.0, until - loop.time()))
-            done = True
+            found = None
+        if isinstance(found, Answer):
             return found
+        return unjudged(body, self.rules, path, found or f"no answer within {seconds:g} s")
+
+    async def _judged(self, worker: Worker, path: str, body: bytes) -> Answer | str:
+        """What a process answers, or why it does not: then another takes its place."""
+        try:
+            found = await asyncio.wait_for(worker.ask(path, body), self.budget)
         except asyncio.TimeoutError:
-            return unjudged(body, self.rules, path, why)
+            self._replace(worker, "timeout")
+            return f"no answer within {self.budget:g} s"
         except WorkerError as error:
-            reason = "ended"
-            return unjudged(body, self.rules, path, str(error))
-        finally:
-            if done:
-                self._idle.put_nowait(worker)
-            else:
-                self._replace(worker, reason)
+            self._replace(worker, "ended")
+            return str(error)
+        self._idle.put_nowait(worker)
+        return found
 
     def stop(self) -> None:
         """End all of them."""
         self._stopped = True
-        for task in self._starting:
+        for task in (*self._starting, *self._running):
             task.cancel()
         for worker in list(self._all):
             self._all.discard(worker)

@@ -53,7 +53,12 @@ def run(args: list[str]) -> int:
         return 2
     logs.start(arguments.log_level)
     workers = Workers(
-        rules, arguments.workers or serving.processors(), arguments.policy, arguments.settings, arguments.worker_memory
+        rules,
+        arguments.workers or serving.processors(),
+        arguments.policy,
+        arguments.settings,
+        budget=arguments.budget,
+        memory=arguments.worker_memory,
     )
     return serving.serve(
         workers,
@@ -63,6 +68,7 @@ def run(args: list[str]) -> int:
             certificate,
             budget=arguments.budget,
             largest=arguments.max_body,
+            reviews=arguments.max_reviews,
             idle=arguments.idle,
             connections=arguments.max_connections,
             drain=arguments.drain,
@@ -98,6 +104,7 @@ def parser() -> argparse.ArgumentParser:
     usage.add_argument(
         "--idle", type=_seconds, default="10", metavar="SECONDS", help="time for a handshake, a head, a body (default: 10)"
     )
+    usage.add_argument("--max-reviews", type=_count, default="64", metavar="N", help="at a time (default: 64)")
     usage.add_argument("--max-connections", type=_count, default="512", metavar="N", help="at a time (default: 512)")
     usage.add_argument(
         "--drain", type=_pause, default="5", metavar="SECONDS", help="time to answer on after SIGTERM, not ready (default: 5)"
