@@ -50,10 +50,10 @@ class Request:
         self.operation = _text(fields, "operation", "request", needed=True)
         if self.operation not in OPERATIONS:
             raise RefusedError(400, f'request.operation is "{_cut(self.operation)}"; it is one of {", ".join(OPERATIONS)}')
-        self.kind = _text(_table(fields, "kind", "request"), "kind", "request.kind")
         self.subresource = _text(fields, "subResource", "request")
         self.object = _object(fields, "object")
         self.old = _object(fields, "oldObject")
+        self.kind = _text(_table(fields, "kind", "request"), "kind", "request.kind") or _plain_text(self.object or {}, "kind")
         metadata = _plain_table(self.object or self.old or {}, "metadata")
         self.name = _text(fields, "name", "request") or _plain_text(metadata, "name") or _plain_text(metadata, "generateName")
         self.namespace = _text(fields, "namespace", "request")
