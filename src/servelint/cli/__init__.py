@@ -15,6 +15,7 @@ COMMANDS = {
     "upgrade": "tell what an engine upgrade would change for the launches",
     "advise": "tell whether to speculate, how, and at how many requests that turns round",
     "exec": "lint a command, then become it",
+    "admission": "judge what is written to a Kubernetes cluster: a validating webhook",
     "lsp": "serve an editor: findings while typing, quick fixes, what options mean",
     "completions": "print what completes all this in bash, zsh or fish",
 }
