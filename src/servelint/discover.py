@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 SIZE_AT_MOST = 4 << 20
 """Bytes (4 MiB). A larger script or YAML file that mentions an engine is an error; other large files are data."""
 
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
 )
+"""Folders that are never searched."""
 _CHUNK = 1 << 20
 _OVERLAP = 64
 
@@ -37,7 +38,7 @@ def files(paths: list[str], problems: list[Problem], settings: SettingsFiles | N
         try:
             info = os.stat(path)
         except (OSError, ValueError) as error:
-            problems.append(Problem(path, _reason(error)))
+            problems.append(Problem(path, reason(error)))
             continue
         if stat.S_ISDIR(info.st_mode):
             found: Iterable[str] = _walk(path, problems, settings)
@@ -59,12 +60,12 @@ def _walk(folder: str, problems: list[Problem], settings: SettingsFiles | None) 
             with os.scandir(here) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as error:
-            problems.append(Problem(here, _reason(error)))
+            problems.append(Problem(here, reason(error)))
             continue
         deeper: list[str] = []
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED and not (left_out is not None and left_out(entry.name)):
+                if entry.name not in SKIPPED and not (left_out is not None and left_out(entry.name)):
                     deeper.append(_shown(here, entry.name))
             elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
                 yield _shown(here, entry.name)
@@ -91,12 +92,12 @@ def read_file(path: str) -> Source | Problem | None:
             if not stat.S_ISREG(info.st_mode):
                 return Problem(path, "not a regular file")
             if info.st_size > SIZE_AT_MOST:
-                return _too_large(path, descriptor, info.st_size)
+                return too_large(path, info.st_size, chunks(descriptor))
             data = os.read(descriptor, SIZE_AT_MOST + 1)
         finally:
             os.close(descriptor)
     except (OSError, ValueError) as error:
-        return Problem(path, _reason(error))
+        return Problem(path, reason(error))
     return decode(path, data)
 
 
@@ -124,11 +125,17 @@ def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
     return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
 
 
-def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
+def chunks(descriptor: int) -> Iterator[bytes]:
+    """What an open file holds, piece by piece."""
+    return iter(lambda: os.read(descriptor, _CHUNK), b"")
+
+
+def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:
+    """A problem if a large file mentions an engine."""
     tail = b""
     if path.lower().endswith(".json"):
         return None  # a data set, a benchmark's results
-    while chunk := os.read(descriptor, _CHUNK):
+    for chunk in chunks:
         if b"\0" in chunk:
             return None
         if mentions_engine(tail + chunk):
@@ -139,5 +146,6 @@ def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
     return None
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why a file could not be read, as reports say it."""
     return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"

@@ -1,0 +1,92 @@
+"""The files of a repository, however they are stored: on disk, in git's object store, in an archive.
+
+Paths are relative to the repository, with slashes. Nothing outside it is ever read, whatever its links and files name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+
+from servelint.problem import Problem
+from servelint.readers.recognise import CANDIDATE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Protocol, TypeAlias
+
+    Excludes: TypeAlias = Callable[[str], bool]
+
+    class Tree(Protocol):
+        """One repository's files.
+
+        seal:     the same for the same files: all that there are if `whole`, else those whose names are looked at
+        by_id:    whether the stamps are ids of contents
+        problems: what could not be read
+        """
+
+        seal: str
+        whole: bool
+        by_id: bool
+        revision: str | None
+        problems: list[Problem]
+
+        def candidates(self) -> list[tuple[str, str]]:
+            """The files whose names are looked at, each with its stamp: another one where it may have changed."""
+
+        def contents(self, paths: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes | Problem | None]]:
+            """What some of them hold; None for one that cannot launch anything, a problem for one that cannot be read."""
+
+        def read(self, path: str) -> bytes | None:
+            """A small regular file of the repository; None if there is none."""
+
+        def stamp(self, path: str) -> str:
+            """The stamp of a file; "" if there is none, FRESH if it cannot be relied on."""
+
+        def close(self) -> None: ...
+
+
+FRESH = "?"
+"""The stamp of a file that may change again and keep its times."""
+
+NEIGHBOUR_AT_MOST = 1 << 20
+"""Bytes (1 MiB): as servelint.readers.neighbours has it."""
+
+_LINKS_AT_MOST = 32
+
+
+def is_candidate(path: str) -> bool:
+    """Whether a file's name is looked at."""
+    return CANDIDATE.search(path.rpartition("/")[2]) is not None
+
+
+def blob_id(data: bytes) -> str:
+    """Git's id of a file's content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def inside(path: str) -> str | None:
+    """A path in its shortest form; None for one that leads out of the repository."""
+    if path.startswith("/") or "\0" in path:
+        return None
+    found = posixpath.normpath(path)
+    return None if found == ".." or found.startswith("../") else found
+
+
+def followed(path: str, links: dict[str, str]) -> str | None:
+    """Where a path leads in a tree with links (path -> target as written); None if out of it, or in a circle."""
+    for _ in range(_LINKS_AT_MOST):
+        parts = path.split("/")
+        for count in range(1, len(parts) + 1):
+            link = "/".join(parts[:count])
+            if link in links:
+                target = inside(posixpath.join(posixpath.dirname(link), links[link]))
+                found = inside("/".join([target, *parts[count:]])) if target is not None else None
+                break
+        else:
+            return path
+        if found is None:
+            return None
+        path = found
+    return None
