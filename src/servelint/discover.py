@@ -38,7 +38,7 @@ def files(paths: list[str], problems: list[Problem], settings: SettingsFiles | N
         try:
             info = os.stat(path)
         except (OSError, ValueError) as error:
-            problems.append(Problem(path, reason(error)))
+            problems.append(Problem(path, _reason(error)))
             continue
         if stat.S_ISDIR(info.st_mode):
             found: Iterable[str] = _walk(path, problems, settings)
@@ -60,7 +60,7 @@ def _walk(folder: str, problems: list[Problem], settings: SettingsFiles | None) 
             with os.scandir(here) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as error:
-            problems.append(Problem(here, reason(error)))
+            problems.append(Problem(here, _reason(error)))
             continue
         deeper: list[str] = []
         for entry in entries:
@@ -92,12 +92,12 @@ def read_file(path: str) -> Source | Problem | None:
             if not stat.S_ISREG(info.st_mode):
                 return Problem(path, "not a regular file")
             if info.st_size > SIZE_AT_MOST:
-                return too_large(path, info.st_size, chunks(descriptor))
+                return _too_large(path, descriptor, info.st_size)
             data = os.read(descriptor, SIZE_AT_MOST + 1)
         finally:
             os.close(descriptor)
     except (OSError, ValueError) as error:
-        return Problem(path, reason(error))
+        return Problem(path, _reason(error))
     return decode(path, data)
 
 
@@ -125,17 +125,11 @@ def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
     return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
 
 
-def chunks(descriptor: int) -> Iterator[bytes]:
-    """What an open file holds, piece by piece."""
-    return iter(lambda: os.read(descriptor, _CHUNK), b"")
-
-
-def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:
-    """A problem if a large file mentions an engine."""
+def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
     tail = b""
     if path.lower().endswith(".json"):
         return None  # a data set, a benchmark's results
-    for chunk in chunks:
+    while chunk := os.read(descriptor, _CHUNK):
         if b"\0" in chunk:
             return None
         if mentions_engine(tail + chunk):
@@ -146,6 +140,5 @@ def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:
     return None
 
 
-def reason(error: Exception) -> str:
-    """Why a file could not be read, as reports say it."""
+def _reason(error: Exception) -> str:
     return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"

@@ -7,14 +7,14 @@ import os
 import threading
 from collections.abc import Iterator
 
-from servelint.discover import decode, reason
+from servelint.discover import decode
 from servelint.linter import Report, add_source
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
 from servelint.scan import rows as row
 from servelint.scan.cache import Cache, Record, Told
 from servelint.scan.job import Job, context, excludes
-from servelint.scan.trees import FRESH, blob_id, inside
+from servelint.scan.trees import FRESH, blob_id, inside, reason
 from servelint.scan.unit import FOLDER, GIT, TAR, Counts, Done, Unit
 from servelint.settings import Settings
 from servelint.source import Source

@@ -9,6 +9,7 @@ import hashlib
 import posixpath
 
 from servelint.problem import Problem
+from servelint.readers import mentions_engine
 from servelint.readers.recognise import CANDIDATE
 
 TYPE_CHECKING = False
@@ -50,15 +51,44 @@ if TYPE_CHECKING:
 FRESH = "?"
 """The stamp of a file that may change again and keep its times."""
 
+FILE_AT_MOST = 4 << 20
+"""Bytes (4 MiB): as servelint.discover has it."""
+
 NEIGHBOUR_AT_MOST = 1 << 20
 """Bytes (1 MiB): as servelint.readers.neighbours has it."""
 
+SEARCHED_AT_MOST = 64 << 20
+"""Bytes (64 MiB) of a file that is too large in which an engine is looked for."""
+
+CHUNK = 1 << 20
+_OVERLAP = 64
 _LINKS_AT_MOST = 32
 
 
 def is_candidate(path: str) -> bool:
     """Whether a file's name is looked at."""
     return CANDIDATE.search(path.rpartition("/")[2]) is not None
+
+
+def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:
+    """A problem if a file that is too large mentions an engine."""
+    if path.lower().endswith(".json"):
+        return None  # a data set, a benchmark's results
+    tail, searched = b"", 0
+    for chunk in chunks:
+        searched += len(chunk)
+        if b"\0" in chunk or searched > SEARCHED_AT_MOST:
+            return None
+        if mentions_engine(tail + chunk):
+            most = FILE_AT_MOST >> 20
+            return Problem(path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {most} MiB")
+        tail = chunk[-_OVERLAP:]
+    return None
+
+
+def reason(error: Exception) -> str:
+    """Why a file could not be read, as reports say it."""
+    return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"
 
 
 def blob_id(data: bytes) -> str:

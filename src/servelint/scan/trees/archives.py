@@ -18,9 +18,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
-from servelint.discover import SIZE_AT_MOST, SKIPPED, reason, too_large
+from servelint.discover import SKIPPED
 from servelint.problem import Problem
-from servelint.scan.trees import NEIGHBOUR_AT_MOST, followed, inside, is_candidate
+from servelint.scan.trees import CHUNK, FILE_AT_MOST, NEIGHBOUR_AT_MOST, followed, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class _Forward:
             self._again = self._behind[-back:] + self._again
             self._behind = self._behind[:-back]
             self._position = position
-        while self._position < position and self.read(min(position - self._position, 1 << 20)):
+        while self._position < position and self.read(min(position - self._position, CHUNK)):
             pass
         return self._position
 
@@ -150,7 +150,7 @@ class Archive:
             member = self._member(path)
             if member is None:
                 continue
-            if self._sizes[member] > SIZE_AT_MOST:
+            if self._sizes[member] > FILE_AT_MOST:
                 found = self._of_large(member)
                 yield path, Problem(path, found.message) if found is not None else None
                 continue
@@ -241,7 +241,7 @@ class TarTree(Archive):
     def _keep(self, archive: tarfile.TarFile, name: str, info: tarfile.TarInfo) -> int:
         """Put a member of a compressed archive aside; gives how many bytes that takes."""
         candidate = is_candidate(name)
-        if info.size > SIZE_AT_MOST:
+        if info.size > FILE_AT_MOST:
             if candidate:
                 self._large[name] = too_large(name, info.size, _pieces(archive, info))
             return 0
@@ -324,7 +324,7 @@ class ZipTree(Archive):
 
         def pieces() -> Iterator[bytes]:
             with self._zip.open(info) as file:
-                while piece := file.read(1 << 20):
+                while piece := file.read(CHUNK):
                     self._spend(len(piece))
                     yield piece
 
@@ -334,7 +334,7 @@ class ZipTree(Archive):
             return Problem(member, _why(error))
 
     def _data(self, member: str) -> bytes:
-        return self._bytes(self._infos[member], SIZE_AT_MOST)
+        return self._bytes(self._infos[member], FILE_AT_MOST)
 
     def _bytes(self, info: zipfile.ZipInfo, at_most: int) -> bytes:
         with self._zip.open(info) as file:
@@ -367,7 +367,7 @@ def _unpacker(start: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
 def _pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
     file = archive.extractfile(info)
     if file is not None:
-        while piece := file.read(1 << 20):
+        while piece := file.read(CHUNK):
             yield piece
 
 

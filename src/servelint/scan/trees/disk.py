@@ -7,10 +7,10 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 
-from servelint.discover import SIZE_AT_MOST, SKIPPED, chunks, reason, too_large
+from servelint.discover import SKIPPED
 from servelint.problem import Problem
 from servelint.readers.recognise import CANDIDATE
-from servelint.scan.trees import FRESH, NEIGHBOUR_AT_MOST, inside
+from servelint.scan.trees import CHUNK, FILE_AT_MOST, FRESH, NEIGHBOUR_AT_MOST, inside, reason, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ class DiskTree:
                 info = os.fstat(descriptor)
                 if not stat.S_ISREG(info.st_mode):
                     return Problem(path, "not a regular file")
-                if info.st_size > SIZE_AT_MOST:
-                    return too_large(path, info.st_size, chunks(descriptor))
-                return os.read(descriptor, SIZE_AT_MOST + 1)
+                if info.st_size > FILE_AT_MOST:
+                    return too_large(path, info.st_size, iter(lambda: os.read(descriptor, CHUNK), b""))
+                return os.read(descriptor, FILE_AT_MOST + 1)
             finally:
                 os.close(descriptor)
         except (OSError, ValueError) as error:

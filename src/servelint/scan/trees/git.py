@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from servelint.discover import SIZE_AT_MOST, SKIPPED, too_large
+from servelint.discover import SKIPPED
 from servelint.problem import Problem
-from servelint.scan.trees import NEIGHBOUR_AT_MOST, inside, is_candidate
+from servelint.scan.trees import CHUNK, FILE_AT_MOST, NEIGHBOUR_AT_MOST, inside, is_candidate, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _ENVIRONMENT = {
 }
 _AHEAD = 256
 """Objects that are asked for before the first is read; their ids fit into a pipe, so that git never waits for us to read."""
-_CHUNK = 1 << 20
 _FOLDER, _LINK, _MODULE = 0o040000, 0o120000, 0o160000
 _LINKS_AT_MOST = 32
 _FOLDERS_AT_MOST = 1_000_000
@@ -95,7 +94,7 @@ class _Objects:
         """An object's content; all of it is to be taken."""
         left = size
         while left > 0:
-            data = self._out.read(min(left, _CHUNK))
+            data = self._out.read(min(left, CHUNK))
             if not data:
                 raise GitTreeError(self._said())
             left -= len(data)
@@ -258,7 +257,7 @@ def _content(objects: _Objects, path: str) -> bytes | Problem | None:
     if kind != "blob":
         objects.skip(size)
         return Problem(path, "cannot be read: git has no such object here")
-    if size <= SIZE_AT_MOST:
+    if size <= FILE_AT_MOST:
         return objects.body(size)
     chunks = objects.chunks(size)
     found = too_large(path, size, chunks)
