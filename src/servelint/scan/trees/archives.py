@@ -130,7 +130,7 @@ class Archive:
         skipped: dict[str, bool] = {"": False}
         for whole in (*self._sizes, *self._links):
             path = whole[len(self._head) :]
-            if is_candidate(path) and not self._left_out(posixpath.dirname(path), skipped):
+            if is_candidate(posixpath.basename(path)) and not self._left_out(posixpath.dirname(path), skipped):
                 if self._excludes is not None and self._excludes(path):
                     continue
                 if whole in self._sizes or self._member(path) is not None:
@@ -240,7 +240,7 @@ class TarTree(Archive):
 
     def _keep(self, archive: tarfile.TarFile, name: str, info: tarfile.TarInfo) -> int:
         """Put a member of a compressed archive aside; gives how many bytes that takes."""
-        candidate = is_candidate(name)
+        candidate = is_candidate(posixpath.basename(name))
         if info.size > FILE_AT_MOST:
             if candidate:
                 self._large[name] = too_large(name, info.size, _pieces(archive, info))

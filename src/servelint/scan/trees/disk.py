@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from servelint.discover import SKIPPED
 from servelint.problem import Problem
-from servelint.readers.recognise import CANDIDATE
-from servelint.scan.trees import CHUNK, FILE_AT_MOST, FRESH, NEIGHBOUR_AT_MOST, inside, reason, too_large
+from servelint.scan.trees import CHUNK, FILE_AT_MOST, FRESH, NEIGHBOUR_AT_MOST, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class DiskTree:
     def _walk(self) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         folders = [""]
-        search, excludes, fresh = CANDIDATE.search, self._excludes, self._fresh
+        excludes, fresh = self._excludes, self._fresh
         while folders:
             below = folders.pop()
             here = self._folder + os.sep + below if below else self._folder
@@ -59,7 +58,7 @@ class DiskTree:
                 if entry.is_dir(follow_symlinks=False):
                     if name not in SKIPPED and not (excludes is not None and excludes(head + name)):
                         folders.append(head + name)
-                elif search(name) and not (excludes is not None and excludes(head + name)):
+                elif is_candidate(name) and not (excludes is not None and excludes(head + name)):
                     try:
                         if entry.is_symlink() and not os.path.realpath(entry.path).startswith(self._real):
                             continue
@@ -86,7 +85,7 @@ class DiskTree:
                     return Problem(path, "not a regular file")
                 if info.st_size > FILE_AT_MOST:
                     return too_large(path, info.st_size, iter(lambda: os.read(descriptor, CHUNK), b""))
-                return os.read(descriptor, FILE_AT_MOST + 1)
+                return os.read(descriptor, info.st_size + 1)  # room for all of it at most would take longer to get than to fill
             finally:
                 os.close(descriptor)
         except (OSError, ValueError) as error:
