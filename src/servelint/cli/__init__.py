@@ -7,6 +7,7 @@ import sys
 
 COMMANDS = {
     "check": "lint files, folders, standard input or one command line",
+    "scan": "lint many repositories: folders, git stores, archives; each finding a row",
     "launches": "list the launches that servelint sees, normalised",
     "rules": "list the rules",
     "explain": "print a rule's page, or the life of an option or a variable",
