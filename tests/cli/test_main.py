@@ -49,7 +49,7 @@ def test_version(option: str, workspace: Workspace) -> None:
 
 
 def test_a_command_that_is_none(workspace: Workspace) -> None:
-    commands = "check, launches, rules, explain, engines, memory, upgrade, advise, exec, lsp, completions"
+    commands = "check, scan, launches, rules, explain, engines, memory, upgrade, advise, exec, admission, lsp, completions"
     assert workspace.run("lint") == (2, "", f"servelint: 'lint' is not a command; use one of {commands}\n")
 
 
