@@ -140,6 +140,7 @@ def _ends(data: bytes) -> tuple[bool, bool, bool]:
     return data.startswith(codecs.BOM_UTF8), b"\n" not in data.replace(b"\r\n", b""), data.endswith(b"\n")
 
 
+@pytest.mark.book
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("profile", ["default", "audit"])
 @pytest.mark.parametrize("folder", FOLDERS)

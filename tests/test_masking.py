@@ -53,10 +53,10 @@ def test_in_lines_and_messages(filename: str, text: str) -> None:
 def test_the_columns_stay() -> None:
     told = report(f"vllm serve m --api-key {KEY} --swap-space 4 --no-such-option\n", "run.sh")
     lines = render(told, None, colour=False).splitlines()
-    shown = next(line for line in lines if "sk-***" in line)
+    shown = next(line for line in lines if line[:1].isdecimal() and "sk-***" in line)
     marks = lines[lines.index(shown) + 1]
     assert len(shown) > len(marks.rstrip()) or "^" in marks
-    assert f"--api-key sk-{'*' * (len(KEY) - 3)} --swap-space" in shown
+    assert "--api-key sk-*** --swap-space" in shown
 
 
 @pytest.mark.parametrize("key", ["EMPTY", "not-needed", "your-api-key-here", "aaaaaaaaaa"])

@@ -39,6 +39,7 @@ def test_a_range_holds_what_packaging_says(text: str) -> None:
     assert held(text, ALL) == [release for release in ALL if specifiers.contains(release, prereleases=True)]
 
 
+@pytest.mark.book
 @pytest.mark.parametrize("operator", [">=", "<=", ">", "<", "==", "!="])
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_every_published_release_as_a_bound(engine: str, operator: str) -> None:
@@ -48,6 +49,7 @@ def test_every_published_release_as_a_bound(engine: str, operator: str) -> None:
         assert held(f"{operator}{bound}", RELEASES[engine]) == expected, bound
 
 
+@pytest.mark.book
 @pytest.mark.parametrize("text", sorted({rule.versions for rule in rules() if rule.engine in RELEASES}))
 def test_the_ranges_of_the_rules(text: str) -> None:
     specifiers = SpecifierSet(text)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 SIZE_AT_MOST = 4 << 20
 """Bytes (4 MiB). A larger script or YAML file that mentions an engine is an error; other large files are data."""
 
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
 )
+"""Folders that are never searched."""
 _CHUNK = 1 << 20
 _OVERLAP = 64
 
@@ -64,7 +65,7 @@ def _walk(folder: str, problems: list[Problem], settings: SettingsFiles | None) 
         deeper: list[str] = []
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED and not (left_out is not None and left_out(entry.name)):
+                if entry.name not in SKIPPED and not (left_out is not None and left_out(entry.name)):
                     deeper.append(_shown(here, entry.name))
             elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
                 yield _shown(here, entry.name)

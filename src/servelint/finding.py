@@ -135,9 +135,14 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same finding on another line: rule, path, launch and the text that it points at."""
+        """The same for the same finding on another line: rule, path, launch and the text that it points at.
+
+        Of a secret only its mask counts: whoever has a report could try out what else makes the same fingerprint.
+        """
         import hashlib
 
+        from servelint.masking import of_span
+
         name = self.launch.name if self.launch is not None else ""
-        parts = (self.rule, self.span.source.path, name, self.span.text)
+        parts = (self.rule, self.span.source.path, name, of_span(self.span))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -19,10 +19,11 @@ class Source:
 
     encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
     mask:     what a template hides in a YAML text (servelint.template_mask); None where there is none
-    secrets:  values that a report does not print whole (servelint.masking), the longest first
+    secrets:  values that no report prints (servelint.masking), the longest first;  hidden: where some of them stand
+    masks:    where all are that nobody may see, worked out by servelint.masking for what these two were; None before that
     """
 
-    __slots__ = ("_lines", "encoding", "mask", "path", "secrets", "text")
+    __slots__ = ("_lines", "encoding", "hidden", "mask", "masks", "path", "secrets", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
@@ -30,6 +31,8 @@ class Source:
         self.encoding = encoding
         self.mask: Mask | None = None
         self.secrets: tuple[str, ...] = ()
+        self.hidden: list[tuple[int, int]] = []
+        self.masks: tuple[object, list[tuple[int, int]]] | None = None
         self._lines: list[int] | None = None
 
     def __repr__(self) -> str:
@@ -55,17 +58,6 @@ class Source:
             return ""
         end = starts[line] if line < len(starts) else len(self.text)
         return self.text[starts[line - 1] : end].rstrip("\r\n")
-
-    def shown(self, line: int) -> str:
-        """The text of a line as a report may print it: of its secrets only the first characters, the rest stars."""
-        return self.masked(self.line_text(line))
-
-    def masked(self, text: str) -> str:
-        """A part of the text as a report may print it, of the same length."""
-        for secret in self.secrets:
-            if secret in text:
-                text = text.replace(secret, secret[:3] + "*" * (len(secret) - 3))
-        return text
 
 
 def _line_starts(text: str) -> Iterator[int]:

@@ -10,6 +10,7 @@ from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch, ReleaseClaim
+from servelint.masking import mask
 from servelint.settings import Settings
 
 TYPE_CHECKING = False
@@ -51,11 +52,21 @@ class Upgrade:
 
 def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upgrade:
     """Compare a launch under two releases of its engine."""
+    result = compared(launch, source, judged(launch, source, settings), target, settings)
+    result.defaults = [*_facts(launch, source, target), *_defaults(launch, source, target)]
+    return result
+
+
+def judged(launch: Launch, release: str, settings: Settings) -> list[Finding]:
+    """What is found of a launch under a release, as far as it is about the release."""
+    return [finding for finding in judge(_under(launch, release), settings) if _of_a_release(finding.rule)]
+
+
+def compared(launch: Launch, source: str, before: list[Finding], target: str, settings: Settings) -> Upgrade:
+    """What a release finds that another one does not, without the defaults. before: what the source finds (`judged`)"""
     result = Upgrade(launch, source, target)
-    before, after = (
-        [finding for finding in judge(_under(launch, release), settings) if _of_a_release(finding.rule)]
-        for release in (source, target)
-    )
+    after = judged(launch, target, settings)
+    mask([launch], [*before, *after])
     known = {(finding.rule, finding.span) for finding in before}
     for finding in after:
         if (finding.rule, finding.span) in known:
@@ -66,7 +77,6 @@ def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upg
             result.warns.append(finding)
     left = {(finding.rule, finding.span) for finding in after}
     result.mended = [finding for finding in before if (finding.rule, finding.span) not in left]
-    result.defaults = [*_facts(launch, source, target), *_defaults(launch, source, target)]
     return result
 
 

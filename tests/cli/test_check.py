@@ -89,10 +89,10 @@ class TestPaths:
         path = os.fsencode(workspace.folder) + b"/\xff.sh"
         with open(path, "wb") as file:
             file.write(WRONG.encode())
-        assert "\n --> ·.sh:1:39\n" in workspace.run("check").out
-        assert workspace.run("check", "--format", "json").data["findings"][0]["path"] == "\udcff.sh"
+        assert "\n --> \\xff.sh:1:39\n" in workspace.run("check").out
+        assert workspace.run("check", "--format", "json").data["findings"][0]["path"] == r"\xff.sh"
         assert workspace.run("check", "--format", "json", "--output", "report.json").status == 1
-        assert '"path": "\\udcff.sh"' in (workspace.folder / "report.json").read_text()
+        assert '"path": "\\\\xff.sh"' in (workspace.folder / "report.json").read_text()
 
 
 class TestStandardInput:

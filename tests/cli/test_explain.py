@@ -65,6 +65,7 @@ Silence it with a comment above the launch: # servelint: ignore[sglang/some-rule
     )
 
 
+@pytest.mark.book
 @pytest.mark.parametrize("rule", [rule.id for rule in rules()])
 def test_every_rule_has_one(rule: str, workspace: Workspace) -> None:
     ran = workspace.run("explain", rule)

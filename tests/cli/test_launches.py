@@ -120,8 +120,8 @@ def test_the_text_hides_secrets(workspace: Workspace) -> None:
     token = "hf_" + "q1w2e3r4t5" * 3
     workspace.file("run.sh", f"export HF_TOKEN={token}\nvllm serve Qwen/Qwen3-8B --api-key s3cr3tvalue99\n")
     said = workspace.run("launches", "run.sh").out
-    assert "HF_TOKEN=hf_\u2026" in said
-    assert "--api-key s3c\u2026" in said
+    assert "HF_TOKEN=hf_***" in said
+    assert "--api-key ***" in said
     assert token not in said
     assert "s3cr3tvalue99" not in said
 

@@ -316,7 +316,7 @@ def same(one: object, other: object) -> bool:
     return repr(one) == repr(other)  # nan is itself; 1 is not True
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_an_argv_is_read_as_argparse_reads_it(data: st.DataObject) -> None:
     engine = data.draw(engines())

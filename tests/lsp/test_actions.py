@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from servelint.linter import beside
-from servelint.lsp.actions import Action, Desk, all_safe, between, of_finding
+from servelint.lsp.actions import Action, Desk, all_safe, between, of_findings
 from servelint.settings import Settings
 from servelint.source import Source
 from tests.lsp.editing import originals
@@ -21,7 +21,7 @@ def desk(name: str, text: str, settings: Settings | None = None) -> Desk:
 
 def actions(found: Desk, rule: str) -> list[Action]:
     finding = next(one for one in found.report.findings if one.rule == rule)
-    return [one for one in of_finding(found, finding) if one is not None]
+    return [one for _, one in of_findings(found, [finding]) if one is not None]
 
 
 def edited(text: str, action: Action) -> str:
@@ -41,14 +41,25 @@ class TestFixes:
     def test_a_safe_one_is_preferred(self) -> None:
         found = desk("compose.yml", OLD)
         (fix, *_) = actions(found, "vllm/removed-option")
-        assert (fix.title, fix.preferred) == ("delete --swap-space", True)
+        assert (fix.title, fix.preferred) == ("Delete --swap-space", True)
         assert edited(OLD, fix) == OLD.replace(", --swap-space, '4'", "")
 
     def test_one_that_changes_the_launch_says_so(self) -> None:
         text = originals()["compose.yml"]
         (fix, *_) = actions(desk("compose.yml", text), "vllm/turboquant-with-spec-decode")
-        assert fix.title == "write --kv-cache-dtype fp8 (unsafe: changes accuracy and memory)"
+        assert fix.title == "Write --kv-cache-dtype fp8 (unsafe: changes accuracy and memory)"
         assert not fix.preferred
+
+    def test_they_come_first_the_worst_finding_before_the_others(self) -> None:
+        text = originals()["compose.yml"]
+        found = desk("compose.yml", text)
+        told = [(finding.severity, one.title.split()[0]) for finding, one in of_findings(found, found.report.findings) if one]
+        kinds = ["Use" if word == "Use" else "Ignore" if word == "Ignore" else "fix" for _, word in told]
+        assert kinds == sorted(kinds, key=["fix", "Use", "Ignore"].index)
+        assert {"fix", "Ignore"} <= set(kinds)
+        for kind in ("fix", "Ignore"):
+            severities = [severity for (severity, _), one in zip(told, kinds, strict=True) if one == kind]
+            assert severities == sorted(severities, key=["error", "warning", "info"].index)
 
     def test_all_at_once(self) -> None:
         text = originals()["compose.yml"]
@@ -89,7 +100,7 @@ services:
     )
     def test_none_where_another_would_not_help_or_may_not_be(self, text: str) -> None:
         found = desk("compose.yml", text)
-        titles = [one.title for finding in found.report.findings for one in of_finding(found, finding) if one is not None]
+        titles = [one.title for _, one in of_findings(found, found.report.findings) if one is not None]
         assert not any("release" in title for title in titles)
 
     def test_none_that_brings_something_else(self) -> None:
@@ -147,9 +158,8 @@ class TestIgnoring:
     def test_not_where_it_takes_none(self, name: str, text: str) -> None:
         found = desk(name, text)
         assert found.report.findings
-        for finding in found.report.findings:
-            for one in of_finding(found, finding):
-                assert one is None or "Ignore" not in one.title or rules(name, edited(text, one)) != rules(name, text)
+        for _, one in of_findings(found, found.report.findings):
+            assert one is None or "Ignore" not in one.title or rules(name, edited(text, one)) != rules(name, text)
 
     def test_lines_end_as_the_others_do(self) -> None:
         text = f"set -e\r\nvllm serve Qwen/Qwen3-8B {WRONG}\r\n"

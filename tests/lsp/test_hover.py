@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -204,6 +205,10 @@ class TestFirstLine:
         assert "It fits on h100-80gb (" in told
         assert "| weights | " in told
         assert "requests of 8,192 at once." in told
+
+    def test_without_a_release_it_is_told_for_which_it_is_planned(self) -> None:
+        told = shown("serve.sh", "# servelint: gpu=h100-80gb\nvllm ser‸ve Qwen/Qwen3-32B --max-model-len 24000\n")
+        assert re.search(r"It is tight on h100-80gb \(.* GiB a GPU\), planned as [\d.]+ to [\d.]+\.", told)
 
     def test_the_gpu_of_the_settings(self) -> None:
         told = shown("compose.yml", compose(" --model Qwen/Qwen3-32B").replace("comm", "co‸mm"), Settings(gpu="rtx-4090"))

@@ -125,7 +125,7 @@ async def test_actions(tmp_path: Path) -> None:
             return [one.title for one in actions]
 
         assert await titles("--swap-space", "quickfix") == [
-            "delete --swap-space",
+            "Delete --swap-space",
             "Ignore vllm/removed-option here, with a reason",
         ]
         assert await titles("--swap-space", "refactor") == []

@@ -43,6 +43,14 @@ def test_that_it_does_not() -> None:
     assert title.endswith("does not fit on rtx-4090")
 
 
+def test_without_a_release_it_fits_only_where_every_release_says_so() -> None:
+    text = CLEAN.replace("Qwen/Qwen3-8B --max-model-len 8192", "Qwen/Qwen3-32B --max-model-len 24000")
+    (newest,) = titles(text, Settings(gpu="h100-80gb"))
+    (any_release,) = titles(text.replace("v0.27.1", "${TAG}"), Settings(gpu="h100-80gb"))
+    assert "fits on h100-80gb" in newest
+    assert "tight on h100-80gb" in any_release
+
+
 def test_a_model_that_nobody_knows_has_no_verdict() -> None:
     (title,) = titles(CLEAN.replace("Qwen/Qwen3-8B", "${MODEL}"), Settings(gpu="rtx-4090"))
     assert "rtx-4090" not in title

@@ -270,7 +270,7 @@ KEYS = (
 
 
 @given(st.sampled_from(sorted(TYPES)), st.dictionaries(st.sampled_from(KEYS), VALUE, max_size=12))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None)
 def test_no_config_is_an_exception(kind: str, data: dict[str, Any]) -> None:
     for config in ({**data, "model_type": kind}, {**CONFIG, **data, "model_type": kind}):
         found = described("x", config)

@@ -17,7 +17,7 @@ def test_a_finding() -> None:
 def test_one_line_each() -> None:
     lines = render(mixed()).splitlines()
     assert len(lines) == 10
-    assert lines[-2] == "a b:c.yml:4:7: error not valid YAML: · 100%"
+    assert lines[-2] == "a b:c.yml:4:7: error not valid YAML: \\x1b 100%"
     assert all(line.isprintable() for line in lines)
 
 

@@ -48,13 +48,15 @@ def test_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "in_message", "in_property"),
     [
-        ("a\nb", "a·b", "a%0Ab"),
-        ("a\rb", "a·b", "a%0Db"),
-        ("\x1b[31m", "·[31m", "\x1b[31m"),
+        ("a\nb", r"a\nb", r"a\nb"),
+        ("a\rb", r"a\rb", r"a\rb"),
+        ("\x1b[31m", r"\x1b[31m", r"\x1b[31m"),
         ("100%", "100%25", "100%25"),
         ("%0A", "%250A", "%250A"),
         ("a:b,c", "a:b,c", "a%3Ab%2Cc"),
-        ("\n::error::x", "·::error::x", "%0A%3A%3Aerror%3A%3Ax"),
+        ("\n::error::x", r"\n\x3a:error::x", r"\n\x3a%3Aerror%3A%3Ax"),
+        ("##[add-mask]x", r"\x23#[add-mask]x", r"\x23#[add-mask]x"),
+        ("##vso[task.complete]x", r"\x23#vso[task.complete]x", r"\x23#vso[task.complete]x"),
     ],
 )
 def test_no_text_starts_another_command(text: str, in_message: str, in_property: str) -> None:

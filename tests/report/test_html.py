@@ -328,7 +328,10 @@ class TestTheSummary:
         found = Page(render(mixed()))
         first = found.all("section")[0]
         assert found.said("h2", first) == ["1 file could not be read"]
-        assert found.said("li", first) == ["a b:c.yml:4:7 not valid YAML: · 100%", "a b:c.yml:1:1 not valid YAML: · 100%"]
+        assert found.said("li", first) == [
+            "a b:c.yml:4:7 not valid YAML: \\x1b 100%",
+            "a b:c.yml:1:1 not valid YAML: \\x1b 100%",
+        ]
 
     def test_with_many_findings_only_errors_are_open(self) -> None:
         _, spans = marked("run.sh", "⟦a⟧\n" * 50)
@@ -420,7 +423,7 @@ def test_a_secret_of_a_launch_without_findings(workspace: Workspace) -> None:
     """Its sources are masked for findings only."""
     workspace.file("run.sh", f"vllm serve https://user:{SECRET}@host/m --api-key {SECRET}\n")
     out = workspace.run("check", "--format", "html", "--select", RANGE).out
-    assert "https://user:sk-…@host/m" in out
+    assert "https://user:sk-***@host/m" in out
     assert SECRET not in out
 
 
@@ -429,5 +432,5 @@ def test_a_secret_in_a_line_that_a_fix_changes() -> None:
     source.secrets = (SECRET,)
     found = page(finding(swap, fix=Fix("delete it", True, [Edit(swap, "")])))
     assert SECRET not in found.text
-    assert found.said("ins") == ["vllm serve m --api-key sk-****************"]
+    assert found.said("ins") == ["vllm serve m --api-key sk-***"]
     assert "sk-0" not in json_report.render(report(finding(swap)))

@@ -62,7 +62,7 @@ def test_what_xml_cannot_write() -> None:
     assert text.isascii()
     ElementTree.fromstring(text)
     messages = [one.message for case in cases(text) for one in case.result]
-    assert messages[1] == 'a "quoted" <message> & [a](b) {c} ·[31m; write --kv-cache-dtype fp8'
+    assert messages[1] == 'a "quoted" <message> & [a](b) {c} \\x1b[31m; write --kv-cache-dtype fp8'
 
 
 def test_a_file_without_findings_passes() -> None:
@@ -80,7 +80,7 @@ def test_nothing() -> None:
 def test_errors() -> None:
     (case, *_) = [case for case in cases(render(mixed())) if any(isinstance(one, Error) for one in case.result)]
     assert (case.name, case.classname) == ("servelint/not-read at 4:7", "a b:c.yml")
-    assert [one.message for one in case.result] == ["not valid YAML: · 100%"]
+    assert [one.message for one in case.result] == [r"not valid YAML: \x1b 100%"]
 
 
 def test_no_secret_is_written() -> None:

@@ -96,7 +96,7 @@ def test_everything() -> None:
     found = valid(render(mixed()))
     assert [one["severity"] for one in found] == ["ERROR", "ERROR", *["WARNING"] * 2, "INFO", "WARNING", *["ERROR"] * 4]
     assert found[-2] == {
-        "message": "not valid YAML: · 100%",
+        "message": r"not valid YAML: \x1b 100%",
         "location": {"path": "a b:c.yml", "range": {"start": {"line": 4}}},
         "severity": "ERROR",
     }

@@ -107,7 +107,7 @@ def test_files_that_could_not_be_read() -> None:
     assert invocation["executionSuccessful"] is False
     assert invocation["toolExecutionNotifications"][0] == {
         "level": "error",
-        "message": {"text": "not valid YAML: · 100%"},
+        "message": {"text": r"not valid YAML: \x1b 100%"},
         "locations": [
             {
                 "physicalLocation": {

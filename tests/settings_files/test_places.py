@@ -195,7 +195,7 @@ def documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return Writer(draw).table(data, []), data
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(documents())
 def test_whatever_is_written(document: tuple[str, dict[str, Any]]) -> None:
     text, data = document

@@ -26,7 +26,7 @@ STUBS = ("vllm", "python3", "docker")
 WATCHED = ("A", "B", "VLLM_USE_V1", "CUDA_VISIBLE_DEVICES")
 UNSET = "(unset)"
 
-pytestmark = pytest.mark.skipif(not BASH, reason="bash is not installed")
+pytestmark = [pytest.mark.book, pytest.mark.skipif(not BASH, reason="bash is not installed")]
 
 Ran = tuple[list[str], dict[str, str]]
 """The argv of a command, and those of the watched variables that are set in its environment."""

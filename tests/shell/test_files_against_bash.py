@@ -20,7 +20,7 @@ from tests.shell.test_against_bash import UNSET, WATCHED, Ran, agrees, recorded
 
 BASH = shutil.which("bash") or ""
 
-pytestmark = pytest.mark.skipif(not BASH, reason="bash is not installed")
+pytestmark = [pytest.mark.book, pytest.mark.skipif(not BASH, reason="bash is not installed")]
 
 Case = tuple[dict[str, str], str]
 """The files beside the script, and the script."""

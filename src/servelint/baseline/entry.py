@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 
+from servelint import masking
 from servelint.finding import Finding
 from servelint.source import Span
 
@@ -83,7 +84,7 @@ def place(path: str, folder: str) -> str:
 
 
 def _text(span: Span) -> str:
-    text = "\n".join(span.source.masked(span.text).splitlines())
+    text = "\n".join(masking.of_span(span).splitlines())
     if len(text) <= _TEXT_AT_MOST:
         return text
     return f"{text[:_TEXT_AT_MOST]} sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -7,6 +7,7 @@ import sys
 
 COMMANDS = {
     "check": "lint files, folders, standard input or one command line",
+    "scan": "lint many repositories: folders, git stores, archives; each finding a row",
     "launches": "list the launches that servelint sees, normalised",
     "rules": "list the rules",
     "explain": "print a rule's page, or the life of an option or a variable",
@@ -15,6 +16,7 @@ COMMANDS = {
     "upgrade": "tell what an engine upgrade would change for the launches",
     "advise": "tell whether to speculate, how, and at how many requests that turns round",
     "exec": "lint a command, then become it",
+    "admission": "judge what is written to a Kubernetes cluster: a validating webhook",
     "lsp": "serve an editor: findings while typing, quick fixes, what options mean",
     "completions": "print what completes all this in bash, zsh or fish",
 }
@@ -52,10 +54,9 @@ def main(argv: list[str] | None = None) -> int:
         # not 1, which says that launches were looked at: who takes that for "findings" would let a broken linter pass
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
-        print(
-            f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where",
-            file=sys.stderr,
-        )
+        from servelint.cli.told import tell
+
+        tell(f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where")
         return 3
 
 
@@ -84,7 +85,9 @@ def _run(args: list[str]) -> int:
         print(f"servelint {__version__}")
         return 0
     if args[0] not in COMMANDS:
-        print(f"servelint: {args[0]!r} is not a command; use one of {', '.join(COMMANDS)}", file=sys.stderr)
+        from servelint.cli.told import tell
+
+        tell(f"servelint: {args[0]!r} is not a command; use one of {', '.join(COMMANDS)}")
         return 2
     from importlib import import_module
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
 from servelint.advise import benchmarks, calibration
 from servelint.advise.profiles import Objective, UseCase
 from servelint.advise.recommendation import recommend
 from servelint.cli import files, options
+from servelint.cli.told import tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,8 +49,9 @@ def run(args: list[str]) -> int:
         usage.error(str(error))
     if arguments.format == "json":
         from servelint.report.advise_json import advice_data
+        from servelint.report.encode import encoded
 
-        text = json.dumps(advice_data(found), indent=1, ensure_ascii=False) + "\n"
+        text = encoded(advice_data(found), indent=1) + "\n"
     elif arguments.format == "svg":
         from servelint.report.advise_svg import gain_svg
 
@@ -115,8 +116,10 @@ def _calibrate(args: list[str]) -> int:
         usage.error(str(error))
     for one in measurements:
         case = one.case
-        print(f"servelint: {case.model}, {case.concurrency} at a time: {one.gain:.3f} times the tokens", file=sys.stderr)
-    rows = ",\n".join(["  " + json.dumps(one, ensure_ascii=False) for one in made])
+        tell(f"servelint: {case.model}, {case.concurrency} at a time: {one.gain:.3f} times the tokens")
+    from servelint.report.encode import encoded
+
+    rows = ",\n".join(["  " + encoded(one) for one in made])
     return _out('{\n "measurements": [\n' + rows + "\n ]\n}\n", arguments.output, usage)
 
 

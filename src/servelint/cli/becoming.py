@@ -8,6 +8,7 @@ import signal
 import sys
 
 from servelint import programs
+from servelint.cli.told import tell
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 """Exit statuses of a shell for a command that it cannot start."""
@@ -64,7 +65,7 @@ def _failed(name: str, path: str | None, error: OSError) -> int:
     what = "command not found" if missing and not os.path.dirname(name) else error.strerror
     if error.errno == errno.ENOENT and path is not None:
         what = "the interpreter in its first line is not there"
-    print(f"servelint: {name}: {what}", file=sys.stderr)
+    tell(f"servelint: {name}: {what}")
     return NOT_FOUND if missing else NOT_EXECUTABLE
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-import sys
 import time
 
 from servelint.cli import options, outputs
 from servelint.cli.outputs import Manner
+from servelint.cli.told import tell
 from servelint.finding import Finding
 from servelint.linter import Report
 from servelint.rules.rule import SEVERITIES
@@ -64,7 +64,7 @@ def run(args: list[str]) -> int:
     if not all([*good, outputs.write(report, kind, output, manner, asked)]):
         return 2
     if not report.launches and not report.errors and not arguments.quiet:
-        print(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}", file=sys.stderr)
+        tell(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}")
     status = _status(report, asked)
     return 1 if fixed and arguments.exit_non_zero_on_fix and status == 0 else status
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from servelint.cli.files import write_out
+from servelint.cli.told import tell
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
@@ -56,11 +57,11 @@ def _list() -> int:
 def _show(engine: str, release: str | None = None) -> int:
     catalog = catalogs.load(engine)
     if catalog is None:
-        print(f"servelint: there is no catalog of {engine!r} (servelint engines list)", file=sys.stderr)
+        tell(f"servelint: there is no catalog of {engine!r} (servelint engines list)")
         return 2
     index = len(catalog.releases) - 1 if release is None else catalog.index(release.removeprefix("v"))
     if index is None:
-        print(f"servelint: the catalog of {ENGINE_NAMES[engine]} has no release {release}", file=sys.stderr)
+        tell(f"servelint: the catalog of {ENGINE_NAMES[engine]} has no release {release}")
         return 2
     write_out(_release(catalog, index))
     return 0

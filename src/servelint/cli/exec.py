@@ -116,7 +116,9 @@ def _show(findings: list[Finding]) -> None:
 
 
 def _say(text: str) -> None:
-    _write(f"servelint: {text}\n")
+    from servelint.report.clean import clean_lines
+
+    _write(clean_lines(f"servelint: {text}\n"))
 
 
 def _write(text: str) -> None:

@@ -9,7 +9,9 @@ import textwrap
 from typing import Any
 
 from servelint.cli.files import write_out
+from servelint.cli.told import tell
 from servelint.engines import ENGINE_NAMES
+from servelint.report.clean import clean_lines
 from servelint.rules.load import every, rule_folder
 from servelint.rules.own import OWN
 from servelint.rules.ranges import describe
@@ -44,14 +46,14 @@ def run(args: list[str]) -> int:
     if name not in ids:
         near = difflib.get_close_matches(name, ids, n=3, cutoff=0.4)
         hint = f"; did you mean {', '.join(near)}?" if near else " (servelint rules lists them)"
-        print(f"servelint: there is no rule {name!r}{hint}", file=sys.stderr)
+        tell(f"servelint: there is no rule {name!r}{hint}")
         return 2
     for path in folders:
         from servelint.rules import folder
 
         for written in folder.load(path).written:
             if written["id"] == name:
-                write_out(page(written))
+                write_out(clean_lines(page(written)))
                 return 0
     from servelint.rules.compile import find_rule
 
@@ -66,13 +68,13 @@ def _life(engine: str, name: str) -> int:
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
     if catalog is None:
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
-        print(f"servelint: there is no catalog of {engine!r}; use one of {known}", file=sys.stderr)
+        tell(f"servelint: there is no catalog of {engine!r}; use one of {known}")
         return 2
     text = life.of_variable(catalog, name) or life.of_option(catalog, name)
     if text is None:
         close = life.near(catalog, name)
         hint = f"; did you mean {close}?" if close else ""
-        print(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}", file=sys.stderr)
+        tell(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}")
         return 2
     write_out(text)
     return 0

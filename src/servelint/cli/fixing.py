@@ -5,13 +5,15 @@ from __future__ import annotations
 import codecs
 import difflib
 import re
-import sys
 
 from servelint.cli import files
+from servelint.cli.told import tell
 from servelint.finding import Finding
 from servelint.linter import Report, add_source, beside, settle
+from servelint.masking import of_text
 from servelint.mending import mend
 from servelint.problem import Problem
+from servelint.report.clean import escapes
 from servelint.source import Source
 
 TYPE_CHECKING = False
@@ -51,7 +53,7 @@ def fix(report: Report, asked: SettingsFiles, arguments: argparse.Namespace, gat
     if gate is not None:
         gate.narrow(left)
     if fixed and not arguments.quiet:
-        print(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}", file=sys.stderr)
+        tell(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}")
     return left, fixed
 
 
@@ -67,7 +69,16 @@ def _diff(source: Source, new: Source) -> str:
         f"a/{source.path}",
         f"b/{source.path}",
     )
-    return "".join([line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines])
+    return "".join([_printed(line, source) for line in lines])
+
+
+def _printed(line: str, source: Source) -> str:
+    """A line of a diff. One with a secret or a control character is shown without it, and the diff does not apply any more:
+    --fix writes the file itself."""
+    body = line.rstrip("\r\n")
+    end = line[len(body) :]
+    shown = "\t".join([escapes(part) for part in of_text(body, source).split("\t")])
+    return shown + (end if end.endswith("\n") else end.replace("\r", "\\r") + "\n\\ No newline at end of file\n")
 
 
 def _is_big_endian(path: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
+from servelint.cli.told import tell
 from servelint.linter import Report
 from servelint.settings_files.files import SettingsFiles
 from servelint.source import Source
@@ -94,9 +94,9 @@ def write(arguments: argparse.Namespace, asked: SettingsFiles, report: Report, u
         ]
         text = f"servelint: wrote {path}: {count} known {'finding' if count == 1 else 'findings'}"
         if not arguments.quiet:
-            print(text + (f" ({', '.join(parts)})" if parts else ""), file=sys.stderr)
+            tell(text + (f" ({', '.join(parts)})" if parts else ""))
     for one in problems:
-        print(one, file=sys.stderr)
+        tell(one)
     return options.status(report) or (2 if problems else 0)
 
 

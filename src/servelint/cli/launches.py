@@ -1,23 +1,24 @@
-"""`servelint launches`: what servelint sees, normalised. The text hides secrets; the JSON is for programs, and holds all."""
+"""`servelint launches`: what servelint sees, normalised. Secrets are hidden unless all is asked for."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import sys
 
 from servelint.cli import options
 from servelint.cli.files import write_out
+from servelint.cli.told import tell
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.json_nodes import ARRAY, OBJECT, JsonNode
 from servelint.launch import Launch
-from servelint.masking import secrets_of, without
-from servelint.report.clean import clean
+from servelint.masking import hide, of_word, secrets_of, words
+from servelint.report.clean import escapes
+from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data
 from servelint.report.text import Painter, problem_text
+from servelint.secret_shapes import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,20 +35,24 @@ def run(args: list[str]) -> int:
     if asked.problems:
         return options.stop(asked.problems)
     shown = one_each([launch for launch in report.launches if not launch.fragment])
+
+    def data_of(launch: Launch) -> dict[str, Any]:
+        data = launch_data(launch, _versions(launch, asked))
+        return data if arguments.show_secrets else _without_secrets(launch, data)
+
     if arguments.format == "json":
         data = {
-            "launches": [launch_data(launch, _versions(launch, asked)) for launch in shown],
+            "launches": [data_of(launch) for launch in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
-        write_out(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        write_out(encoded(data, indent=1, secrets=arguments.show_secrets) + "\n")
     else:
         paint = Painter(False)
-        texts = [without(launch_text(launch, _versions(launch, asked)), secrets_of([launch])) for launch in shown]
-        write_out("".join([text + "\n" for text in texts]))
+        write_out("".join([launch_text(launch, data_of(launch)) + "\n" for launch in shown]))
         for problem in report.errors:
-            print(problem_text(problem, paint), file=sys.stderr)
+            tell(problem_text(problem, paint))
         if not shown and not report.errors:
-            print("servelint: no launch found", file=sys.stderr)
+            tell("servelint: no launch found")
     return options.status(report)
 
 
@@ -58,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_engine_version(usage)
     options.add_settings(usage)
     usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    usage.add_argument("--show-secrets", action="store_true", help="print keys and tokens as they are written")
     return usage
 
 
@@ -79,6 +85,15 @@ def one_each(launches: list[Launch]) -> list[Launch]:
 def _argv(launch: Launch) -> list[str]:
     """The words; an expansion that adds none in a plain run (`"$@"`) is left out."""
     return [word.shown for word in launch.argv if word.shown or not word.many]
+
+
+def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
+    """The same with a mask for each secret."""
+    data = {**data, "argv": words(launch)}
+    for part in ("env", "config"):
+        data[part] = {name: of_word(name, value) if isinstance(value, str) else value for name, value in data[part].items()}
+    hidden: dict[str, Any] = hide(data, secrets_of([launch]))
+    return hidden
 
 
 def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
@@ -130,20 +145,25 @@ def _json(node: JsonNode) -> Any:
     return node.value
 
 
-def launch_text(launch: Launch, versions: dict[str, str]) -> str:
-    data = launch_data(launch, versions)
+def _quoted(word: str) -> str:
+    """A word as a shell takes it; a mask is no pattern."""
+    return shlex.quote(word) if MASK not in word else shlex.quote(word.replace(MASK, "@")).replace("@", MASK)
+
+
+def launch_text(launch: Launch, data: dict[str, Any]) -> str:
+    """data: what launch_data gives, with or without its secrets"""
     release = data["version"] or ("newest" if launch.release.rolling else "release not known")
-    head = f"{clean(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
+    head = f"{escapes(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
     if launch.name:
-        head += f" ({clean(launch.name)})"
+        head += f" ({escapes(launch.name)})"
     lines = [head]
     if data["image"]:
-        lines.append(f"  image {clean(data['image'])}")
+        lines.append(f"  image {escapes(data['image'])}")
     for name, value in data["env"].items():
-        lines.append(f"  env   {clean(name)}={clean(value)}")
+        lines.append(f"  env   {escapes(name)}={escapes(value)}")
     line = "  argv "
     for word in data["argv"]:
-        quoted = clean(word if word.startswith("${") and word.endswith("}") else shlex.quote(word))
+        quoted = escapes(word if word.startswith("${") and word.endswith("}") else _quoted(word))
         if word.startswith("-") and len(line) > 7:
             lines.append(line)
             line = "       "

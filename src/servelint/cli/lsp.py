@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from servelint.cli import options
+from servelint.cli.told import tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def run(args: list[str]) -> int:
     try:
         import pygls.lsp.server  # noqa: F401
     except ImportError as error:
-        print(f"servelint: the language server needs pygls ({error}); pip install 'servelint[lsp]'", file=sys.stderr)
+        tell(f"servelint: the language server needs pygls ({error}); pip install 'servelint[lsp]'")
         return 2
     if not _logging(arguments.log, arguments.log_level):
         return 2
@@ -33,7 +34,7 @@ def run(args: list[str]) -> int:
     try:
         return running.serve_port(Server, *address, _ready)
     except OSError as error:
-        print(f"servelint: cannot listen on {arguments.tcp}: {error.strerror or error}", file=sys.stderr)
+        tell(f"servelint: cannot listen on {arguments.tcp}: {error.strerror or error}")
         return 2
 
 
@@ -65,7 +66,7 @@ def _logging(path: str | None, level: str) -> bool:
     try:
         handler = logging.FileHandler(path, encoding="utf-8")
     except OSError as error:
-        print(f"servelint: cannot write {path}: {error.strerror or error}", file=sys.stderr)
+        tell(f"servelint: cannot write {path}: {error.strerror or error}")
         return False
     logging.basicConfig(level=logging.WARNING, handlers=[handler], format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("servelint").setLevel(level.upper())
@@ -73,4 +74,4 @@ def _logging(path: str | None, level: str) -> bool:
 
 
 def _ready(host: str, port: int) -> None:
-    print(f"servelint: listening on {host}:{port}", file=sys.stderr, flush=True)
+    tell(f"servelint: listening on {host}:{port}")

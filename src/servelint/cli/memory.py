@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 
 from servelint import memory
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
-from servelint.cli.plans import under_releases
+from servelint.cli.plans import planned_for
+from servelint.cli.told import tell
 from servelint.comments import name_gpus
 from servelint.engines.config import Config
 from servelint.launch import Launch
+from servelint.masking import hide, secrets_of, without
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
 from servelint.memory.unnamed import plan_over
-from servelint.report.clean import clean
+from servelint.report.clean import clean, clean_lines
+from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data
 from servelint.report.memory_json import plan_data, what_if_data
 from servelint.report.memory_text import plan_text, table_text
@@ -42,14 +43,14 @@ def run(args: list[str]) -> int:
     planned = [Planned(launch, asked.of(launch.source.path), arguments) for launch in found]
     if arguments.format == "json":
         data = {"plans": [one.data() for one in planned], "errors": [problem_data(problem) for problem in report.errors]}
-        write_out(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        write_out(encoded(data, indent=1) + "\n")
     else:
         if planned:
             write_out("\n\n".join([one.text() for one in planned]) + "\n")
         for problem in report.errors:
-            print(problem_text(problem, Painter(False)), file=sys.stderr)
+            tell(problem_text(problem, Painter(False)))
         if not planned and not report.errors:
-            print("servelint: no launch of vLLM or SGLang found", file=sys.stderr)
+            tell("servelint: no launch of vLLM or SGLang found")
     if report.errors:
         return 2
     return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
@@ -80,7 +81,7 @@ class Planned:
     def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
         self.launch = launch
         name_gpus(launch, settings)
-        launches, note = under_releases(launch, settings)
+        launches, note = planned_for(launch, settings)
         self.plan: MemoryPlan = plan_over(launches)
         if note and self.plan.weights_gib is not None:
             self.plan.notes.append(note)
@@ -91,19 +92,26 @@ class Planned:
         self.elsewhere = tried if any(plan.verdict != UNKNOWN for plan in tried) else []
         self.solved = _solved(self.solving, launches, self.plan, self.elsewhere)
 
-    def data(self) -> dict[str, Any]:
-        found = {"path": self.launch.source.path, "line": self.launch.line, "name": self.launch.name, **plan_data(self.plan)}
+    def data(self) -> Any:
+        found: dict[str, Any] = {
+            "path": self.launch.source.path,
+            "line": self.launch.line,
+            "name": self.launch.name,
+            **plan_data(self.plan),
+        }
         found["what_if"] = [what_if_data(one) for one in self.others]
         found["gpus"] = [{"gpu": plan.gpu, "gpu_gib": plan.gpu_gib, "verdict": plan.verdict} for plan in self.elsewhere]
         if self.solving is not None:
             found["solved"] = {self.solving: self.solved}
-        return found
+        return hide(found, secrets_of([self.launch]))
 
     def text(self) -> str:
         name = f" ({clean(self.launch.name)})" if self.launch.name else ""
-        lines = [f"{clean(self.launch.source.path)}:{self.launch.line}{name}", *map(clean, plan_text(self.plan).split("\n"))]
+        hidden = secrets_of([self.launch])
+        lines = [f"{clean(self.launch.source.path)}:{self.launch.line}{name}"]
+        lines.append(clean_lines(without(plan_text(self.plan), hidden)))
         if self.others:
-            lines.append(table_text(self.plan, self.others))
+            lines.append(clean_lines(without(table_text(self.plan, self.others), hidden)))
         lines += [f"  {plan.gpu:<14}{plan.gpu_gib:7.2f} GiB  {plan.verdict}" for plan in self.elsewhere]
         if self.solving is not None:
             known = self.elsewhere if self.solving == "gpu" else self.plan.verdict != UNKNOWN

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from servelint.cli.told import tell
 from servelint.linter import Report, add_source, beside, check_in_parallel
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
@@ -51,7 +52,8 @@ class _Parser(argparse.ArgumentParser):
     """Tells of a wrong usage in one line: thirty options above it would hide what is wrong."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}\n")
+        tell(f"{self.prog}: error: {message}")
+        self.exit(2)
 
 
 def parser(command: str, description: str) -> argparse.ArgumentParser:
@@ -147,7 +149,7 @@ def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser, *, j
         file = file or os.environ.get(spoken.FILE_VARIABLE) or None
         isolated = isolated or spoken.isolated(os.environ, faults)
         for warning in spoken.strangers(os.environ):
-            print(f"servelint: {warning}", file=sys.stderr)
+            tell(f"servelint: {warning}")
     if any(said.values()) or not judging:
         from servelint.settings_files import spoken
 
@@ -224,7 +226,7 @@ def settled(asked: SettingsFiles, usage: argparse.ArgumentParser, path: str | No
 def stop(problems: list[Problem]) -> int:
     """Tell what is wrong with settings files; gives the exit status."""
     for problem in problems:
-        print(problem, file=sys.stderr)
+        tell(problem)
     return 2
 
 

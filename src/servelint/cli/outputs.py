@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from servelint.cli.told import tell
 from servelint.linter import Report
 from servelint.report import FORMATS
 from servelint.settings_files.files import SettingsFiles
@@ -69,7 +70,7 @@ def write(report: Report, kind: str, path: str | None, manner: Manner, asked: Se
         return True
     problem = files.write(path, text.encode("utf-8", "backslashreplace"))
     if problem is not None:
-        print(f"servelint: {path}: {problem}", file=sys.stderr)
+        tell(f"servelint: {path}: {problem}")
     return problem is None
 
 

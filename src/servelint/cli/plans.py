@@ -6,8 +6,7 @@ from copy import copy
 
 from servelint.carried import Carried, carry
 from servelint.comments import name_gpus
-from servelint.engines.config import Config, configs
-from servelint.engines.releases import newest, release_key
+from servelint.engines.config import Config
 from servelint.launch import Launch
 from servelint.memory import PLANNED, unnamed
 from servelint.memory.plan import UNKNOWN
@@ -20,18 +19,12 @@ if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
 
-def under_releases(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
+def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
     """The launch under each release to plan for, the newest last, and what to say of them where nobody names one."""
-    claim = launch.release.release
-    given = settings.engine_versions.get(launch.engine)
-    named = claim if claim is not None and release_key(claim) is not None else given
-    if named is not None:
-        return configs(launch, [named]), None
-    latest = newest(launch.engine)
-    if launch.release.rolling and latest is not None:
-        return configs(launch, [latest]), f"the image's tag moves: planned as {latest}, the newest that is known"
-    found = unnamed.possible(launch)
-    return found, f"{unnamed.note(found, 'no release is named')}; say --engine-version {launch.engine}=..."
+    found, note = unnamed.under_releases(launch, settings.engine_versions.get(launch.engine))
+    if note is not None and not launch.release.rolling:
+        note = f"{note}; say --engine-version {launch.engine}=..."
+    return found, note
 
 
 class Plans:
@@ -60,7 +53,7 @@ class Plans:
 
 
 def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
-    launches, note = under_releases(launch, settings)
+    launches, note = planned_for(launch, settings)
     if launches[-1].operand("gpu.memory-gib").value is None:
         return None
     plan = unnamed.plan_over(launches)

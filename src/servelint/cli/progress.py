@@ -18,11 +18,12 @@ def wanted(quiet: bool) -> bool:
 
 
 class Progress:
-    """Counts files, and draws how many are done."""
+    """Counts files, or what else is named, and draws how many are done."""
 
-    __slots__ = ("_begun", "_done", "_drawn", "_last")
+    __slots__ = ("_begun", "_done", "_drawn", "_last", "_what")
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "files") -> None:
+        self._what = what
         self._begun = self._last = time.monotonic()
         self._done = 0
         self._drawn = False
@@ -34,12 +35,12 @@ class Progress:
             sys.stderr.flush()
 
     def step(self, total: int, count: int = 1) -> None:
-        """Some more of all files are done."""
+        """Some more of all are done."""
         self._done = min(self._done + count, total)
         now = time.monotonic()
         if now - self._begun < _AFTER or now - self._last < _EVERY:
             return
         self._last, self._drawn = now, True
         filled = _WIDTH * self._done // max(total, 1)
-        sys.stderr.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {self._done:,} of {total:,} files\x1b[K")
+        sys.stderr.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {self._done:,} of {total:,} {self._what}\x1b[K")
         sys.stderr.flush()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 
 from servelint.cli import options
 from servelint.cli.files import write_out
+from servelint.cli.told import tell
 from servelint.engines import ENGINE_NAMES
+from servelint.report.clean import clean
+from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
 from servelint.rules.load import every
 from servelint.rules.ranges import describe
@@ -26,19 +27,17 @@ def run(args: list[str]) -> int:
         return options.stop(files.problems)
     problems = options.rule_problems(files)
     for problem in problems:
-        print(problem_text(problem, Painter(False)), file=sys.stderr)
+        tell(problem_text(problem, Painter(False)))
     least = SEVERITIES.index(asked.severity)
     wanted = [rule.changed(asked.of_rule(rule.id)) for rule in every(asked.rules) if asked.wants(rule.id, rule.profile)]
     shown = [rule for rule in wanted if SEVERITIES.index(rule.severity) >= least]
     if arguments.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
-        write_out(
-            json.dumps([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1, ensure_ascii=False) + "\n"
-        )
+        write_out(encoded([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1) + "\n")
         return 2 if problems else 0
     width = max([len(rule.id) for rule in shown], default=0)
     lines = [
-        f"{rule.id:<{width}}  {rule.severity:<7}  {rule.title}"
+        f"{rule.id:<{width}}  {rule.severity:<7}  {clean(rule.title)}"
         f" ({ENGINE_NAMES.get(rule.engine, 'any engine,')} {describe(rule.versions)})\n"
         for rule in shown
     ]
@@ -77,8 +76,8 @@ def _test(args: list[str]) -> int:
             count += sum(len(written["examples"][kind]) for kind in ("bad", "good"))
             for fault in examples.faults(rule, written):
                 wrong += 1
-                print(f"{rule.id}: {fault}")
+                print(clean(f"{rule.id}: {fault}"))
     for problem in problems:
-        print(problem_text(problem, Painter(False)), file=sys.stderr)
+        tell(problem_text(problem, Painter(False)))
     print(f"{count - wrong} of {count} {'example' if count == 1 else 'examples'} hold")
     return 2 if problems else int(wrong > 0)

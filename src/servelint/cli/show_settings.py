@@ -9,6 +9,7 @@ import os
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.report.clean import clean
+from servelint.report.encode import encoded
 from servelint.settings_files import effective, files
 from servelint.settings_files.effective import Said
 from servelint.settings_files.files import SettingsFiles
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Arg
         return options.stop(asked.problems)
     if (arguments.format or asked.value("format")) == "json":
         data = [{"path": path, "files": names, "settings": _data(said)} for path, names, said in shown]
-        write_out(json.dumps({"paths": data}, indent=1, ensure_ascii=False) + "\n")
+        write_out(encoded({"paths": data}, indent=1) + "\n")
     else:
         write_out("\n".join([_text(*one) for one in shown]))
     return 0

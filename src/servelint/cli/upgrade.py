@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
 from servelint.cli import options
 from servelint.cli.files import write_out
+from servelint.cli.told import tell
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.finding import Finding
 from servelint.report.clean import clean
+from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
 from servelint.settings import Settings
 from servelint.upgrade import Changed, Upgrade, upgrade
@@ -47,19 +48,19 @@ def run(args: list[str]) -> int:
     if arguments.format == "json":
         errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
         data = {"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}
-        write_out(json.dumps(data, indent=2) + "\n")
+        write_out(encoded(data, indent=2) + "\n")
     else:
         write_out("\n".join([_text(one) for one in found]))
         for problem in report.errors:
-            print(problem_text(problem, Painter(False)), file=sys.stderr)
+            tell(problem_text(problem, Painter(False)))
         name = ENGINE_NAMES[engine]
         if skipped:
             count = "1 launch" if skipped == 1 else f"{skipped} launches"
-            print(f"servelint: {count} of {name} name no release; say --engine-version {engine}=...", file=sys.stderr)
+            tell(f"servelint: {count} of {name} name no release; say --engine-version {engine}=...")
         if outside:
-            print(f"servelint: {outside} of {name} passed over: the catalog lacks the release", file=sys.stderr)
+            tell(f"servelint: {outside} of {name} passed over: the catalog lacks the release")
         if not found and not skipped and not outside:
-            print(f"servelint: no launch of {name} found", file=sys.stderr)
+            tell(f"servelint: no launch of {name} found")
     if report.errors:
         return 2
     return int(any(one.breaks for one in found))
@@ -82,7 +83,7 @@ def _text(one: Upgrade) -> str:
     lines = [f"{head} ({clean(launch.name)})" if launch.name else head]
     for title, findings in (("breaks", one.breaks), ("warns", one.warns), ("mends", one.mended), ("stays", one.stays)):
         lines += [f"  {title:<8}{_line(finding)}" for finding in findings]
-    lines += [f"  default {_default(changed)}" for changed in one.defaults]
+    lines += [f"  default {clean(_default(changed))}" for changed in one.defaults]
     if len(lines) == 1:
         lines.append("  nothing changes that servelint knows of")
     return "\n".join([*lines, ""])

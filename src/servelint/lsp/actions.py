@@ -10,6 +10,7 @@ from servelint.lsp import moving, silencing
 from servelint.lsp.shifting import differing
 from servelint.mending import attempt, mend
 from servelint.readers.neighbours import Neighbours
+from servelint.rules.rule import SEVERITIES
 from servelint.settings import Settings
 from servelint.source import Source
 
@@ -57,24 +58,21 @@ class Desk:
         return next((one for one in self.report.findings if _key(one) == key), None)
 
 
-def of_finding(desk: Desk, finding: Finding) -> Iterator[Action | None]:
-    """The actions for a finding of a text, one after the other: each takes as long as reading the text again a few times.
+def of_findings(desk: Desk, findings: list[Finding]) -> Iterator[tuple[Finding, Action | None]]:
+    """The actions for findings of a text, one after the other: each takes as long as reading the text again a few times.
 
-    None: that was tried, and is none.
+    The fixes first, of the worst finding the first; then other releases; what only silences comes last. None: that was tried,
+    and is none.
     """
-    own = desk.same(finding)
-    if own is None:
-        return
-    if own.fix is not None:
-        yield _fix(desk, own, own.fix)
-    moved = moving.release_for(desk.report, own, desk.source, desk.settings, desk.lint)
-    if moved is not None:
-        release, edit = moved
-        yield Action(f"Use the image of release {release}", [edit])
-    yield None
-    comment = silencing.comment(desk.report, own, desk.source, desk.lint)
-    if comment is not None:
-        yield Action(f"Ignore {own.rule} here, with a reason", [comment])
+    worst = sorted(findings, key=lambda one: -SEVERITIES.index(one.severity))
+    pairs = [(finding, own) for finding in worst if (own := desk.same(finding)) is not None]
+    for finding, own in pairs:
+        yield finding, _fix(desk, own, own.fix) if own.fix is not None else None
+    for finding, own in pairs:
+        yield finding, _release(desk, own)
+    for finding, own in pairs:
+        comment = silencing.comment(desk.report, own, desk.source, desk.lint)
+        yield finding, Action(f"Ignore {own.rule} here, with a reason", [comment]) if comment is not None else None
 
 
 def all_safe(desk: Desk) -> Action | None:
@@ -86,6 +84,11 @@ def all_safe(desk: Desk) -> Action | None:
     return Action(title, between(desk.source.text, new.text))
 
 
+def _release(desk: Desk, finding: Finding) -> Action | None:
+    moved = moving.release_for(desk.report, finding, desk.source, desk.settings, desk.lint)
+    return Action(f"Use the image of release {moved[0]}", [moved[1]]) if moved is not None else None
+
+
 def _fix(desk: Desk, finding: Finding, fix: Fix) -> Action | None:
     """A fix that does what it says. Nobody can try one that changes another file than this."""
     if any(edit.span.source is not desk.source for edit in fix.edits):
@@ -94,7 +97,7 @@ def _fix(desk: Desk, finding: Finding, fix: Fix) -> Action | None:
         return None
     unsafe = "" if fix.safe else f" (unsafe: {fix.note})" if fix.note else " (unsafe)"
     edits = [(edit.span.start, edit.span.end, edit.text) for edit in fix.edits]
-    return Action(f"{fix.title}{unsafe}", edits, preferred=fix.safe)
+    return Action(f"{fix.title[:1].upper()}{fix.title[1:]}{unsafe}", edits, preferred=fix.safe)
 
 
 def between(before: str, after: str) -> list[tuple[int, int, str]]:

@@ -15,6 +15,7 @@ from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
 from servelint.problem import Problem
 from servelint.readers import mentions_engine
+from servelint.report.clean import clean
 from servelint.source import Source
 
 TYPE_CHECKING = False
@@ -71,7 +72,7 @@ def _finding(data: dict[str, Any], source: Source, positions: Positions, uri: st
     start, end = (_offset(source, place["start"]), _offset(source, place["end"])) if place is not None else (0, 0)
     return types.Diagnostic(
         range=positions.range(source, start, end),
-        message=data["message"],
+        message=clean(data["message"]),
         severity=diagnostics.SEVERITIES[data["severity"]],
         code=data["rule"],
         code_description=diagnostics.description(data["rule"], ()),
@@ -83,7 +84,7 @@ def _finding(data: dict[str, Any], source: Source, positions: Positions, uri: st
                     uri,
                     positions.range(source, _offset(source, one["start"]), _offset(source, one["end"])),
                 ),
-                one["message"],
+                clean(one["message"]),
             )
             for one in related
             if one is not place

@@ -62,14 +62,13 @@ async def _actions(server: Server, document: Document, params: types.CodeActionP
         return []
     desk = actions.Desk(document.source, analysis.settings, server.checking.neighbours(document))
     found: list[types.CodeAction] = []
-    for finding in findings if quick else []:
-        told = diagnostics.of_finding(finding, analysis.source, server.positions, analysis.settings.rules, document.uri)
-        for action in actions.of_finding(desk, finding):
-            if action is not None:
-                found.append(_action(server, document, action, types.CodeActionKind.QuickFix, told))
-            await asyncio.sleep(0)  # what the editor says meanwhile comes first
-            if document.source is not desk.source:
-                return []
+    for finding, action in actions.of_findings(desk, findings) if quick else ():
+        if action is not None:
+            told = diagnostics.of_finding(finding, analysis.source, server.positions, analysis.settings.rules, document.uri)
+            found.append(_action(server, document, action, types.CodeActionKind.QuickFix, told))
+        await asyncio.sleep(0)  # what the editor says meanwhile comes first
+        if document.source is not desk.source:
+            return []
     if everything:
         action = actions.all_safe(desk)
         if action is not None:

@@ -10,7 +10,7 @@ from servelint.engines.config import Config, configs
 from servelint.launch import Launch
 from servelint.lsp.facts import Here, key_of
 from servelint.lsp.markup import plain
-from servelint.memory import PLANNED, plan_of
+from servelint.memory import PLANNED
 from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.memory_text import interval_text
 from servelint.settings import Settings
@@ -28,7 +28,7 @@ _known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch]] = {}
 
 
 def plan_here(here: Here, settings: Settings) -> MemoryPlan | None:
-    """The plan of a launch whose GPU is named, for the newest release that it may run on; None where something is not known."""
+    """The plan of a launch whose GPU is named; None where something is not known."""
     if here.launch.engine not in PLANNED or here.launch.fragment:
         return None
     plan = _planned(here, settings)[0]
@@ -62,7 +62,7 @@ def memory_lines(here: Here, settings: Settings) -> list[str]:
     told = [one for one in others if one.verdict != UNKNOWN]
     if not told:
         return []
-    lines = ["", f"No GPU is named. By {ENGINE_NAMES[here.launch.engine]} {here.release} with what is said here:", ""]
+    lines = ["", f"No GPU is named. By {ENGINE_NAMES[here.launch.engine]} {_releases(told[0])} with what is said here:", ""]
     for verdict in _VERDICTS:
         names = [one.gpu or "" for one in told if one.verdict == verdict]
         if names:
@@ -72,15 +72,19 @@ def memory_lines(here: Here, settings: Settings) -> list[str]:
 
 def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
     """The plan, and those on common GPUs where none is named."""
-    config = named(here, settings)
-    bare = config.launch
-    key = key_of(here.launch, here.release), bare.gpu, bare.gpu_count, bare.gpu_site is not None
+    bare: Launch = copy(here.launch)
+    name_gpus(bare, settings)
+    given = settings.engine_versions.get(bare.engine)
+    key = key_of(here.launch, given), bare.gpu, bare.gpu_count, bare.gpu_site is not None
     found = _known.get(key)
     if found is None:
-        from servelint.memory import variants
+        from servelint.memory import unnamed, variants
 
-        plan = plan_of(config)
-        others = variants.gpus([config]) if plan.gpu is None and plan.model is not None else []
+        found_under, note = unnamed.under_releases(bare, given)
+        plan = unnamed.plan_over(found_under)
+        if note is not None:
+            plan.notes.append(note)
+        others = variants.gpus(found_under) if plan.gpu is None and plan.model is not None else []
         if len(_known) >= _AT_MOST:
             _known.clear()
         found = _known[key] = plan, others, here.launch
@@ -92,7 +96,7 @@ def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
         return []
     lines = [
         "",
-        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(here) + ".",
+        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(plan, here) + ".",
     ]
     rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
     if rows:
@@ -109,8 +113,13 @@ def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
     return lines
 
 
-def _of_release(here: Here) -> str:
-    return "" if here.releases.exact else f", planned as {here.release}"
+def _of_release(plan: MemoryPlan, here: Here) -> str:
+    return "" if here.releases.exact else f", planned as {_releases(plan)}"
+
+
+def _releases(plan: MemoryPlan) -> str:
+    first, last = plan.releases[0], plan.releases[-1]
+    return last if first == last else f"{first} to {last}"
 
 
 def _not_known(plan: MemoryPlan) -> list[str]:

@@ -10,7 +10,7 @@ from servelint.finding import Finding
 from servelint.linter import Report
 from servelint.settings import Settings
 from servelint.source import Source
-from servelint.upgrade import upgrade
+from servelint.upgrade import compared, judged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def release_for(
     span = launch.release.span
     if span is None or span.source is not source or span.text != present or not _alone(source, span.end):
         return None
+    found = judged(launch, present, settings)
     for release in _nearest(launch.engine, present):
-        change = upgrade(launch, present, release, settings)
+        change = compared(launch, present, found, release, settings)
         gone = any((one.rule, one.span) == (finding.rule, finding.span) for one in change.mended)
         if not gone or change.breaks or any(one.severity == "warning" for one in change.warns):
             continue

@@ -58,7 +58,7 @@ class Standing:
         return None
 
     def back(self, offset: int) -> int | None:
-        """Where an offset of the text as it is was; None in what is new. Between two pieces it belongs to the one that begins there."""
+        """Where an offset of the new text was, between two pieces that of the one that begins there. None in what is new."""
         found: int | None = None
         for was, now, length in self._pieces:
             if now <= offset <= now + length:

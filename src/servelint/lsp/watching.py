@@ -6,6 +6,7 @@ import os
 
 from lsprotocol import types
 
+from servelint.lsp import facts
 from servelint.lsp.documents import path_of
 from servelint.lsp.options import SECTION
 from servelint.rules import folder as rule_folders
@@ -69,6 +70,7 @@ def _changed(server: Server, paths: list[str]) -> None:
     if of_rules:
         rule_folders.load.cache_clear()
         load.headings.cache_clear()
+        facts.forget()
     if of_rules or any(os.path.basename(path) in (NAME, PYPROJECT) or _settings(server, path) for path in paths):
         for one in server.folders.everywhere():
             one.read_again()

@@ -11,7 +11,7 @@ from importlib import import_module
 from servelint.acceptance import refuses
 from servelint.engines import entry
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import known_releases, newest, release_key
 from servelint.launch import Launch
 from servelint.memory import plan_of
 from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan, Part
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
 _ALIKE = 0.03
 """Share by which figures of two releases may differ and still be told as one."""
 _NOTHING: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
+
+
+def under_releases(launch: Launch, given: str | None) -> tuple[list[Config], str | None]:
+    """A launch under each release to plan for, the newest last, and what to say of them where nobody names one.
+
+    given: the release that counts where the launch names none
+    """
+    claim = launch.release.release
+    named = claim if claim is not None and release_key(claim) is not None else given
+    if named is not None:
+        return configs(launch, [named]), None
+    latest = newest(launch.engine)
+    if launch.release.rolling and latest is not None:
+        return configs(launch, [latest]), f"the image's tag moves: planned as {latest}, the newest that is known"
+    found = possible(launch)
+    return found, note(found, "no release is named")
 
 
 def possible(launch: Launch) -> list[Config]:
@@ -41,13 +57,13 @@ def possible(launch: Launch) -> list[Config]:
         key = _key(release)
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
-    newest = configs(launch, [several[-1] for several in alike.values()])
+    latest = configs(launch, [several[-1] for several in alike.values()])
     found: list[Config] = []
-    for config, several in zip(newest, alike.values(), strict=True):
+    for config, several in zip(latest, alike.values(), strict=True):
         one = config if _starts(config) else _first_that_starts(launch, several[-2::-1])
         if one is not None:
             found.append(one)
-    return found or [config for config in newest if _able(config)] or newest[-1:]
+    return found or [config for config in latest if _able(config)] or latest[-1:]
 
 
 def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
@@ -80,20 +96,20 @@ def plan_over(found: list[Config]) -> MemoryPlan:
     found: the launch under each of them, oldest first; at least one
     """
     plans = [plan_of(config) for config in found]
-    newest = plans[-1]
+    latest = plans[-1]
     told = [plan for plan in plans if plan.verdict != UNKNOWN]
-    if newest.verdict == UNKNOWN or len(told) < 2:
-        return newest
-    newest.releases = [plan.release for plan in told if plan.release is not None]
+    if latest.verdict == UNKNOWN or len(told) < 2:
+        return latest
+    latest.releases = [plan.release for plan in told if plan.release is not None]
     verdicts = {plan.verdict for plan in told}
     runs = _runs(told)
-    _widen(newest, told)
+    _widen(latest, told)
     if len(runs) > 1:
-        newest.notes.append("by release: " + "; ".join([_said(run, len(verdicts) > 1) for run in runs]))
+        latest.notes.append("by release: " + "; ".join([_said(run, len(verdicts) > 1) for run in runs]))
     if len(verdicts) > 1:
-        newest.verdict = OOM_RISK if verdicts <= {REFUSED, OOM_RISK} else TIGHT
-        newest.refusal = None
-    return newest
+        latest.verdict = OOM_RISK if verdicts <= {REFUSED, OOM_RISK} else TIGHT
+        latest.refusal = None
+    return latest
 
 
 def note(found: list[Config], why: str) -> str:
@@ -104,15 +120,15 @@ def note(found: list[Config], why: str) -> str:
     return f"{why}: planned for {first} to {last}, which can start it; single figures are those of {last}"
 
 
-def _widen(newest: MemoryPlan, told: list[MemoryPlan]) -> None:
+def _widen(plan: MemoryPlan, told: list[MemoryPlan]) -> None:
     """The size of the KV cache under any of the releases."""
     sizes = [plan.kv_gib for plan in told if plan.kv_gib is not None]
-    if newest.kv_gib is None:
+    if plan.kv_gib is None:
         return
-    newest.kv_gib = Interval(min(one.low for one in sizes), newest.kv_gib.mid, max(one.high for one in sizes))
-    for index, part in enumerate(newest.parts):
+    plan.kv_gib = Interval(min(one.low for one in sizes), plan.kv_gib.mid, max(one.high for one in sizes))
+    for index, part in enumerate(plan.parts):
         if part.name == "kv cache":
-            newest.parts[index] = Part(part.name, newest.kv_gib.map(lambda gib: max(gib, 0.0)), part.origin)
+            plan.parts[index] = Part(part.name, plan.kv_gib.map(lambda gib: max(gib, 0.0)), part.origin)
 
 
 def _runs(told: list[MemoryPlan]) -> list[list[MemoryPlan]]:

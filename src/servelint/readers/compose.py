@@ -119,11 +119,14 @@ class _Reading:
         if entrypoint == []:
             entrypoint = None if command is None else entrypoint
         words = [*(entrypoint or []), *(command or [])]
+        place.hosting = None if part else self.hosting
         found = in_container(entrypoint, command or [], image, place)
         if not found and any(word.text.flat.endswith((".sh", "entrypoint")) for word in words[:2]):
             from servelint.readers.compose_mounts import passed_on
 
             found = passed_on(words, self.opened, place)
+            if found:
+                place.note_hosting(direct=True, starts=True)
         for launch in found:
             launch.owner = service.owner
             if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):
@@ -207,12 +210,13 @@ class _Reading:
             from servelint.readers import compose_devices
 
             unsure = compose_devices.added_elsewhere(self.service.parts[0][0])
-        hosting: Hosting | None = None
-        if not part:
-            from servelint.readers import compose_hosting
+        return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
 
-            hosting = compose_hosting.of_service(self.service, self.files)
-        return Container(image, settings, gpus, reserved or (None if unsure else reserved), part, hosting)
+    def hosting(self) -> Hosting:
+        """How the service is run: what only a service that starts an engine is asked for."""
+        from servelint.readers import compose_hosting
+
+        return compose_hosting.of_service(self.service, self.files)
 
     def gpus(self, runtime: Text | None) -> tuple[int | None, bool | None]:
         """How many GPUs the service reserves (None: all, or not known), and whether it reserves any."""

@@ -143,9 +143,8 @@ def in_container(
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
     found = [] if repeated else launches(words, place, depth)
-    hosting = place.container.hosting if place.container is not None else None
-    if hosting is not None:
-        hosting.direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
+    direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
+    place.note_hosting(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found
     if image.engine is None or not _implied(image, command):

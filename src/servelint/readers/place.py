@@ -10,6 +10,7 @@ from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.launch import Hosting
     from servelint.shell.evaluate import Budget
     from servelint.shell.files import Opened
 
@@ -29,11 +30,12 @@ class Place:
     open:       the file that a word of the command names, if it is known;  stdin: what the command reads, likewise
     ran:        the written scripts that were run;  budget: the steps that are left for scripts that a script runs
     anchor:     the command that stands for words which all stand elsewhere
+    hosting:    tells how the container is run, where that takes longer than to see that it starts no engine
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran", "site",
-        "source", "stdin",
+        "anchor", "budget", "claims", "container", "env", "env_file", "files", "hosting", "name", "open", "open_env", "ran",
+        "site", "source", "stdin",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +56,7 @@ class Place:
         self.open = open
         self.stdin = stdin
         self.anchor: Span | None = None
+        self.hosting: Callable[[], Hosting] | None = None
         self.ran: list[Text] = []
         self.budget: Budget | None = None
         self.source = source
@@ -89,6 +92,16 @@ class Place:
         )
         place.anchor, place.ran, place.budget = self.anchor, self.ran, self.budget
         return place
+
+    def note_hosting(self, *, direct: bool, starts: bool) -> None:
+        """Note how the container is run. direct: its command is the engine's;  starts: it may start one"""
+        container = self.container
+        if container is None:
+            return
+        if self.hosting is not None and starts:
+            container.hosting = self.hosting()
+        if container.hosting is not None:
+            container.hosting.direct = direct
 
 
 def site_of(words: list[Word], place: Place) -> Span:

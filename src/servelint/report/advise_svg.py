@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from servelint.advise.curves import Crossover
+from servelint.report.html.markup import escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def gain_svg(found: Crossover, title: str, measured: Sequence[Measurement] = ())
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="t">',
-        f'<title id="t">{escape(title)}</title>',
+        f'<title id="t">{escaped(title)}</title>',
         f"<style>{_STYLE}</style>",
-        f'<text x="{_LEFT}" y="24">{escape(title)}</text>',
+        f'<text x="{_LEFT}" y="24">{escaped(title)}</text>',
     ]
     for batch in batches:
         if math.log2(batch).is_integer():
@@ -69,7 +69,7 @@ def gain_svg(found: Crossover, title: str, measured: Sequence[Measurement] = ())
         case = one.case
         about = f"{one.gain:.2f}: {case.model or 'a model'}, {case.gpu or 'a GPU'}, {case.drafted} tokens ({one.source})"
         parts.append(
-            f'<circle class="dot" cx="{x(case.concurrency)}" cy="{y(one.gain)}" r="4"><title>{escape(about)}</title></circle>'
+            f'<circle class="dot" cx="{x(case.concurrency)}" cy="{y(one.gain)}" r="4"><title>{escaped(about)}</title></circle>'
         )
     middle = (_LEFT + _WIDTH - _RIGHT) // 2
     parts.append(f'<text class="dim" x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">requests at a time</text>')

@@ -6,12 +6,12 @@ A file that could not be read is in it too, so that a merge request shows it.
 from __future__ import annotations
 
 import hashlib
-import json
 
 from servelint.finding import Finding
 from servelint.linter import Report
 from servelint.problem import Problem
 from servelint.report.clean import clean
+from servelint.report.encode import encoded
 from servelint.report.places import numbered, own, relative
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def render(report: Report) -> str:
         same = f"{problem.path}\0{problem.message}"
         seen[same] = seen.get(same, 0) + 1
         items.append(_problem(problem, own(hashlib.sha256(same.encode("utf-8", "replace")).hexdigest()[:16], seen[same])))
-    return "[\n " + ",\n ".join([json.dumps(item) for item in items]) + "\n]\n" if items else "[]\n"
+    return "[\n " + ",\n ".join([encoded(item) for item in items]) + "\n]\n" if items else "[]\n"
 
 
 def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from servelint import __version__
 from servelint.finding import Finding
 from servelint.linter import Report
 from servelint.problem import Problem
+from servelint.report.encode import encoded
+from servelint.report.places import printable
 from servelint.source import Span
 
 TYPE_CHECKING = False
@@ -23,14 +23,13 @@ def render(report: Report) -> str:
         "findings": [finding_data(finding) for finding in report.findings],
         "errors": [problem_data(problem) for problem in report.errors],
     }
-    parts = [f' "{name}": {json.dumps(value)}' for name, value in head.items()]
+    parts = [f' "{name}": {encoded(value)}' for name, value in head.items()]
     parts += [f' "{name}": {_lines(items)}' for name, items in lists.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _lines(items: list[dict[str, Any]]) -> str:
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    return "[\n  " + ",\n  ".join([encode(item) for item in items]) + "\n ]" if items else "[]"
+    return "[\n  " + ",\n  ".join([encoded(item) for item in items]) + "\n ]" if items else "[]"
 
 
 def place(span: Span) -> dict[str, Any]:
@@ -73,7 +72,8 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         else {
             "title": fix.title,
             "safe": fix.safe,
-            "edits": [{**place(edit.span), "text": edit.text} for edit in fix.edits],
+            # an edit that writes a secret is in no report; servelint check --fix makes it
+            "edits": [{**place(edit.span), "text": edit.text} for edit in fix.edits] if printable(finding) else [],
         },
         "evidence": finding.evidence,
         "fingerprint": finding.fingerprint,

@@ -6,6 +6,7 @@ import hashlib
 import os
 
 from servelint.finding import Finding
+from servelint.masking import holds_secret
 from servelint.source import Source
 
 TYPE_CHECKING = False
@@ -54,4 +55,4 @@ def printable(finding: Finding) -> bool:
     """Whether what a finding's fix writes may be printed: it writes no secret."""
     edits = finding.fix.edits if finding.fix is not None else []
     secrets = {secret for span in (finding.span, *[edit.span for edit in edits]) for secret in span.source.secrets}
-    return not any(secret in edit.text for edit in edits for secret in secrets)
+    return not any(holds_secret(edit.text, tuple(secrets)) for edit in edits)

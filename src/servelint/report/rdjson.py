@@ -6,12 +6,12 @@ that spans them, and a fix that changes several files is none.
 
 from __future__ import annotations
 
-import json
-
 from servelint.finding import Finding, Fix
 from servelint.linter import Report
+from servelint.masking import holds_secret
 from servelint.problem import Problem
 from servelint.report.clean import clean
+from servelint.report.encode import encoded
 from servelint.report.places import position, printable, relative, utf8
 from servelint.source import Source
 
@@ -23,8 +23,8 @@ _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 
 def render(report: Report) -> str:
-    items = [json.dumps(_finding(finding)) for finding in report.findings]
-    items += [json.dumps(_problem(problem)) for problem in report.errors]
+    items = [encoded(_finding(finding)) for finding in report.findings]
+    items += [encoded(_problem(problem)) for problem in report.errors]
     listed = "[\n  " + ",\n  ".join(items) + "\n ]" if items else "[]"
     return f'{{\n "source": {{"name": "servelint"}},\n "diagnostics": {listed}\n}}\n'
 
@@ -74,6 +74,6 @@ def _suggestion(fix: Fix, source: Source) -> dict[str, Any] | None:
         parts += [source.text[at : edit.span.start], edit.text]
         at = edit.span.end
     text = "".join(parts)
-    if any(secret in text for secret in source.secrets):
+    if holds_secret(text, source.secrets):
         return None
     return {"range": _range(source, start, end), "text": text}

@@ -5,7 +5,6 @@ Columns count UTF-16 code units, as GitHub and editors do. A file that could not
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import PurePath
@@ -16,6 +15,7 @@ from servelint.finding import Finding, Fix
 from servelint.linter import Report
 from servelint.problem import Problem
 from servelint.report.clean import clean
+from servelint.report.encode import encoded
 from servelint.report.places import numbered, position, printable, relative, utf16
 from servelint.report.sarif_rules import LEVELS, descriptor
 from servelint.source import Source, Span
@@ -36,8 +36,8 @@ def render(report: Report, folders: tuple[str, ...] = ()) -> str:
     for finding in report.findings:
         if finding.rule not in index:
             index[finding.rule] = len(rules)
-            rules.append(json.dumps(descriptor(finding, folders)))
-    results = [json.dumps(_result(finding, number, index)) for finding, number in numbered(report.findings)]
+            rules.append(encoded(descriptor(finding, folders)))
+    results = [encoded(_result(finding, number, index)) for finding, number in numbered(report.findings)]
     invocation = {
         "executionSuccessful": not report.errors,
         "toolExecutionNotifications": [_notification(problem) for problem in report.errors],
@@ -45,7 +45,7 @@ def render(report: Report, folders: tuple[str, ...] = ()) -> str:
     driver = f'"name": "servelint", "version": "{__version__}", "semanticVersion": "{__version__}", "rules": {_lines(rules)}'
     run = [
         f'"tool": {{"driver": {{{driver}}}}}',
-        f'"invocations": [{json.dumps(invocation)}]',
+        f'"invocations": [{encoded(invocation)}]',
         '"columnKind": "utf16CodeUnits"',
         '"newlineSequences": ["\\r\\n", "\\n", "\\r"]',
         f'"results": {_lines(results)}',

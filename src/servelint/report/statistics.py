@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 from servelint.linter import Report
+from servelint.report.encode import encoded
 from servelint.report.text import Painter, impacts, problem_text, summary
 from servelint.rules.rule import SEVERITIES
 
@@ -18,8 +18,7 @@ def render(report: Report, as_json: bool, milliseconds: float | None, *, quiet: 
     """The rules of a report, the worst and then the most frequent first, with how many findings and fixes each has."""
     rows = _rows(report)
     if as_json:
-        encode = json.JSONEncoder(ensure_ascii=False).encode
-        items = ",\n  ".join([encode(row) for row in rows])
+        items = ",\n  ".join([encoded(row) for row in rows])
         return '{\n "statistics": [' + (f"\n  {items}\n ]" if rows else "]") + f',\n "errors": {len(report.errors)}\n}}\n'
     cells = [(str(row["count"]), row["severity"], row["rule"], row["impact"], _fixes(row)) for row in rows]
     count, *widths = [max([len(row[column]) for row in cells], default=0) for column in range(4)]

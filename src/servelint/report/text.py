@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate
 
 from servelint.engines import ENGINE_NAMES
 from servelint.finding import IMPACTS, Finding
 from servelint.linter import Report
+from servelint.masking import Shown, shown
 from servelint.problem import Problem
-from servelint.report.clean import clean
+from servelint.report.clean import clean, pieces
 from servelint.rules.ranges import describe
 from servelint.source import Source, Span
 
@@ -109,14 +111,15 @@ def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, g
     for span, label, primary in marks:
         line, column = source.position(span.start)
         stop = source.position(span.end)
-        text = source.shown(line)
-        end = stop[1] if stop[0] == line else len(text) + 1
+        end = stop[1] if stop[0] == line else len(source.line_text(line)) + 1
         by_line.setdefault(line, []).append((column - 1, max(end - 1, column), label, primary))
     for line in sorted(by_line):
-        text = source.shown(line)
-        rows = sorted(by_line[line], key=lambda row: (not row[3], row[0]))
-        shown, shift = _window(text, rows[0][0], max(row[1] for row in rows))
-        lines.append(f"{paint('gutter', str(line).rjust(gutter))} {bar} {shown}")
+        printed = shown(source, line)
+        text, starts = _escaped(printed.text)
+        rows = [(starts[start], starts[end], label, primary) for start, end, label, primary in _moved(by_line[line], printed)]
+        rows.sort(key=lambda row: (not row[3], row[0]))
+        part, shift = _window(text, rows[0][0], max(row[1] for row in rows))
+        lines.append(f"{paint('gutter', str(line).rjust(gutter))} {bar} {part}")
         for start, end, label, primary in rows:
             left = _columns(text[max(shift, 0) : start]) + (1 if shift else 0)
             width = max(1, min(_columns(text[start:end]), _WIDTH - left))
@@ -129,17 +132,31 @@ def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, g
     return lines
 
 
+def _moved(rows: list[tuple[int, int, str, bool]], printed: Shown) -> list[tuple[int, int, str, bool]]:
+    """Marks of a line of the file as marks of the line that is printed."""
+    moved = [(printed.at(start), printed.at(end, end=True), label, primary) for start, end, label, primary in rows]
+    last = len(printed.text)
+    return [(min(start, last), min(max(end, start), last + 1), label, primary) for start, end, label, primary in moved]
+
+
+def _escaped(text: str) -> tuple[str, list[int]]:
+    """A line with escapes, and where each of its characters begins in that; the end and what is behind it as well."""
+    text = text.replace("\t", " ")
+    parts = pieces(text)
+    starts = [0, *accumulate([len(part) for part in parts])]
+    return "".join(parts), [*starts, starts[-1] + 1]
+
+
 def _window(text: str, start: int, end: int) -> tuple[str, int]:
     """The part of a long line around a span, at most _WIDTH columns, and how many characters were cut off in front."""
-    shown = clean(text.replace("\t", " "))
-    if _fit(shown, _WIDTH) == len(shown):
-        return shown, 0
+    if _fit(text, _WIDTH) == len(text):
+        return text, 0
     shift = 0
-    if _columns(shown[:end]) > _WIDTH - 4:
-        behind = _columns(shown[start : start + _WIDTH])
-        shift = start - _fit(shown[:start][::-1], max(20, _WIDTH - 1 - behind))
+    if _columns(text[:end]) > _WIDTH - 4:
+        behind = _columns(text[start : start + _WIDTH])
+        shift = start - _fit(text[:start][::-1], max(20, _WIDTH - 1 - behind))
     front = "\u2026" if shift else ""
-    part = shown[shift:]
+    part = text[shift:]
     count = _fit(part, _WIDTH - len(front))
     if count < len(part):
         return front + part[: _fit(part, _WIDTH - len(front) - 1)] + "\u2026", shift

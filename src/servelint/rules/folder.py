@@ -1,6 +1,6 @@
 """Rule folders of users: the same format as servelint's own, held against the schema, with the place of what is wrong.
 
-Imports jsonschema, so only a run that names a folder does.
+Imports jsonschema, when a folder is read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 from functools import lru_cache
 
 import yaml
-from jsonschema import Draft202012Validator
 
 from servelint import yaml_nodes
 from servelint.engines import catalog as catalogs
@@ -146,5 +145,7 @@ def _problem(source: Source, document: Node, path: Sequence[str | int], message:
 
 @lru_cache(maxsize=1)
 def _validator() -> Any:
+    from jsonschema import Draft202012Validator  # a second where its optional packages are installed
+
     with open(os.path.join(schema_folder(), "rule.schema.json"), encoding="utf-8") as file:
         return Draft202012Validator(json.load(file))

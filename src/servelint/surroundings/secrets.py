@@ -1,4 +1,4 @@
-"""Secrets in plain text. Their values are never shown whole.
+"""Secrets in plain text. Their values are never shown.
 
 The patterns are compiled when something needs them: together they would cost a check some milliseconds.
 """
@@ -10,6 +10,7 @@ import re
 from servelint.acceptance.complaint import Complaint
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
+from servelint.secret_shapes import is_placeholder, mask_of
 from servelint.surroundings.allowed import allowed
 from servelint.text import Text
 
@@ -23,24 +24,10 @@ ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
 _SERVER = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
 _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
 _NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
-_PLACEHOLDER = (
-    r"(?i).*(?:your|change[-_ ]?me|replace|example|placeholder|dummy|xxx|<|>|\.\.\.|insert|todo|fixme|redacted|\*\*|\{\{).*"
-    r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*)?"
-)
 
 
 def complaints(config: Config, options: Options) -> list[Complaint]:
     return [*_server_keys(config, options), *_tokens(config, options)]
-
-
-def hidden(value: str) -> str:
-    """A secret as it may be shown: enough to find it, too little to use it."""
-    return f"{value[:3]}…" if len(value) > 8 else "…"
-
-
-def is_placeholder(value: str) -> bool:
-    """Whether a value is to be filled in, or says that there is none."""
-    return re.fullmatch(_PLACEHOLDER, value) is not None or len(set(value)) < 5
 
 
 def _server_keys(config: Config, options: Options) -> list[Complaint]:
@@ -55,7 +42,7 @@ def _server_keys(config: Config, options: Options) -> list[Complaint]:
             continue
         how = "as its default" if text.assumed else "in plain text"
         engine = ENGINE_NAMES[config.launch.engine]
-        message = f"{name} has {hidden(text.flat)} {how}: whoever reads this file may call the {engine} server"
+        message = f"{name} has {mask_of(text.flat)} {how}: whoever reads this file may call the {engine} server"
         advice = "take it from a secret store, or from a variable without a default (${API_KEY:?}), and change the key"
         found.append(Complaint("api-key-in-plain-text", text.span(), message, advice, "a key of the server"))
     return found
@@ -74,7 +61,7 @@ def _tokens(config: Config, options: Options) -> list[Complaint]:
             continue
         if allowed(options, "secret-in-plain-text", text.flat):
             continue
-        message = f"{name} has {hidden(text.flat)} in plain text: whoever reads this file has the secret"
+        message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
         advice = "take it from a secret store or from the environment, and revoke this one"
         found.append(Complaint("secret-in-plain-text", text.span(), message, advice, "a secret", variable=name))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.finding import Edit, Finding
+from servelint.masking import of_text
 from servelint.report.html.markup import escaped
 from servelint.report.places import printable, relative
 from servelint.source import Source
@@ -21,12 +22,10 @@ def diff(finding: Finding) -> str:
     edits: dict[int, list[Edit]] = {}
     for edit in finding.fix.edits:
         edits.setdefault(id(edit.span.source), []).append(edit)
-    secrets = {secret for edit in finding.fix.edits for secret in edit.span.source.secrets} | {*finding.span.source.secrets}
-    hidden = sorted(secrets, key=lambda secret: (-len(secret), secret))
-    return "".join([_of_source(several, hidden, finding.span.source) for several in edits.values()])
+    return "".join([_of_source(several, finding.span.source) for several in edits.values()])
 
 
-def _of_source(edits: list[Edit], hidden: list[str], own: Source) -> str:
+def _of_source(edits: list[Edit], own: Source) -> str:
     """own: the finding's file, whose path need not be said"""
     source = edits[0].span.source
     edits = sorted(edits, key=lambda edit: edit.span.start)
@@ -36,12 +35,12 @@ def _of_source(edits: list[Edit], hidden: list[str], own: Source) -> str:
             places[-1].append(edit)
         else:
             places.append([edit])
-    parts = [part for place in places for part in _place(source, place, hidden)]
+    parts = [part for place in places for part in _place(source, place)]
     head = f"<figcaption>{escaped(relative(source.path))}</figcaption>" if source is not own else ""
     return f'<figure class="frame diff">{head}<pre><code>{"".join(parts)}</code></pre></figure>' if parts else ""
 
 
-def _place(source: Source, edits: list[Edit], hidden: list[str]) -> list[str]:
+def _place(source: Source, edits: list[Edit]) -> list[str]:
     """The lines of some edits that stand close together, before and after."""
     starts = source.line_starts
     first, last = edits[0].span.line, source.position(edits[-1].span.end)[0]
@@ -57,7 +56,7 @@ def _place(source: Source, edits: list[Edit], hidden: list[str]) -> list[str]:
         del before[0], after[0]
     while before and after and before[-1] == after[-1]:
         del before[-1], after[-1]
-    return [*_lines("del", "-", before, hidden), *_lines("ins", "+", after, hidden)]
+    return [*_lines("del", "-", before, source), *_lines("ins", "+", after, source)]
 
 
 def _split(text: str) -> list[str]:
@@ -65,15 +64,13 @@ def _split(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _lines(name: str, sign: str, lines: list[str], hidden: list[str]) -> list[str]:
-    shown = [f'<{name} class="line" data-line="{sign}">{escaped(_masked(line, hidden))}</{name}>' for line in lines[:_LINES]]
+def _lines(name: str, sign: str, lines: list[str], source: Source) -> list[str]:
+    shown = [f'<{name} class="line" data-line="{sign}">{escaped(_masked(line, source))}</{name}>' for line in lines[:_LINES]]
     if len(lines) > _LINES:
         shown.append(f'<span class="more">and {len(lines) - _LINES} more lines</span>')
     return shown
 
 
-def _masked(line: str, hidden: list[str]) -> str:
-    for secret in hidden:
-        line = line.replace(secret, secret[:3] + "*" * (len(secret) - 3))
-    line = line.replace("\t", " ")
+def _masked(line: str, source: Source) -> str:
+    line = of_text(line, source).replace("\t", " ")
     return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "\u2026"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from servelint.finding import Finding
+from servelint.masking import Shown, shown
 from servelint.report.html.markup import escaped
 from servelint.report.places import relative
 from servelint.source import Source, Span
@@ -37,18 +38,18 @@ def _frame(source: Source, places: list[tuple[Span, str, bool]], named: bool) ->
     more: dict[int, int] = {}
     for span, label, primary in places:
         first, last = span.line, span.end_line
-        shown = min(last, first + _LINES - 1)
-        for line in range(first, shown + 1):
+        until = min(last, first + _LINES - 1)
+        for line in range(first, until + 1):
             text = source.line_text(line)
             start = source.position(span.start)[1] - 1 if line == first else len(text) - len(text.lstrip())
             end = source.position(span.end)[1] - 1 if source.position(span.end)[0] == line else len(text)
             mark = (start, max(end, start + 1), label if line == first else "", primary)
             lines.setdefault(line, []).append(mark)
-        if shown < last:
-            more[shown] = max(last - shown, more.get(shown, 0))
+        if until < last:
+            more[until] = max(last - until, more.get(until, 0))
     rows: list[str] = []
     for number in sorted(lines):
-        rows.append(_line(source.shown(number), number, lines[number]))
+        rows.append(_line(shown(source, number), number, lines[number]))
         if number in more:
             rows.append(f'<span class="more">and {more[number]} more lines</span>')
     head = ""
@@ -58,8 +59,10 @@ def _frame(source: Source, places: list[tuple[Span, str, bool]], named: bool) ->
     return f'<figure class="frame">{head}<pre><code>{"".join(rows)}</code></pre></figure>'
 
 
-def _line(text: str, number: int, marks: list[Mark]) -> str:
+def _line(printed: Shown, number: int, marks: list[Mark]) -> str:
     """A line with its marks, and what they are below it."""
+    text = printed.text
+    marks = [(printed.at(one[0]), printed.at(one[1], end=True), *one[2:]) for one in marks]
     marks.sort(key=lambda mark: (not mark[3], mark[0]))
     start, end = _window(len(text), marks)
     cuts = sorted({start, end, *[min(max(at, start), end) for mark in marks for at in mark[:2]]})

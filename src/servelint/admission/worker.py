@@ -1,0 +1,87 @@
+"""One process that judges: reviews come in on its standard input, answers go out on its standard output.
+
+A frame is two lengths (of 4 bytes, big-endian) and two parts: the name behind /validate/ and the body, or the facts as JSON and
+the body of the answer. The process ends with its input.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+import struct
+import sys
+from typing import BinaryIO
+
+from servelint.admission import policy_file
+from servelint.admission.answer import Rules, answer
+from servelint.admission.policy import Policy
+from servelint.problem import Problem
+from servelint.settings_files.files import SettingsFiles
+
+LENGTHS = struct.Struct("!II")
+_WARM = b"""{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "-", "operation": "CREATE",
+"object": {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"image": "%s", "args": ["--port", "80"]}]}}}}"""
+_IMAGES = (b"vllm/vllm-openai:v0.19.1", b"lmsysorg/sglang:v0.5.5")
+
+
+def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem]]:
+    """What objects are judged by, from a policy file and a settings file, and what is wrong with these."""
+    found, problems = policy_file.read(policy) if policy is not None else (Policy(), [])
+    files = SettingsFiles(isolated=settings is None, file=settings)
+    governing, _ = files.governing("object.yaml")
+    problems += files.problems
+    folders = files.rule_folders()
+    if folders:
+        from servelint.rules import folder
+
+        problems += [problem for path in folders for problem in folder.load(path).problems]
+    return Rules(found, governing), problems
+
+
+def warm(given: Rules) -> None:
+    """Load what a first review would wait for: rules and catalogs."""
+    for image in _IMAGES:
+        answer(_WARM % image, given)
+
+
+def serve(given: Rules, requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer reviews until there are no more."""
+    while True:
+        lengths = requests.read(LENGTHS.size)
+        if len(lengths) < LENGTHS.size:
+            return
+        path, body = (requests.read(length) for length in LENGTHS.unpack(lengths))
+        made = answer(body, given, path.decode())
+        facts = json.dumps({"status": made.status, **made.facts}).encode()
+        answers.write(LENGTHS.pack(len(facts), len(made.body)) + facts + made.body)
+        answers.flush()
+
+
+def run(policy: str | None, settings: str | None, memory: int) -> int:
+    """A worker's life. memory: bytes of address space that it may take, 0 for any"""
+    if memory:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    # a terminal and a service manager send these to all processes: what is being judged is answered all the same
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    given, problems = rules(policy, settings)
+    if problems:
+        return 2
+    warm(given)
+    # what is loaded stays; what a review makes is mostly gone with it
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    answers = sys.stdout.buffer
+    answers.write(LENGTHS.pack(0, 0))
+    answers.flush()
+    serve(given, sys.stdin.buffer, answers)
+    return 0
+
+
+if __name__ == "__main__":
+    words = json.loads(sys.argv[1])
+    sys.exit(run(words["policy"], words["settings"], words["memory"]))

@@ -1,0 +1,154 @@
+"""What a user names, taken apart into repositories: folders of them, git stores at a revision, archives, lists of all these."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+
+from servelint.discover import SKIPPED
+from servelint.scan.trees.archives import TAR_NAMES, ZIP_NAMES
+from servelint.scan.unit import FOLDER, GIT, TAR, ZIP, Unit
+
+DEPTH_AT_MOST = 4
+"""Folders below a source in which repositories are looked for: host/owner/name, and one more."""
+
+
+class SourceError(Exception):
+    """What is wrong with a source: one sentence."""
+
+
+def units(sources: Iterable[tuple[str, str]], revision: str | None, depth: int | None) -> Iterator[Unit]:
+    """The repositories of some sources, each once. Raises SourceError.
+
+    sources:  each with the name that its repository goes by, "" for that of its path
+    revision: the one that is read of every git repository whose source names none; None: HEAD of bare ones, and the files
+              of working trees as they are
+    depth:    the folders so far below each folder that is a source are the repositories; None: those that git made are
+    """
+    seen: set[tuple[str, str, str]] = set()
+    for source, name in sources:
+        for unit in _of(source, name, revision, depth):
+            key = unit.kind, os.path.realpath(unit.place), unit.revision
+            if key not in seen:
+                seen.add(key)
+                yield unit
+
+
+def named(paths: list[str], lists: list[str]) -> Iterator[tuple[str, str]]:
+    """The sources that are named, then those in lists, each with its name."""
+    for path in paths:
+        yield path, ""
+    for path in lists:
+        yield from listed(path)
+
+
+def listed(path: str) -> Iterator[tuple[str, str]]:
+    """The sources in a file, one a line, each with a name behind a tab if it has one; `-` is standard input.
+
+    Empty lines and those that begin with # say nothing. Raises SourceError.
+    """
+    try:
+        with open(path, "rb") if path != "-" else _Standard() as file:
+            for line in file:
+                text = os.fsdecode(line.rstrip(b"\r\n"))
+                source, _, name = text.partition("\t")
+                if source.strip() and not source.startswith("#"):
+                    yield source, name.strip()
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+class _Standard:
+    """Standard input, which stays open."""
+
+    def __enter__(self) -> Iterable[bytes]:
+        return iter(sys.stdin.buffer.readline, b"")
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _of(source: str, name: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
+    path, asked = _apart(source)
+    absolute = os.path.abspath(path)
+    shown = name or _shown(path)
+    own = asked or revision
+    if os.path.isdir(path):
+        git = _git_folder(absolute)
+        if git is not None and (own is not None or git == absolute):
+            yield Unit(shown, GIT, git, own or "HEAD")
+        elif asked is not None:
+            raise SourceError(f"{source}: no git repository is there that could have a revision {asked!r}")
+        elif git is not None or name:
+            yield Unit(shown, FOLDER, absolute)
+        else:
+            yield from _below(absolute, shown, own, depth)
+    elif asked is not None:
+        raise SourceError(f"{source}: only a git repository has a revision")
+    elif path.lower().endswith(TAR_NAMES):
+        yield Unit(shown, TAR, absolute)
+    elif path.lower().endswith(ZIP_NAMES):
+        yield Unit(shown, ZIP, absolute)
+    else:
+        what = "is neither a folder nor an archive" if os.path.exists(path) else "is not there"
+        kinds = ", ".join([*TAR_NAMES, *ZIP_NAMES])
+        raise SourceError(f"{source}: {what}; name a folder, a git repository, or an archive ({kinds})")
+
+
+def _apart(source: str) -> tuple[str, str | None]:
+    """PATH@REVISION, where there is no such path as a whole."""
+    at = len(source)
+    while not os.path.exists(source[:at]) and "@" in source[:at]:
+        at = source.rindex("@", 0, at)
+        if os.path.exists(source[:at]):
+            return source[:at], source[at + 1 :]
+    return source, None
+
+
+def _git_folder(path: str) -> str | None:
+    """Where git keeps the repository that a folder is: the folder itself if it is bare; None if it is no repository."""
+    own = os.path.join(path, ".git")
+    if os.path.exists(own):
+        return own
+    return path if is_bare(path) else None
+
+
+def is_bare(path: str) -> bool:
+    """Whether a folder is what git keeps a repository in."""
+    return os.path.isfile(os.path.join(path, "HEAD")) and all(
+        os.path.isdir(os.path.join(path, name)) for name in ("objects", "refs")
+    )
+
+
+def _below(folder: str, shown: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
+    """The repositories in a folder that is none; the folder itself where there are none in it."""
+    found = list(_found(folder, shown, revision, depth))
+    if found:
+        yield from found
+    else:
+        yield Unit(shown, FOLDER, folder)
+
+
+def _found(folder: str, shown: str, revision: str | None, depth: int | None, level: int = 1) -> Iterator[Unit]:
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted([entry for entry in scan if entry.is_dir(follow_symlinks=False)], key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name in SKIPPED:
+            continue
+        name = entry.name if shown == "." else f"{shown}/{entry.name}"
+        git = _git_folder(entry.path)
+        if git is not None and (revision is not None or git == entry.path):
+            yield Unit(name, GIT, git, revision or "HEAD")
+        elif git is not None or level == depth:
+            yield Unit(name, FOLDER, entry.path)
+        elif level < (depth or DEPTH_AT_MOST):
+            yield from _found(entry.path, name, revision, depth, level + 1)
+
+
+def _shown(path: str) -> str:
+    """A path as rows show it: with slashes, in its shortest form."""
+    return os.path.normpath(path).replace(os.sep, "/")

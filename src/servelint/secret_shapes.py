@@ -1,0 +1,164 @@
+"""What a secret looks like: tokens by their known beginnings, passwords in addresses, private keys, and what stands behind a
+name that ends like that of a secret. The mask of a secret is the same however long it is.
+
+The patterns are compiled when something needs them: together they would cost a check some milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MASK = "***"
+
+Part = tuple[int, int]
+"""Start and end of a secret in a text."""
+
+_KINDS = (
+    "hf_", "sk-", "nvapi-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "eyJ",
+    "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "pypi-", "npm_", "r8_", "gsk_", "hvs.", "sk_live_", "rk_live_", "whsec_",
+    "ya29.", "SG.", "dop_v1_", "xai-",
+)  # fmt: skip
+"""How tokens begin that tell by it whose they are. It is no part of the secret, so that a mask may show it."""
+
+_BEGUN = (
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"hf_[A-Za-z0-9]{16,}|(?:sk|xai)-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}|nvapi-[A-Za-z0-9_-]{16,}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}"
+    r"|AIza[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?|xox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|pypi-[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}|hvs\.[A-Za-z0-9_-]{20,}"
+    r"|[rs]k_live_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{20,}|ya29\.[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{32,}"
+    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})={0,2}"
+)
+_ADDRESS = r"""://[^\s/:@"'<>`]*:([^\s/@"'<>`]+)@"""
+_QUERY = (
+    r"(?i)[?&](?:[a-z0-9_.-]{0,32}(?:token|secret|passw(?:or)?d|api[-_]?key|signature|credential)|sig|key)"
+    r"=([^&\s\"'<>`\\#]{6,})"
+)
+_HEADER = (
+    r"""(?i)\b(?:x-api-key|(?:proxy-)?authorization)["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token)\s{1,4})?"""
+    r"""([^\s"'\\,;]{6,})"""
+)
+_BEARER = r"(?i)\bbearer\s{1,4}([A-Za-z0-9._~+/=-]{16,})"
+_BLOCK = r"-----BEGIN [A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END|\Z)"
+
+_NAME_ENDS = (
+    r"(?:token|secret|passwo?r?d|passphrase|api[-_]?keys?|access[-_]?key|secret[-_]?key|private[-_]?key|master[-_]?key"
+    r"|auth[-_]?key|signing[-_]?key|encryption[-_]?key|credentials?|[-_]auth|[-_]pat)"
+)
+_OF_A_MODEL = r"(?i).*(?:eos|bos|pad|unk|stop|mask|cls|sep|image|video|audio|special|start|end|first|last|per|next)[-_]?token"
+"""Names that end like that of a secret, and are those of what a model reads and writes."""
+_NAMED = (
+    r"""(?i)(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z0-9_.-]{0,64}""" + _NAME_ENDS + r""")["']?"""
+    # NAME=VALUE, name: VALUE, --name VALUE also on the next line, "--name", "VALUE" and the same as a list of YAML, and the
+    # name and the value of a variable of Kubernetes
+    r"(?:\s{0,4}[:=](?!:)[ \t]{0,4}|[ \t]{1,4}(?:[\\^`]\r?\n\s{0,32})?|\s{0,4},\s{0,32}|\s{0,4}\r?\n\s{0,32}-[ \t]{1,4}"
+    r"|\s{0,4}\r?\n\s{0,32}value:[ \t]{1,4}|\s{0,4},\s{0,32}[\"']value[\"']\s{0,4}:\s{0,4})"
+    r"""(?P<value>(?:[^\s"',;]+|"[^"\n]*"|'[^'\n]*')+)"""
+)
+_UNKNOWN = re.compile(r"""["']?(?:[$<{%&*|>!(\[]|-$|[)}\]]*$|--)""")
+"""How a value begins that is looked up elsewhere, or is none."""
+_PLACEHOLDER = (
+    r"(?i).*(?:your|change[-_ ]?me|replace|example|placeholder|dummy|xxx|<|>|\.\.\.|insert|todo|fixme|redacted|\*\*|\{\{).*"
+    r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*)?"
+)
+_SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
+_LONG = 40
+
+
+def mask_of(secret: str) -> str:
+    """What stands for a secret: whose it is, where it tells that itself, and nothing else of it.
+
+    >>> mask_of("hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"), mask_of("correct horse")
+    ('hf_***', '***')
+    """
+    return next((kind for kind in _KINDS if secret.startswith(kind) and len(secret) > len(kind) + 4), "") + MASK
+
+
+@lru_cache(maxsize=1 << 10)
+def is_placeholder(value: str) -> bool:
+    """Whether a value is to be filled in, or says that there is none."""
+    return _compiled(_PLACEHOLDER).fullmatch(value) is not None or len(set(value)) < 5
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether an option or a variable holds a secret, by how its name ends."""
+    found = _compiled(rf"(?i).*{_NAME_ENDS}").fullmatch(name) is not None
+    return found and _compiled(_OF_A_MODEL).fullmatch(name) is None
+
+
+def looks(text: str) -> list[Part]:
+    """The parts of any text, also of a sentence, that are secrets by how they look."""
+    if not any(sign in text for sign in _SIGNS) and not ("://" in text and ("@" in text or "=" in text)):
+        return []
+    found = [match.span() for match in _compiled(_BEGUN).finditer(text) if not _to_fill_in(match.group())]
+    for pattern in (_ADDRESS, _QUERY, _HEADER, _BEARER):
+        found += [match.span(1) for match in _compiled(pattern).finditer(text) if _may_be(match.group(1))]
+    if "PRIVATE KEY" in text:
+        found += [match.span(1) for match in re.finditer(_BLOCK, text, re.DOTALL) if match.group(1)]
+    return merged(found)
+
+
+def named(text: str) -> list[Part]:
+    """The parts of a file's text, or of a command, that are secrets by the name that stands before them."""
+    found: list[Part] = []
+    for match in _compiled(_NAMED).finditer(text):
+        name, value, (start, end) = match["name"], match["value"], match.span("value")
+        gap = text[match.end("name") : start]
+        if "=" not in gap and ":" not in gap and not name.startswith("-"):
+            continue  # a name and a value that are only words next to each other
+        if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] and value.count(value[0]) == 2:
+            start, end, value = start + 1, end - 1, value[1:-1]
+        numeric = value.isdecimal() and not name.lower().replace("_", "-").endswith(("api-key", "password"))
+        if value and not numeric and _may_be(value) and is_secret_name(name) and not is_placeholder(value):
+            found.append((start, end))
+    return merged(found)
+
+
+def without(text: str) -> str:
+    """A text with a mask for each part that is a secret by how it looks."""
+    parts = looks(text)
+    return replaced(text, parts) if parts else text
+
+
+def replaced(text: str, parts: list[Part]) -> str:
+    """A text with a mask for each of some parts that do not overlap, in their order."""
+    return "".join(_around(text, parts))
+
+
+def merged(parts: list[Part]) -> list[Part]:
+    """Parts in their order, those that touch as one."""
+    found: list[Part] = []
+    for start, end in sorted(parts):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _around(text: str, parts: list[Part]) -> Iterator[str]:
+    at = 0
+    for start, end in parts:
+        yield text[at:start]
+        yield mask_of(text[start:end])
+        at = end
+    yield text[at:]
+
+
+def _may_be(value: str) -> bool:
+    return _UNKNOWN.match(value) is None and not value.endswith(MASK)
+
+
+def _to_fill_in(value: str) -> bool:
+    """Long tokens have any word in them by chance."""
+    return len(set(value)) < 8 or (len(value) < _LONG and is_placeholder(value))
+
+
+@lru_cache(maxsize=32)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
