@@ -17,6 +17,7 @@ USAGE = """\
 usage: servelint COMMAND [options]
 
   check       lint files, folders, standard input or one command line
+  scan        lint many repositories: folders, git stores, archives; each finding a row
   launches    list the launches that servelint sees, normalised
   rules       list the rules
   explain     print a rule's page, or the life of an option or a variable
@@ -47,7 +48,7 @@ def test_version(option: str, workspace: Workspace) -> None:
 
 
 def test_a_command_that_is_none(workspace: Workspace) -> None:
-    commands = "check, launches, rules, explain, engines, memory, upgrade, advise, exec, lsp, completions"
+    commands = "check, scan, launches, rules, explain, engines, memory, upgrade, advise, exec, lsp, completions"
     assert workspace.run("lint") == (2, "", f"servelint: 'lint' is not a command; use one of {commands}\n")
 
 
