@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads what git has stored, and so
 does PATH where it is bare), or an archive (.tar, .tar.gz, .tar.bz2, .tar.xz, .zip). Given once more
-after it was killed, a scan with --output goes on where it was. Settings files inside repositories
-are not read.
+after it was killed, a scan with --output goes on. Settings files inside repositories are not read.
 
 exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage, or a file or a repository
 that could not be read or parsed (the others are still linted), 3 an error in servelint itself"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from servelint.scan import repository
 from servelint.scan.job import Job
@@ -22,7 +22,7 @@ class ClusterError(Exception):
     """Why the cluster cannot be used: one sentence."""
 
 
-def run(units: Iterable[Unit], job: Job, address: str) -> Iterator[tuple[Unit, Done]]:
+def run(units: Iterable[Unit], job: Job, address: str) -> Generator[tuple[Unit, Done], None, None]:
     """The rows of repositories, as they come. A repository whose worker is lost goes to another one.
 
     Raises ClusterError, and repository.Mismatch.

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from multiprocessing.connection import Connection, wait
 
 from servelint.scan import repository
@@ -33,7 +33,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run(units: Iterable[Unit], job: Job, count: int) -> Iterator[tuple[Unit, Done]]:
+def run(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:
     """The rows of repositories, as they come. Raises repository.Mismatch."""
     workers: list[_Worker] = []
     waiting = iter(units)

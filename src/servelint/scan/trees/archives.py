@@ -110,8 +110,11 @@ class Archive:
     def _ready(self) -> None:
         """What is to be done once all names are known."""
         if self._unsafe:
-            count = "1 member leads" if len(self._unsafe) == 1 else f"{len(self._unsafe)} members lead"
-            self.problems.append(Problem("", f"{count} out of the archive and is left out: {self._unsafe[0][:200]!r}"))
+            many = len(self._unsafe)
+            leading = (
+                f"{many} members lead out of the archive and are" if many > 1 else "1 member leads out of the archive and is"
+            )
+            self.problems.append(Problem("", f"{leading} left out: {self._unsafe[0][:200]!r}"))
         tops = {path.partition("/")[0] for path in (*self._sizes, *self._links)}
         if len(tops) == 1 and not tops & (self._sizes.keys() | self._links.keys()):
             self._head = tops.pop() + "/"

@@ -6,6 +6,7 @@ import contextlib
 import os
 import posixpath
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -47,20 +48,22 @@ class _Objects:
     __slots__ = ("_err", "_git", "_in", "_out")
 
     def __init__(self, folder: str) -> None:
+        told = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop git once it is full
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         try:
             git = subprocess.Popen(  # noqa: S603 - the words are ours
                 ["git", f"--git-dir={folder}", *_OPTIONS, "cat-file", "--batch"],  # noqa: S607 - the user's git
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=told,
                 env={**kept, **_ENVIRONMENT},
             )
         except FileNotFoundError:
+            told.close()
             raise GitTreeError("git is not installed here") from None
-        if git.stdin is None or git.stdout is None or git.stderr is None:
+        if git.stdin is None or git.stdout is None:
             raise GitTreeError("git has no pipes")
-        self._git, self._in, self._out, self._err = git, git.stdin, git.stdout, git.stderr
+        self._git, self._in, self._out, self._err = git, git.stdin, git.stdout, told
 
     def close(self) -> None:
         self._git.kill()  # it may have more to say
@@ -118,6 +121,8 @@ class _Objects:
     def _said(self) -> str:
         """What git said before it ended."""
         self._git.kill()
+        self._git.wait()
+        self._err.seek(0)
         told = self._err.read(4096).decode("utf-8", "replace").splitlines()
         return f"git cannot read it: {told[0]}" if told else "git cannot read it"
 

@@ -1,0 +1,102 @@
+"""Processes that are killed lose nothing and double nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from servelint.scan import pool, repository
+from servelint.scan.job import Job
+from servelint.scan.unit import FOLDER, Done, Unit
+from tests.scan.samples import COMPOSE, asked, rows, written
+
+forked = pytest.mark.skipif(sys.platform != "linux", reason="what is replaced here goes along with a fork only")
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> list[Unit]:
+    return [
+        Unit(f"r{number}", FOLDER, str(written(tmp_path / f"r{number}", {"compose.yml": COMPOSE + f"# {number}\n"})))
+        for number in range(12)
+    ]
+
+
+def told(units: list[Unit], count: int, job: Job | None = None) -> Counter[tuple[str, str]]:
+    """Repository and message of every row."""
+    found = [done.rows for _, done in pool.run(units, job or asked(), count)]
+    return Counter((row["repository"], row["message"]) for row in rows(b"".join(found)))
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_every_repository_once(count: int, units: list[Unit]) -> None:
+    found = told(units, count)
+    assert {name for name, _ in found} == {unit.name for unit in units}
+    assert set(found.values()) == {1}
+
+
+def test_none_at_all() -> None:
+    assert told([], 2) == Counter()
+
+
+@forked
+def test_a_process_that_is_killed(units: list[Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = told(units, 2)
+    scan = repository.scan
+
+    def dies(unit: Unit, job: Job) -> Done:
+        mark = tmp_path / f"{unit.name}.killed"
+        if unit.name in ("r3", "r7", "r11") and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return scan(unit, job)
+
+    monkeypatch.setattr(repository, "scan", dies)
+    assert told(units, 2) == expected
+    assert len(list(tmp_path.glob("*.killed"))) == 3
+
+
+@forked
+def test_a_repository_that_ends_every_process(units: list[Unit], monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = told(units, 2)
+    scan = repository.scan
+
+    def dies(unit: Unit, job: Job) -> Done:
+        if unit.name == "r5":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return scan(unit, job)
+
+    monkeypatch.setattr(repository, "scan", dies)
+    found = told(units, 2)
+    assert found == Counter({key: count for key, count in expected.items() if key[0] != "r5"}) + Counter(
+        {("r5", pool.ENDED): 1}
+    )
+
+
+def test_an_error_of_ours_is_a_row(units: list[Unit], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(repository, "_opened", fails)
+    done = repository.scan(units[0], asked())
+    assert (done.counts.problems, done.counts.own) == (1, 1)
+    assert rows(done.rows)[0]["message"] == "servelint failed on this repository, which is a bug: RuntimeError: no"
+
+
+def test_a_worker_with_another_servelint(units: list[Unit]) -> None:
+    with pytest.raises(repository.Mismatch, match="a worker has another servelint, or other rules"):
+        told(units, 1, asked()._replace(context="0" * 32))
+
+
+def test_no_process_is_left(units: list[Unit]) -> None:
+    import multiprocessing
+
+    running = pool.run(units, asked(), 2)
+    next(running)
+    assert len(multiprocessing.active_children()) == 2
+    running.close()
+    assert multiprocessing.active_children() == []
