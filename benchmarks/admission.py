@@ -138,6 +138,8 @@ class Client:
                 )
             writer.write(HEAD % len(body) + body)
             answer = await reader.readuntil(b"\r\n\r\n")
+            if not answer.startswith(b"HTTP/1.1 200 "):
+                raise ValueError(answer[:12].decode("latin-1"))
             length = int(answer.lower().partition(b"content-length:")[2].split(None, 1)[0])
             response = json.loads(await reader.readexactly(length))["response"]
             self.times.append(time.perf_counter() - due)
@@ -201,6 +203,15 @@ def processor_seconds(pids: list[int]) -> list[float]:
     return found
 
 
+def waited(pids: list[int]) -> float:
+    """Seconds for which processes were ready to run and something else had the processor."""
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+            total += int(file.read().split()[1])
+    return total / 1e9
+
+
 def resident(pids: list[int]) -> float:
     """MiB."""
     pages = 0
@@ -222,11 +233,12 @@ async def measure(port: int, pid: int, ca: trustme.CA, options: argparse.Namespa
         for one in (garbage(port, careless, counts), silence(port, None, counts), silence(port, careless, counts))
     ]
     pids = family(pid)
-    before, used, start = resident(pids), processor_seconds(pids), time.perf_counter()
+    before, used, idle, start = resident(pids), processor_seconds(pids), waited(pids), time.perf_counter()
     await client.run(bodies, options.rate)
     wall = time.perf_counter() - start
     if family(pid) != pids:
         sys.exit(f"the process that judges was replaced; {len(client.errors)} errors {sorted(set(client.errors))[:3]}")
+    idle = waited(pids) - idle
     used = [after - before for before, after in zip(used, processor_seconds(pids), strict=True)]
     for task in others:
         task.cancel()
@@ -239,6 +251,7 @@ async def measure(port: int, pid: int, ca: trustme.CA, options: argparse.Namespa
     each = " + ".join([f"{one / len(bodies) * 1000:.2f}" for one in used])
     print(f"  server: {sum(used) / wall:.0%} of a processor, {each} ms a review (connections + judging), ", end="")
     print(f"{before:.0f} MiB before, {resident(pids):.0f} MiB after")
+    print(f"  it waited {idle / wall:.0%} of the time for a processor (its own two processes wait for each other as well)")
     print(f"  connections: {client.opened}; {', '.join([f'{name} {count}' for name, count in counts.items()])}")
     print(f"  denied: {client.denied}; errors: {len(client.errors)} {sorted(set(client.errors))[:3] if client.errors else ''}")
     return len(client.errors)

@@ -253,7 +253,7 @@ class TestObjects:
     def test_the_same_object_is_judged_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         thing = deployment([*BROKEN, "--seed", "77"])
         first = answered(review(thing), "deny: never")
+        settings = next(reversed(found._known))[1]
         monkeypatch.setattr("servelint.admission.found.judge", lambda *_: pytest.fail("judged again"))
         monkeypatch.setattr("servelint.admission.answer.Rules.settings", lambda *_: settings)
-        settings = next(reversed(found._known))[1]
         assert answered(review(thing), "deny: never") == first

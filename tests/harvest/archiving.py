@@ -50,6 +50,7 @@ class Index:
         self.yanked: set[str] = set()
         self.failures: list[int] = []
         self.wrong_hash = False
+        self.no_hash = False
         self.requests: list[str] = []
         self.address = ""
 
@@ -61,7 +62,7 @@ class Index:
                 {
                     "filename": name,
                     "url": f"../../files/{name}",
-                    "hashes": {"sha256": hashes[name]},
+                    "hashes": {} if self.no_hash else {"sha256": hashes[name]},
                     "yanked": name in self.yanked,
                 }
                 for name in listed
@@ -70,7 +71,8 @@ class Index:
         links = []
         for name in listed:
             mark = " data-yanked=reason" if name in self.yanked else ""
-            links.append(f'<a href="../../files/{name}#sha256={hashes[name]}"{mark}>{name}</a><br/>')
+            fragment = "" if self.no_hash else f"#sha256={hashes[name]}"
+            links.append(f'<a href="../../files/{name}{fragment}"{mark}>{name}</a><br/>')
         return f"<!DOCTYPE html><html><body>{''.join(links)}</body></html>".encode()
 
 

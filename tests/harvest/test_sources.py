@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from servelint.harvest import archives, remote
+from servelint.harvest import archives, command, remote
 from servelint.harvest.index import IndexFile, index_address
 from servelint.harvest.sources import HarvestError, Tree, open_local, open_tree, published
 from tests.harvest.archiving import Index, sdist, served, wheel
@@ -74,11 +76,12 @@ def test_the_same_files_are_packed_to_the_same_bytes() -> None:
     assert archives.pack({"b.py": b"1", "a.py": b"2"}) == archives.pack({"a.py": b"2", "b.py": b"1"})
 
 
-def test_of_a_large_wheel_only_the_sources_are_read(index: Index, cache: str) -> None:
+def test_of_a_large_wheel_only_the_sources_are_read_where_that_is_asked_for(index: Index, cache: str) -> None:
     body = wheel({f"sglang/m{number}.py": f"X = {number}\n" for number in range(40)} | FILES, padding=3 * 2**20)
     stored = _stored(body)
     index.files["sglang-0.5.9-py3-none-any.whl"] = stored
-    assert len(open_tree("sglang", "0.5.9", cache).paths()) == 43
+    assert len(open_tree("sglang", "0.5.9", cache, unverified=True).paths()) == 43
+    assert not Path(cache).exists()  # nobody has verified it
     asked = [request.partition(" ")[2] for request in index.requests if ".whl" in request]
     assert all(asked)
     assert sum(_length(one, len(stored)) for one in asked) < 2**20
@@ -102,14 +105,53 @@ def _length(asked: str, size: int) -> int:
 
 def test_a_server_without_ranges_is_read_whole(index: Index, cache: str) -> None:
     index.ranges = False
-    assert open_tree("sglang", "0.5.9", cache).paths() == KEPT
+    assert open_tree("sglang", "0.5.9", cache, unverified=True).paths() == KEPT
 
 
-def test_a_file_that_is_not_what_the_index_says_is_refused(index: Index, cache: str) -> None:
-    index.ranges, index.wrong_hash = False, True
+@pytest.mark.parametrize("ranges", [False, True])
+def test_a_file_that_is_not_what_the_index_says_is_refused(index: Index, cache: str, ranges: bool) -> None:
+    index.ranges, index.wrong_hash = ranges, True
     with pytest.raises(HarvestError, match="sha256 differs"):
         open_tree("sglang", "0.5.9", cache)
     assert not Path(cache).exists()
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_file_of_which_the_index_has_no_hash_is_refused(index: Index, cache: str, as_json: bool) -> None:
+    index.no_hash, index.as_json = True, as_json
+    with pytest.raises(
+        HarvestError, match=r"no sha256 of sglang-0\.5\.9-py3-none-any\.whl; --unverified takes it all the same"
+    ):
+        open_tree("sglang", "0.5.9", cache)
+    assert open_tree("sglang", "0.5.9", cache, unverified=True).paths() == KEPT
+
+
+_MARK = "import pathlib; pathlib.Path({path!r}).touch()\n"
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+@pytest.mark.parametrize("form", ["wheel", "sdist", "folder"])
+def test_nothing_of_what_is_read_is_run(engine: str, form: str, tmp_path: Path) -> None:
+    """Every file that an import, a build or an installation would run leaves a mark: none is left."""
+    mark = tmp_path / "mark"
+    run = _MARK.format(path=str(mark))
+    names = ("__init__.py", "engine/arg_utils.py", "envs.py", "srt/server_args.py", "srt/environ.py", "_version.py")
+    files = {f"{engine}/{name}": run + "PORT = 1\n" for name in names}
+    files |= dict.fromkeys(("setup.py", "conftest.py", "sitecustomize.py", "x.pth"), run)
+    path = tmp_path / {"wheel": f"{engine}-0.9.1-py3-none-any.whl", "sdist": f"{engine}-0.9.1.tar.gz", "folder": "folder"}[form]
+    if form == "folder":
+        for name, text in {**files, "PKG-INFO": "Version: 0.9.1\n"}.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text)
+    else:
+        path.write_bytes((wheel if form == "wheel" else sdist)(files, name=engine, release="0.9.1"))
+    before = set(sys.modules)
+    tree = open_local(engine, str(path))
+    assert len(tree.paths()) == len(names)
+    with contextlib.suppress(HarvestError):  # these sources tell nothing of options
+        command.read(tree)
+    assert not mark.exists()
+    assert not [name for name in set(sys.modules) - before if name.partition(".")[0] == engine]
 
 
 def test_a_passing_fault_is_tried_again(index: Index, cache: str) -> None:

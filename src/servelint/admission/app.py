@@ -24,6 +24,7 @@ _LOG = logging.getLogger("servelint.admission")
 _TOLD = frozenset(("denied", "warned", "failed-open", "failed-closed"))
 _SECONDS = re.compile(r"(\d{1,4})s")
 _JSON = b"application/json"
+_CLOSE = (b"connection", b"close")
 _TEXT = b"text/plain; charset=utf-8"
 
 
@@ -143,7 +144,7 @@ class App:
         self.metrics.review(answer.facts, seconds)
         if answer.status != 200:
             self.metrics.http_error(answer.status)
-        await self._send(send, answer.status, answer.body, _JSON)
+        await self._send(send, answer.status, answer.body, _JSON, [_CLOSE] if answer.status != 200 else None)
         level = logging.INFO if answer.facts["result"] in _TOLD or answer.status != 200 else logging.DEBUG
         if _LOG.isEnabledFor(level):
             _LOG.log(level, "review", extra={"facts": {**answer.facts, "ms": round(seconds * 1000, 1)}})
@@ -159,14 +160,14 @@ class App:
     async def _refuse(self, send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         self.metrics.http_error(status)
         # what follows on the connection may be the rest of a body that nobody reads
-        await self._send(send, status, refusal(status, message).body, _JSON, [*(headers or []), (b"connection", b"close")])
+        await self._send(send, status, refusal(status, message).body, _JSON, [*(headers or []), _CLOSE])
 
     async def _send(
         self, send: Send, status: int, body: bytes, content_type: bytes, more: list[tuple[bytes, bytes]] | None = None
     ) -> None:
         headers = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), *(more or [])]
         if self.stopping and not more:
-            headers.append((b"connection", b"close"))  # the next one goes to another replica
+            headers.append(_CLOSE)  # the next one goes to another replica
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

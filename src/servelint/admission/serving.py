@@ -28,7 +28,7 @@ _LOG = logging.getLogger("servelint.admission")
 _HEADERS_AT_MOST = 32 << 10
 _KEEP_ALIVE = 120
 """Seconds for which a connection without a request is kept; a Go client gives one up after 90, so that it is the first to."""
-_LOOK_AT_FILES = 10.0
+_LOOK_AT_FILES = 2.0
 
 
 class Options:
@@ -140,6 +140,7 @@ class Server(uvicorn.Server):
             self.should_exit = self.force_exit = True
         elif self._end is None:
             self._app.stopping = True
+            _LOG.info("stopping", extra={"facts": {"seconds": self._drain}})
             self._end = time.monotonic() + (self._drain if sig == signal.SIGTERM else 0.0)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

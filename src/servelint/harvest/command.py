@@ -29,11 +29,16 @@ def harvest(args: list[str]) -> int:
     usage.add_argument("--from", dest="path", metavar="PATH", help="an archive, a source folder or an installed package")
     usage.add_argument("--output", metavar="FILE", help="write what was harvested there and leave the catalog alone")
     usage.add_argument("--catalog", metavar="FILE", help="the catalog to add to (default: servelint's own)")
+    usage.add_argument(
+        "--unverified",
+        action="store_true",
+        help="read only the sources in a wheel, which no hash of the index is of, instead of gigabytes",
+    )
     arguments = usage.parse_args(args)
     if arguments.release is None and arguments.path is None:
         usage.error("name a release, or an archive or a folder with --from")
     try:
-        snapshots = _asked(arguments.engine, arguments.release, arguments.path)
+        snapshots = _asked(arguments.engine, arguments.release, arguments.path, unverified=arguments.unverified)
     except HarvestError as error:
         print(f"servelint: {error}", file=sys.stderr)
         return 2
@@ -46,7 +51,7 @@ def harvest(args: list[str]) -> int:
     return 0
 
 
-def _asked(engine: str, release: str | None, path: str | None) -> list[dict[str, Any]]:
+def _asked(engine: str, release: str | None, path: str | None, *, unverified: bool) -> list[dict[str, Any]]:
     if engine == "llama.cpp":
         if release is None or release == ALL:
             raise HarvestError("llama.cpp is read build by build: name one, such as b9180")
@@ -54,8 +59,8 @@ def _asked(engine: str, release: str | None, path: str | None) -> list[dict[str,
     if path is not None:
         return [read(open_local(engine, path, release))]
     if release == ALL:
-        return rebuild(engine)
-    return [read(open_tree(engine, release or "", progress=_tell))]
+        return rebuild(engine, unverified=unverified)
+    return [read(open_tree(engine, release or "", progress=_tell, unverified=unverified))]
 
 
 def read(tree: Tree) -> dict[str, Any]:
@@ -65,14 +70,14 @@ def read(tree: Tree) -> dict[str, Any]:
     return snapshot
 
 
-def rebuild(engine: str) -> list[dict[str, Any]]:
+def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
     """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
     least = release_key(FIRST[engine]) if engine in FIRST else None
     releases = [release for release in published(engine) if least is None or (release_key(release) or least) >= least]
     snapshots: list[dict[str, Any]] = []
     for number, release in enumerate(releases, start=1):
         print(f"\r{engine} {release} ({number} of {len(releases)})\x1b[K", end="", file=sys.stderr, flush=True)
-        snapshots.append(read(open_tree(engine, release)))
+        snapshots.append(read(open_tree(engine, release, unverified=unverified)))
     print(file=sys.stderr)
     return snapshots
 

@@ -32,6 +32,8 @@ def open_build(release: str, cache: str | None = None) -> Tree:
     found = [file for file in index.files(PROJECT) if file.kind == "sdist" and file.release == f"{build}.0.0"]
     if not found:
         raise HarvestError(f"{index.index_address()} has no {PROJECT} {build}.0.0")
+    if found[0].sha256 is None:
+        raise HarvestError(f"the index has no sha256 of {found[0].filename}")
     with tempfile.TemporaryDirectory(prefix="servelint-") as folder:
         path = os.path.join(folder, os.path.basename(found[0].filename))
         with open(path, "w+b") as copy:

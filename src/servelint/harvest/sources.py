@@ -53,10 +53,14 @@ def published(engine: str) -> list[str]:
     return [release for _, release in keyed]
 
 
-def open_tree(engine: str, release: str, cache: str | None = None, progress: Progress = _silent) -> Tree:
+def open_tree(
+    engine: str, release: str, cache: str | None = None, progress: Progress = _silent, *, unverified: bool = False
+) -> Tree:
     """A release from the package index. Its .py files are kept under `cache`, so that the next call needs no network.
 
-    cache: a folder; default servelint/harvest in the user's cache folder. Raises HarvestError.
+    cache: a folder; default servelint/harvest in the user's cache folder
+    unverified: read only the parts of a wheel that are wanted, which no hash is of, and take files without a hash; what is read
+    so is not kept. Raises HarvestError.
     """
     kept = os.path.join(cache or cache_folder(), f"{_project(engine)}-{_checked(release)}.zip")
     try:
@@ -77,17 +81,20 @@ def open_tree(engine: str, release: str, cache: str | None = None, progress: Pro
         tried.add(form)
         progress(f"{engine} {release}: reading {file.filename}")
         try:
-            packed = archives.pack(_read(file, PACKAGES[engine], progress).files)
+            packed = archives.pack(_read(file, PACKAGES[engine], progress, unverified).files)
         except (HarvestError, OSError, *archives.BROKEN) as error:
             reasons.append(f"{file.filename}: {error}")
             continue
-        keep(kept, packed)
+        if not unverified:
+            keep(kept, packed)
         return Tree(engine, release, archives.PackedFiles(packed))
     raise HarvestError(f"{engine} {release} cannot be read from the index: " + "; ".join(reasons))
 
 
-def _read(file: index.IndexFile, package: str, progress: Progress) -> archives.Files:
-    if file.kind == "wheel":
+def _read(file: index.IndexFile, package: str, progress: Progress, unverified: bool) -> archives.Files:
+    if file.sha256 is None and not unverified:
+        raise HarvestError(f"the index has no sha256 of {file.filename}; --unverified takes it all the same")
+    if file.kind == "wheel" and unverified:
         try:
             return read_wheel(file.url, package, progress)
         except NoRanges:
