@@ -24,6 +24,10 @@ class Trust:
         self.inline = inline
         self.base = base
 
+    def believes_comment(self, comment: Span, lines: tuple[int, ...]) -> bool:
+        """Whether a comment, which speaks for some lines, counts at all."""
+        return self.inline and (self.base is None or self.base.has_comment(comment, lines))
+
     def believes(self, comment: Span, lines: tuple[int, ...], finding: Finding) -> bool:
         """Whether a comment, which speaks for some lines, may silence a finding."""
         return self.inline and (self.base is None or self.base.had(comment, lines, finding))

@@ -6,8 +6,9 @@ import os
 
 from servelint.changed import git
 from servelint.changed.git import Changes
+from servelint.discover import decode
 from servelint.finding import Finding
-from servelint.source import Span
+from servelint.source import Source, Span
 
 _LINK, _FILES = "120000", ("100644", "100755", "120000")
 _LINKS_AT_MOST = 8
@@ -16,18 +17,20 @@ _LINKS_AT_MOST = 8
 class Base:
     """A revision whose settings, rules, baselines and comments are believed.
 
-    name: as the user calls it;  changes: what is not as it has it
+    name: as the user calls it
     """
 
-    __slots__ = ("_blobs", "_entries", "_folders", "_top", "changes", "name")
+    __slots__ = ("_blobs", "_changes", "_commit", "_entries", "_folders", "_lines", "_top", "name")
 
-    def __init__(self, name: str, top: str, entries: dict[str, tuple[str, str]], changes: Changes) -> None:
+    def __init__(self, name: str, top: str, commit: str, entries: dict[str, tuple[str, str]]) -> None:
         self.name = name
-        self.changes = changes
+        self._commit = commit
+        self._changes: Changes | None = None
         self._top = os.path.realpath(top)
         self._entries = entries
         self._blobs: dict[str, bytes] = {}
         self._folders = {""}
+        self._lines: dict[str, list[str]] = {}
         for path in entries:
             while path:
                 path = path.rpartition("/")[0]
@@ -60,20 +63,32 @@ class Base:
         names = [one[len(head) :] for one, (mode, _) in self._entries.items() if one.startswith(head) and mode != _LINK]
         return sorted([os.path.join(folder, *name.split("/")) for name in names])
 
+    @property
+    def changes(self) -> Changes:
+        """What is not as the revision has it. Raises git.GitError."""
+        if self._changes is None:
+            self._changes = git.against(self._top, self._commit)
+        return self._changes
+
+    def has_comment(self, comment: Span, lines: tuple[int, ...]) -> bool:
+        """Whether the revision has a comment where it is now, with the lines that it speaks for."""
+        first, last = min(comment.line, *lines), max(comment.end_line, *lines)
+        return self._is_old(comment.source, first, min(last, len(comment.source.line_starts)))
+
     def had(self, comment: Span, lines: tuple[int, ...], finding: Finding) -> bool:
         """Whether the revision has a comment where it is now, with the lines that it speaks for and those of a finding.
 
         A comment that is new or was moved does not count, and one that is old does not for what is new: neither for another
         line of its launch nor for a place elsewhere that makes the finding true.
         """
-        first, last = min(comment.line, *lines), max(comment.end_line, *lines)
-        if not self._is_old(comment.source.path, first, min(last, len(comment.source.line_starts))):
+        if not self.has_comment(comment, lines):
             return False
         spans = [finding.span, *[related.span for related in finding.related]]
-        return all(self._is_old(span.source.path, span.line, span.end_line) for span in spans)
+        return all(self._is_old(span.source, span.line, span.end_line) for span in spans)
 
-    def _is_old(self, path: str, first: int, last: int) -> bool:
+    def _is_old(self, source: Source, first: int, last: int) -> bool:
         """Whether lines of a file are as the revision has them."""
+        path = source.path
         place = self._place(path)
         if place is None:
             return True  # no file of the repository
@@ -83,10 +98,26 @@ class Base:
                 return False  # git does not follow it
             if change is not None and change.touches(first, last):
                 return False
+            old = change.old if change is not None else one
+            if old is None or not self._has_lines(old, [source.line_text(line) for line in range(first, last + 1)]):
+                return False
         return True
 
+    def _has_lines(self, place: str, lines: list[str]) -> bool:
+        """Whether a file had some lines one after the other, whatever git makes of the file by its attributes."""
+        if place not in self._lines:
+            data = self.read(os.path.join(self._top, *place.split("/")))
+            found = decode(place, data) if data is not None else None
+            self._lines[place] = (
+                [found.line_text(number) for number in range(1, len(found.line_starts) + 1)]
+                if isinstance(found, Source)
+                else []
+            )
+        there = self._lines[place]
+        return any(there[at : at + len(lines)] == lines for at in range(len(there) - len(lines) + 1))
+
     def _place(self, path: str) -> str | None:
-        """A path as git writes it, None for one outside the repository. No link below the top is followed: those are under test."""
+        """A path as git writes it, None for one outside the repository. Links below the top are under test: not followed."""
         path = os.path.abspath(path)
         here, rest = path, ""
         below = os.path.relpath(path, self._top)
@@ -117,4 +148,4 @@ class Base:
 def of(revision: str) -> Base:
     """A revision as the base. Raises git.GitError."""
     top, commit = git.commit(revision)
-    return Base(revision, top, git.tree(top, commit), git.against(top, commit))
+    return Base(revision, top, commit, git.tree(top, commit))
