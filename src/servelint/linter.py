@@ -15,7 +15,7 @@ from servelint.readers.neighbours import Neighbours
 from servelint.rules.rule import SEVERITIES
 from servelint.settings import DEFAULT, Settings
 from servelint.source import Source
-from servelint.suppress import suppress
+from servelint.suppress import Silenced, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ class Report:
     findings: by path, then by place;  errors: what could not be read or parsed
     files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
     paths:    the files that were looked at, where they are files
+    silenced: what comments speak for
     known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
     """
 
-    __slots__ = ("errors", "files", "findings", "known", "launches", "paths", "sources", "unchanged")
+    __slots__ = ("errors", "files", "findings", "known", "launches", "paths", "silenced", "sources", "unchanged")
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -47,6 +48,7 @@ class Report:
         self.launches: list[Launch] = []
         self.sources: list[Source] = []
         self.paths: list[str] = []
+        self.silenced: list[Silenced] = []
         self.known = 0
         self.unchanged = 0
 
@@ -58,6 +60,7 @@ class Report:
         self.launches += other.launches
         self.sources += other.sources
         self.paths += other.paths
+        self.silenced += other.silenced
 
 
 def check(paths: list[str], settings: Asked | None = None) -> Report:
@@ -135,7 +138,7 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
     report.sources.append(source)
     try:
         reading = read(source, neighbours)
-        found = check_launches(source, reading.launches, settings, judging)
+        found = check_launches(source, reading.launches, settings, judging, report.silenced)
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
@@ -173,10 +176,16 @@ def _place(finding: Finding) -> tuple[object, ...]:
     return finding.rule, os.path.normpath(span.source.path), span.start, span.end, finding.message
 
 
-def check_launches(source: Source, launches: list[Launch], settings: Settings, judging: Judging = judge) -> list[Finding]:
+def check_launches(
+    source: Source,
+    launches: list[Launch],
+    settings: Settings,
+    judging: Judging = judge,
+    silenced: list[Silenced] | None = None,
+) -> list[Finding]:
     """The findings of one source's launches, in the order of their places; the same finding twice counts once.
 
-    judging: what judges a launch
+    judging: what judges a launch;  silenced: takes what comments speak for
     """
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()
@@ -190,11 +199,12 @@ def check_launches(source: Source, launches: list[Launch], settings: Settings, j
         from servelint import gpu_comments
 
         found += gpu_comments.told(source, launches, settings)
-    found = suppress(source, found, settings)
+    found = suppress(source, found, settings, silenced)
     least = SEVERITIES.index(settings.severity)
     kept = [finding for finding in found if SEVERITIES.index(finding.severity) >= least]
-    if kept:
+    hidden = [one.finding for one in silenced or () if one.trusted]
+    if kept or hidden:
         from servelint.masking import mask
 
-        mask(launches, kept)
+        mask(launches, [*kept, *hidden])
     return sorted(kept, key=lambda finding: (finding.span.source is not source, finding.span.start, finding.rule))

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from servelint.finding import Finding
 from servelint.launch import Launch
-from servelint.secret_shapes import Part, is_placeholder, is_secret_name, looks, mask_of, merged, named, replaced
+from servelint.secret_shapes import Part, is_filled_in, is_secret_name, looks, mask_of, merged, named, private_keys, replaced
 from servelint.source import Source, Span
 from servelint.surroundings import secrets
 from servelint.text import Text
@@ -114,7 +114,7 @@ def words(launch: Launch) -> list[str]:
 
 
 def _named(text: Text, shown: str) -> str:
-    return mask_of(shown) if text.value and not _to_fill_in(text.value) else shown
+    return mask_of(shown) if text.value and not is_filled_in(text.value) else shown
 
 
 def holds_secret(text: str, hidden: tuple[str, ...]) -> bool:
@@ -126,12 +126,13 @@ def shown(source: Source, line: int) -> Shown:
     """A 1-based line as a report may print it."""
     text = source.line_text(line)
     start = source.line_starts[line - 1] if 1 <= line <= len(source.line_starts) else 0
-    return Shown(text, _within(_parts(source), start, start + len(text)))
+    return Shown(text, _within(_parts(source, line, line), start, start + len(text)))
 
 
 def of_span(span: Span) -> str:
     """The characters of a span as they may be printed."""
-    return replaced(span.text, _within(_parts(span.source), span.start, span.end))
+    parts = _parts(span.source, span.line, span.end_line)
+    return replaced(span.text, _within(parts, span.start, span.end)) if parts else span.text
 
 
 def of_text(text: str, source: Source) -> str:
@@ -141,7 +142,7 @@ def of_text(text: str, source: Source) -> str:
 
 def of_word(name: str, value: str) -> str:
     """A value as a listing prints it, by the name that it has there. name: of an option or a variable, "" for none"""
-    if name and is_secret_name(name.lstrip("-")) and value and not value.isdecimal() and not _to_fill_in(value):
+    if name and is_secret_name(name.lstrip("-")) and value and not value.isdecimal() and not is_filled_in(value):
         return mask_of(value)
     return replaced(value, merged([*looks(value), *named(value)]))
 
@@ -151,13 +152,21 @@ def _values(texts: list[Text]) -> tuple[str, ...]:
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
-def _parts(source: Source) -> list[Part]:
-    """Where secrets stand in a source: worked out once for what its launches and its findings know of them."""
-    known = (len(source.hidden), source.secrets)
-    if source.masks is None or source.masks[0] != known:
-        text = source.text
-        source.masks = known, merged([*source.hidden, *looks(text), *named(text), *_found(text, source.secrets)])
-    return source.masks[1]
+def _parts(source: Source, first: int, last: int) -> list[Part]:
+    """Where secrets stand in some lines of a source: what its launches and its findings know of them, and what looks like one.
+
+    A name may stand in the line before its value. What is worked out for lines is kept for the next finding there.
+    """
+    key = (first, last, len(source.hidden), source.secrets)
+    if key not in source.masks:
+        starts = source.line_starts
+        start = starts[min(max(first - 3, 0), len(starts) - 1)]
+        end = starts[last + 1] if last + 1 < len(starts) else len(source.text)
+        text = source.text[start:end]
+        near = [*looks(text), *named(text), *_found(text, source.secrets)]
+        found = [*source.hidden, *[(left + start, right + start) for left, right in near]]
+        source.masks[key] = merged([*found, *private_keys(source.text)])
+    return source.masks[key]
 
 
 def _found(text: str, hidden: tuple[str, ...]) -> list[Part]:
@@ -213,14 +222,9 @@ def _secrets(launch: Launch) -> list[Text]:
             found.append(value)
         elif value is not None:
             found += [value.cut(start, end) for start, end in looks(value.flat)]
-    return [text for text in found if text.value and not _to_fill_in(text.value)]
+    return [text for text in found if text.value and not is_filled_in(text.value)]
 
 
 def _is_option(word: str) -> bool:
     name = word.removeprefix("--").replace("_", "-")
     return word.startswith("--") and (name in secrets.OPTIONS or name in _MORE or is_secret_name(name))
-
-
-def _to_fill_in(value: str) -> bool:
-    """Whether a value is plainly no secret: there is nothing in it to hide, and its line is clearer with it."""
-    return is_placeholder(value)

@@ -52,14 +52,19 @@ _NAME_ENDS = (
 )
 _OF_A_MODEL = r"(?i).*(?:eos|bos|pad|unk|stop|mask|cls|sep|image|video|audio|special|start|end|first|last|per|next)[-_]?token"
 """Names that end like that of a secret, and are those of what a model reads and writes."""
-_NAMED = (
-    r"""(?i)(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z0-9_.-]{0,64}""" + _NAME_ENDS + r""")["']?"""
+_NAMED = rf"(?i){_NAME_ENDS}(?=[\"']?[\s:=,])"
+_BEFORE = r"[A-Za-z0-9_.-]{0,64}\Z"
+_VALUE = (
+    r"""["']?"""
     # NAME=VALUE, name: VALUE, --name VALUE also on the next line, "--name", "VALUE" and the same as a list of YAML, and the
     # name and the value of a variable of Kubernetes
-    r"(?:\s{0,4}[:=](?!:)[ \t]{0,4}|[ \t]{1,4}(?:[\\^`]\r?\n\s{0,32})?|\s{0,4},\s{0,32}|\s{0,4}\r?\n\s{0,32}-[ \t]{1,4}"
-    r"|\s{0,4}\r?\n\s{0,32}value:[ \t]{1,4}|\s{0,4},\s{0,32}[\"']value[\"']\s{0,4}:\s{0,4})"
+    r"(?:\s{0,4}[:=](?!:)[ \t]{0,4}|[ \t]{1,4}(?:[\\^`]\r?\n\s{0,32})?|\s{0,4},\s{0,32}[\"']value[\"']\s{0,4}:\s{0,4}"
+    r"|\s{0,4},\s{0,32}|\s{0,4}\r?\n\s{0,32}-[ \t]{1,4}|\s{0,4}\r?\n\s{0,32}value:[ \t]{1,4})"
     r"""(?P<value>(?:[^\s"',;]+|"[^"\n]*"|'[^'\n]*')+)"""
 )
+_TO_THE_END = r"(?:(?! #)[^\r\n])*"
+_WORDS = ("token", "secret", "passw", "passphrase", "credential", "key", "auth", "pat")
+"""One of these is in every name of a secret."""
 _UNKNOWN = re.compile(r"""["']?(?:[$<{%&*|>!(\[]|-$|[)}\]]*$|--)""")
 """How a value begins that is looked up elsewhere, or is none."""
 _PLACEHOLDER = (
@@ -67,7 +72,7 @@ _PLACEHOLDER = (
     r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*)?"
 )
 _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
-_LONG = 40
+_SHORT, _LONG, _LONGEST = 8, 40, 1 << 13
 
 
 def mask_of(secret: str) -> str:
@@ -85,6 +90,12 @@ def is_placeholder(value: str) -> bool:
     return _compiled(_PLACEHOLDER).fullmatch(value) is not None or len(set(value)) < 5
 
 
+def is_filled_in(value: str) -> bool:
+    """Whether there is nothing in a value to hide, so that its line is clearer with it."""
+    short = len(value) < _SHORT and len(set(value)) > 1
+    return _compiled(_PLACEHOLDER).fullmatch(value) is not None if short else is_placeholder(value)
+
+
 def is_secret_name(name: str) -> bool:
     """Whether an option or a variable holds a secret, by how its name ends."""
     found = _compiled(rf"(?i).*{_NAME_ENDS}").fullmatch(name) is not None
@@ -93,28 +104,53 @@ def is_secret_name(name: str) -> bool:
 
 def looks(text: str) -> list[Part]:
     """The parts of any text, also of a sentence, that are secrets by how they look."""
-    if not any(sign in text for sign in _SIGNS) and not ("://" in text and ("@" in text or "=" in text)):
+    if (
+        not any(sign in text for sign in _SIGNS)
+        and not ("://" in text and "@" in text)
+        and not ("=" in text and ("?" in text or "&" in text))
+    ):
         return []
     found = [match.span() for match in _compiled(_BEGUN).finditer(text) if not _to_fill_in(match.group())]
     for pattern in (_ADDRESS, _QUERY, _HEADER, _BEARER):
         found += [match.span(1) for match in _compiled(pattern).finditer(text) if _may_be(match.group(1))]
-    if "PRIVATE KEY" in text:
-        found += [match.span(1) for match in re.finditer(_BLOCK, text, re.DOTALL) if match.group(1)]
-    return merged(found)
+    return merged([*found, *private_keys(text)])
+
+
+def private_keys(text: str) -> list[Part]:
+    """What stands between the first and the last line of each private key."""
+    if "PRIVATE KEY" not in text:
+        return []
+    return [match.span(1) for match in re.finditer(_BLOCK, text, re.DOTALL) if match.group(1)]
 
 
 def named(text: str) -> list[Part]:
     """The parts of a file's text, or of a command, that are secrets by the name that stands before them."""
+    lower = text.lower()
+    if not any(word in lower for word in _WORDS):
+        return []
     found: list[Part] = []
-    for match in _compiled(_NAMED).finditer(text):
-        name, value, (start, end) = match["name"], match["value"], match.span("value")
-        gap = text[match.end("name") : start]
+    at = 0
+    for ending in _compiled(_NAMED).finditer(text):
+        if ending.start() < at:
+            continue
+        match = _compiled(_VALUE).match(text, ending.end(), ending.end() + _LONGEST)
+        before = _compiled(_BEFORE).search(text[max(0, ending.start() - 64) : ending.start()])
+        if match is None or before is None:
+            continue
+        name = before.group() + ending.group()
+        value, (start, end) = match["value"], match.span("value")
+        at = end if len(value) > _LONG else 0  # what is that long is read once
+        gap = text[ending.end() : start]
         if "=" not in gap and ":" not in gap and not name.startswith("-"):
             continue  # a name and a value that are only words next to each other
+        bare = value.rstrip(")]}") if not any(sign in value for sign in "([{") else value
+        value, end = bare, end - (len(value) - len(bare))
         if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] and value.count(value[0]) == 2:
             start, end, value = start + 1, end - 1, value[1:-1]
+        elif value and ":" in gap and value[0] not in "\"'" and _plain_scalar(text, ending.start() - len(before.group())):
+            end = start + len(_compiled(_TO_THE_END).match(text, start, start + _LONGEST).group())  # type: ignore[union-attr]
         numeric = value.isdecimal() and not name.lower().replace("_", "-").endswith(("api-key", "password"))
-        if value and not numeric and _may_be(value) and is_secret_name(name) and not is_placeholder(value):
+        if value and not numeric and _may_be(value) and is_secret_name(name) and not is_filled_in(value):
             found.append((start, end))
     return merged(found)
 
@@ -148,6 +184,11 @@ def _around(text: str, parts: list[Part]) -> Iterator[str]:
         yield mask_of(text[start:end])
         at = end
     yield text[at:]
+
+
+def _plain_scalar(text: str, at: int) -> bool:
+    """Whether nothing but a dash stands before a name on its line: then all of the line is its value."""
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t-\"'")
 
 
 def _may_be(value: str) -> bool:

@@ -20,7 +20,7 @@ class Source:
     encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
     mask:     what a template hides in a YAML text (servelint.template_mask); None where there is none
     secrets:  values that no report prints (servelint.masking), the longest first;  hidden: where some of them stand
-    masks:    where all are that nobody may see, worked out by servelint.masking for what these two were; None before that
+    masks:    where all are that nobody may see, by lines, as servelint.masking has worked it out
     """
 
     __slots__ = ("_lines", "encoding", "hidden", "mask", "masks", "path", "secrets", "text")
@@ -32,7 +32,7 @@ class Source:
         self.mask: Mask | None = None
         self.secrets: tuple[str, ...] = ()
         self.hidden: list[tuple[int, int]] = []
-        self.masks: tuple[object, list[tuple[int, int]]] | None = None
+        self.masks: dict[object, list[tuple[int, int]]] = {}
         self._lines: list[int] | None = None
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint import trust
 from servelint.comments import SIGN, lines_of
 from servelint.finding import Finding
 from servelint.rules import own
@@ -26,8 +27,8 @@ class Ignore:
         self.patterns = patterns
         self.used: set[str] = set()
 
-    def takes(self, finding: Finding) -> bool:
-        """Whether the comment speaks for a finding; it is noted as used."""
+    def speaks_for(self, finding: Finding) -> bool:
+        """Whether the comment is for a finding, which it silences where it is believed; it is noted as used."""
         places = {finding.span.line} if finding.span.source is self.span.source else set()
         if finding.launch is not None and finding.launch.source is self.span.source:
             places.add(finding.launch.line)
@@ -61,8 +62,23 @@ def ignores(source: Source) -> list[Ignore]:
     return found
 
 
-def suppress(source: Source, findings: list[Finding], settings: Settings) -> list[Finding]:
+class Silenced:
+    """A finding for which a comment speaks, and whether that counts."""
+
+    __slots__ = ("comment", "finding", "trusted")
+
+    def __init__(self, finding: Finding, comment: Ignore, trusted: bool) -> None:
+        self.finding = finding
+        self.comment = comment
+        self.trusted = trusted
+
+
+def suppress(
+    source: Source, findings: list[Finding], settings: Settings, silenced: list[Silenced] | None = None
+) -> list[Finding]:
     """The findings that no comment silences, and a finding for each ignore that silences nothing.
+
+    silenced: takes what comments speak for
 
     An ignore of a rule that was not asked for (`--select`) is not held against its comment.
     """
@@ -70,16 +86,27 @@ def suppress(source: Source, findings: list[Finding], settings: Settings) -> lis
     for other in elsewhere.values():
         # a comment there speaks for the file's own findings as well: it is not said here whether it silences any
         theirs = ignores(other)
-        findings = [one for one in findings if not sum(comment.takes(one) for comment in theirs)]
+        findings = [one for one in findings if not _silences(theirs, one, silenced)]
     comments = ignores(source)
     if not comments:
         return findings
-    # sum, not any: every comment is asked, so that one that repeats another is not called unused
-    kept = [finding for finding in findings if not sum(comment.takes(finding) for comment in comments)]
+    kept = [finding for finding in findings if not _silences(comments, finding, silenced)]
     if settings.wants(UNUSED_IGNORE):
         profiles = {**dict.fromkeys(OWN, "default"), **{rule.id: rule.profile for rule in every(settings.rules)}}
         kept += [unused for comment in comments for unused in _unused(comment, settings, profiles)]
     return kept
+
+
+def _silences(comments: list[Ignore], finding: Finding, silenced: list[Silenced] | None) -> bool:
+    """Whether one of some comments silences a finding. Every one is asked: one that repeats another is not called unused."""
+    found = False
+    for comment in comments:
+        if comment.speaks_for(finding):
+            trusted = trust.current().believes(comment.span, comment.lines, finding)
+            found = found or trusted
+            if silenced is not None:
+                silenced.append(Silenced(finding, comment, trusted))
+    return found
 
 
 def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> list[Finding]:

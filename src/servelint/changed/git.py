@@ -9,7 +9,11 @@ import subprocess
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "diff.renameLimit=20000")
+_SAFE = (
+    "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+    "-c", "core.quotePath=true", "-c", "diff.renameLimit=20000", "-c", "diff.suppressBlankEmpty=false",
+)  # fmt: skip
+"""What the configuration of a repository could have git run, or have it print otherwise."""
 
 
 class GitError(Exception):
@@ -95,15 +99,70 @@ def since(revision: str, folder: str = ".") -> Changes:
     commit = _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
     why = f"HEAD and {revision!r} have no commit in common here; a shallow clone lacks it (fetch-depth: 0 fetches all)"
     base = _told(folder, "merge-base", commit, "HEAD", why=why)
+    return against(top, base)
+
+
+def against(top: str, base: str) -> Changes:
+    """What has changed in the working tree since a commit. Raises GitError."""
     found = Changes(top, base)
+    # attributes as the commit has them: a change must not hide itself by what it says of its own files
+    safe = {"GIT_ATTR_SOURCE": base}
+    filters = _no_filters(top)
+    given = ["--no-ext-diff", "--no-textconv", "--ignore-submodules", "--no-relative"]
     ran = _git(
-        top, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--find-renames", "--ignore-submodules",
-        "--src-prefix=a/", "--dst-prefix=b/", "--no-relative", base, "--",
+        top, *filters, "diff", *given, "--no-color", "--unified=0", "--find-renames", "--src-prefix=a/", "--dst-prefix=b/",
+        "--inter-hunk-context=0", "--no-indent-heuristic", "--diff-algorithm=myers", base, "--", environment=safe,
     )  # fmt: skip
     if ran.returncode != 0:
         raise GitError(_said(ran))
     _parse(ran.stdout, found)
+    raw = _git(
+        top, *filters, "diff", *given, "--no-renames", "--name-only", "--diff-filter=d", "-z", base, "--", environment=safe
+    )
+    if raw.returncode != 0:
+        raise GitError(_said(raw))
+    for name in raw.stdout.split(b"\0"):
+        if name and os.fsdecode(name) not in found.files:
+            found.files[os.fsdecode(name)] = FileChange(None)  # binary, or said to be: nobody tells which of its lines
     return _untracked(found)
+
+
+def commit(revision: str, folder: str = ".") -> tuple[str, str]:
+    """The top of the repository of a folder, and the name of a revision's commit. Raises GitError."""
+    top = _told(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
+    if revision.startswith("-"):
+        raise GitError(why)
+    return top, _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+
+
+def tree(top: str, commit: str) -> dict[str, tuple[str, str]]:
+    """path from the top -> mode and object of each file of a commit. Raises GitError."""
+    ran = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit)
+    if ran.returncode != 0:
+        raise GitError(_said(ran))
+    found: dict[str, tuple[str, str]] = {}
+    for line in ran.stdout.split(b"\0"):
+        head, _, path = line.partition(b"\t")
+        if path:
+            mode, _, name = head.decode("ascii").split(" ")
+            found[os.fsdecode(path)] = (mode, name)
+    return found
+
+
+def blob(top: str, name: str) -> bytes:
+    """What an object holds. Raises GitError."""
+    ran = _git(top, "cat-file", "blob", name)
+    if ran.returncode != 0:
+        raise GitError(_said(ran))
+    return ran.stdout
+
+
+def _no_filters(top: str) -> list[str]:
+    """Options that switch off the programs which files would be sent through before they are compared."""
+    ran = _git(top, "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$")
+    names = [os.fsdecode(name) for name in ran.stdout.split(b"\0") if name]
+    return [word for name in names for word in ("-c", f"{name}={'false' if name.endswith('.required') else ''}")]
 
 
 def _untracked(found: Changes, *, tracked: bool = False) -> Changes:
@@ -192,8 +251,16 @@ def _said(ran: subprocess.CompletedProcess[bytes]) -> str:
     return lines[0] if lines else f"git ended with status {ran.returncode}"
 
 
-def _git(folder: str, *args: str) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+def _git(folder: str, *args: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
+        **(environment or {}),
+    }
     try:
         return subprocess.run(  # noqa: S603 - the words are ours
             ["git", "-C", folder or ".", *_SAFE, *args],  # noqa: S607 - the user's git

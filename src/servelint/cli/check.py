@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 
+from servelint import trust
 from servelint.cli import options, outputs
 from servelint.cli.outputs import Manner
 from servelint.cli.told import tell
@@ -23,6 +25,15 @@ be read or parsed (the others are still linted), 3 an error in servelint itself"
 
 
 def run(args: list[str]) -> int:
+    try:
+        return _run(args)
+    finally:
+        trusting = sys.modules.get("servelint.cli.trusting")
+        if trusting is not None:
+            trusting.end()
+
+
+def _run(args: list[str]) -> int:
     started = time.perf_counter()
     gc.set_threshold(100_000)  # a run is short, and most of what it makes is kept
     usage = parser()
@@ -30,6 +41,10 @@ def run(args: list[str]) -> int:
     output, others = outputs.asked_for(arguments.output, usage)
     if arguments.exit_zero:
         arguments.fail_on = "never"
+    if arguments.trusted_suppressions or arguments.base or arguments.changed_since or arguments.no_inline_ignore:
+        from servelint.cli import trusting
+
+        trusting.begin(arguments, usage)
     asked = options.settings(arguments, usage)
     if arguments.show_settings:
         from servelint.cli import show_settings
@@ -37,6 +52,12 @@ def run(args: list[str]) -> int:
         return show_settings.run(arguments, asked, usage)
     kind = arguments.format or asked.value("format") or "text"
     _hold_together(arguments, kind, output, usage)
+    if (
+        asked.value("trusted-suppressions") == "base"
+        and trust.current().base is None
+        and arguments.trusted_suppressions is None
+    ):
+        usage.error('the settings ask for trusted-suppressions = "base", which needs the revision: give --base REV')
     gate = None
     if arguments.baseline or arguments.changed_since or arguments.write_baseline or asked.value("baseline"):
         from servelint.cli import gate as gates
@@ -59,6 +80,10 @@ def run(args: list[str]) -> int:
 
         report, fixed = fixing.fix(report, asked, arguments, gate)
     manner = Manner((time.perf_counter() - started) * 1000, quiet=arguments.quiet)
+    if arguments.show_suppressed:
+        from servelint import suppressions
+
+        manner.suppressions = suppressions.every(report, gate.known if gate is not None else [], asked)
     good = [outputs.write(report, other, path, manner, asked) for other, path in others]
     manner.statistics = arguments.statistics
     if not all([*good, outputs.write(report, kind, output, manner, asked)]):
@@ -86,6 +111,7 @@ def parser() -> argparse.ArgumentParser:
     )
     usage.add_argument("--exit-zero", action="store_true", help="findings do not change the exit status, as --fail-on never")
     options.add_gate(usage)
+    options.add_trust(usage)
     outputs.add(usage)
     usage.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
     usage.add_argument("--unsafe-fixes", action="store_true", help="apply the others too: they change what the launch does")
@@ -104,6 +130,8 @@ def _hold_together(arguments: argparse.Namespace, kind: str, output: str | None,
         usage.error(f"--diff and the {kind} report would both go to standard output; give one --output")
     if arguments.statistics and kind not in ("text", "json"):
         usage.error(f"--statistics are printed as text or json, not as {kind}; write that besides with --output {kind}=FILE")
+    if arguments.show_suppressed and (kind not in ("text", "json") or arguments.statistics):
+        usage.error(f"--show-suppressed is printed as text or json, not as {'statistics' if arguments.statistics else kind}")
     if arguments.write_baseline:
         if fixing or arguments.changed_since is not None or arguments.output or arguments.statistics:
             usage.error("--write-baseline makes no report, and takes neither a fix nor --changed-since")

@@ -14,20 +14,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
+    from servelint.baseline.entry import Entry
     from servelint.baseline.file import Baseline
     from servelint.changed.git import Changes
+    from servelint.finding import Finding
 
 
 class Gate:
-    """baseline: None where there is none;  since: the revision whose code passes, and what has changed since; None for none"""
+    """baseline: None where there is none;  known: what it has accepted
 
-    __slots__ = ("_asked", "_changes", "_revision", "baseline")
+    since: the revision whose code passes, and what has changed since; None for none
+    """
+
+    __slots__ = ("_asked", "_changes", "_revision", "baseline", "known")
 
     def __init__(self, asked: SettingsFiles, baseline: Baseline | None, since: tuple[str, Changes] | None) -> None:
         self._asked = asked
         self._revision = since[0] if since is not None else None
         self._changes: Changes | None = since[1] if since is not None else None
         self.baseline = baseline
+        self.known: list[tuple[Finding, Entry]] = []
 
     def narrow(self, report: Report) -> None:
         """Take from a report what may pass. What is wrong with the baseline is in its errors; its sound entries count.
@@ -39,7 +45,8 @@ class Gate:
             from servelint.baseline import match
 
             report.errors[:0] = [problem for problem in self.baseline.problems if problem not in report.errors]
-            told = match.apply(report, self.baseline, self._asked, _today()).told
+            found = match.apply(report, self.baseline, self._asked, _today())
+            told, self.known = found.told, found.known
         if self._revision is not None:
             from servelint.changed import git, narrow
 

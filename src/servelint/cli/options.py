@@ -37,6 +37,7 @@ _SAID = (
     "force-exclude",
     "format",
     "baseline",
+    "trusted-suppressions",
 )
 """Options that say a key of the settings."""
 
@@ -95,6 +96,17 @@ def add_gate(arguments: argparse.ArgumentParser) -> None:
         metavar="REV",
         help="only findings that changes since this git revision touch, in their lines or in their launch",
     )
+
+
+def add_trust(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument(
+        "--trusted-suppressions",
+        choices=("base", "head"),
+        help="base: comments, settings, rules and baselines count as the revision of --base has them (default: head)",
+    )
+    arguments.add_argument("--base", metavar="REV", help="that git revision; that of --changed-since if it is not given")
+    arguments.add_argument("--no-inline-ignore", action="store_true", help="no ignore comment counts")
+    arguments.add_argument("--show-suppressed", action="store_true", help="list every suppression in force, and what it hides")
 
 
 def add_filters(arguments: argparse.ArgumentParser) -> None:

@@ -11,19 +11,27 @@ from servelint.linter import Report
 from servelint.report import FORMATS
 from servelint.settings_files.files import SettingsFiles
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.suppressions import Suppression
+
 _MODULES = {"json": "json_report"}
 """format -> its module in servelint.report, where that is another word."""
 
 
 class Manner:
-    """milliseconds: how long the check took;  quiet: findings and nothing else;  statistics: counts of rules, not findings"""
+    """milliseconds: how long the check took;  quiet: findings and nothing else;  statistics: counts of rules, not findings
 
-    __slots__ = ("milliseconds", "quiet", "statistics")
+    suppressions: those in force, where they are asked for
+    """
+
+    __slots__ = ("milliseconds", "quiet", "statistics", "suppressions")
 
     def __init__(self, milliseconds: float | None = None, *, quiet: bool = False, statistics: bool = False) -> None:
         self.milliseconds = milliseconds
         self.quiet = quiet
         self.statistics = statistics
+        self.suppressions: list[Suppression] | None = None
 
 
 def add(usage: argparse.ArgumentParser) -> None:
@@ -83,7 +91,16 @@ def _render(report: Report, kind: str, path: str | None, manner: Manner, asked: 
         from servelint.cli import colour
         from servelint.report import text
 
-        return text.render(report, manner.milliseconds, path is None and colour.wanted(sys.stdout), quiet=manner.quiet)
+        shown = text.render(report, manner.milliseconds, path is None and colour.wanted(sys.stdout), quiet=manner.quiet)
+        if manner.suppressions is None:
+            return shown
+        from servelint.report import suppressed
+
+        return f"{shown}\n{suppressed.render(manner.suppressions)}"
+    if kind == "json" and manner.suppressions is not None:
+        from servelint.report import json_report, suppressed
+
+        return json_report.render(report, suppressed.data(manner.suppressions))
     if kind == "sarif":
         from servelint.report import sarif
 

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def render(report: Report) -> str:
-    """One object; a finding and an error on a line each."""
+def render(report: Report, suppressions: list[dict[str, Any]] | None = None) -> str:
+    """One object; a finding and an error on a line each, and a suppression where these are asked for."""
     head = {"servelint": __version__, "files": report.files, "launches": len(report.launches)}
     head |= {name: count for name, count in (("known", report.known), ("unchanged", report.unchanged)) if count}
     lists = {
         "findings": [finding_data(finding) for finding in report.findings],
         "errors": [problem_data(problem) for problem in report.errors],
     }
+    if suppressions is not None:
+        lists["suppressions"] = suppressions
     parts = [f' "{name}": {encoded(value)}' for name, value in head.items()]
     parts += [f' "{name}": {_lines(items)}' for name, items in lists.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -7,6 +7,7 @@ import os
 
 from servelint.finding import Finding
 from servelint.masking import holds_secret
+from servelint.report.clean import escape
 from servelint.source import Source
 
 TYPE_CHECKING = False
@@ -16,10 +17,17 @@ if TYPE_CHECKING:
 
 def relative(path: str) -> str:
     """A path as seen from the current folder where it lies below it: no `./`, slashes only."""
+    if not path.isprintable():
+        path = "".join([escape(char) if _is_none(char) else char for char in path])
     if os.path.isabs(path):
         below = os.path.relpath(path)
         path = path if below == os.pardir or below.startswith(os.pardir + os.sep) else below
     return os.path.normpath(path).replace(os.sep, "/")
+
+
+def _is_none(char: str) -> bool:
+    """Whether no file's name has a character: one that came from a text, such as a path that YAML writes with escapes."""
+    return char == "\0" or "\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff"
 
 
 def utf16(text: str) -> int:

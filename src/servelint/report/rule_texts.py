@@ -21,7 +21,7 @@ def written(name: str, folders: tuple[str, ...]) -> dict[str, Any] | None:
                 return data
     try:
         return find_rule(name, rule_folder())
-    except (OSError, RuleError):
+    except (OSError, ValueError, RuleError):
         return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from servelint.linter import Report
+from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, impacts, problem_text, summary
 from servelint.rules.rule import SEVERITIES
@@ -20,7 +21,7 @@ def render(report: Report, as_json: bool, milliseconds: float | None, *, quiet: 
     if as_json:
         items = ",\n  ".join([encoded(row) for row in rows])
         return '{\n "statistics": [' + (f"\n  {items}\n ]" if rows else "]") + f',\n "errors": {len(report.errors)}\n}}\n'
-    cells = [(str(row["count"]), row["severity"], row["rule"], row["impact"], _fixes(row)) for row in rows]
+    cells = [(str(row["count"]), row["severity"], clean(row["rule"]), row["impact"], _fixes(row)) for row in rows]
     count, *widths = [max([len(row[column]) for row in cells], default=0) for column in range(4)]
     lines = []
     for number, *texts, fixes in cells:

@@ -47,7 +47,7 @@ def problem_text(problem: Problem, paint: Painter) -> str:
 def finding_text(finding: Finding, paint: Painter) -> str:
     source = finding.span.source
     line, column = source.position(finding.span.start)
-    head = paint(finding.severity, f"{finding.severity}[{finding.rule}]") + paint("bold", f": {clean(finding.message)}")
+    head = paint(finding.severity, f"{finding.severity}[{clean(finding.rule)}]") + paint("bold", f": {clean(finding.message)}")
     marks: list[tuple[Span, str, bool]] = [(finding.span, finding.label, True)]
     marks += [(related.span, related.message, False) for related in finding.related]
     here = [mark for mark in marks if mark[0].source is source]

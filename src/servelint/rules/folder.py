@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import yaml
 
-from servelint import yaml_nodes
+from servelint import trust, yaml_nodes
 from servelint.engines import catalog as catalogs
 from servelint.problem import Problem
-from servelint.rules.compile import RuleError, compile_rule, rule_files
+from servelint.rules.compile import RuleError, compile_rule
 from servelint.rules.condition import operands
 from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
@@ -45,10 +45,10 @@ class Book:
 def load(folder: str) -> Book:
     """The rules below a folder; a rule's id is its path there, `<area>/<name>`."""
     book = Book()
-    if not os.path.isdir(folder):
+    if not trust.is_folder(folder):
         book.problems.append(Problem(folder, "is no folder of rules"))
         return book
-    for path in rule_files(folder):
+    for path in _files(folder):
         wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
         source = _read(path)
         if isinstance(source, Problem):
@@ -63,10 +63,15 @@ def load(folder: str) -> Book:
     return book
 
 
+def _files(folder: str) -> list[str]:
+    """The rule files; what stands beside the areas is no rule."""
+    found = [path for path in trust.below(folder) if path.endswith(".yaml")]
+    return [path for path in found if os.path.dirname(path) != folder.rstrip(os.sep)]
+
+
 def _read(path: str) -> Source | Problem:
     try:
-        with open(path, "rb") as file:
-            return Source(path, file.read(_SIZE_AT_MOST).decode("utf-8-sig"))
+        return Source(path, trust.read(path, _SIZE_AT_MOST).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         return Problem(path, f"cannot be read: {error}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from servelint import trust
 from servelint.problem import Problem
 from servelint.settings_files import document, validate
 from servelint.settings_files.find import PYPROJECT, TABLE, shown
@@ -29,7 +30,7 @@ def load(path: str, problems: list[Problem], known: dict[str, Layer | None]) -> 
             )
             break
         seen.append(real)
-        if asked is not None and not os.path.isfile(path):
+        if asked is not None and not trust.is_file(path):
             _wrong(asked, path, f"there is no file {shown(path)}", problems)
             break
         if path not in known:

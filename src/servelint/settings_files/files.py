@@ -137,6 +137,13 @@ class SettingsFiles:
         """The folders of rules that any of the files asked for so far names."""
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
+    def every_layer(self) -> list[Layer]:
+        """The layers of all files that were asked for so far, those for some paths among them, and what is spoken."""
+        found: list[Layer] = []
+        for governing in self._by_path.values():
+            found += [*governing.layers, *governing.per_path]
+        return [*found, *self._spoken]
+
     def read_paths(self) -> list[str]:
         """The settings files that were read so far, those that others extend among them."""
         return list(self._read_layers)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import stat
+
+from servelint import trust
 
 NAME = "servelint.toml"
 PYPROJECT = "pyproject.toml"
@@ -46,24 +47,16 @@ class Finder:
 
 def _in(folder: str) -> str | None:
     own = os.path.join(folder, NAME)
-    if _is_file(own):
+    if trust.is_file(own):
         return own
     shared = os.path.join(folder, PYPROJECT)
-    return shared if _is_file(shared) and _has_table(shared) else None
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+    return shared if trust.is_file(shared) and _has_table(shared) else None
 
 
 def _has_table(path: str) -> bool:
     """Whether a pyproject.toml has the table. One that cannot be parsed may have it: its reader tells what is wrong."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(SIZE_AT_MOST)
+        data = trust.read(path, SIZE_AT_MOST)
     except OSError:
         return False
     if b"servelint" not in data or re.search(_MAYBE, data, re.MULTILINE) is None:

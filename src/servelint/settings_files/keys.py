@@ -73,6 +73,8 @@ KEYS = {
         Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
         Key("extend-exclude", GLOBS, "paths that are left out too", ()),
         Key("baseline", FILE, "the file of known findings, which are not told; read from the settings of the current folder"),
+        Key("trusted-suppressions", CHOICE, "whose comments, settings and baselines count: those of the files, or those of the"
+            " revision of --base; read from the settings of the current folder", "head", choices=("base", "head")),
         Key("force-exclude", SWITCH, "leave excluded files out also where they are named, as pre-commit does", False),
         Key("format", CHOICE, "how findings are printed; read from the settings of the current folder", "text",
             choices=FORMATS),

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from servelint import trust
 from servelint.problem import Problem
 from servelint.settings_files import keys, values
 from servelint.settings_files.document import Document
@@ -159,7 +160,7 @@ class _Reader:
     def _folders(self, key: Key, data: object, at: Path) -> tuple[str, ...] | None:
         texts = self._texts(key.name, data, at)
         for text, place in texts or []:
-            if not os.path.isdir(os.path.join(self.folder, text)):
+            if not trust.is_folder(os.path.join(self.folder, text)):
                 self.wrong(place, f'"{text}" is no folder')
         return tuple([shown(os.path.join(self.folder, text)) for text, _ in texts]) if texts is not None else None
 
