@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 
+from servelint import limits
 from servelint.comments import SIGN
 from servelint.discover import files, read_file
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch
 from servelint.problem import Problem
+from servelint.project import Project
 from servelint.readers import read
 from servelint.readers.neighbours import Neighbours
 from servelint.rules.rule import SEVERITIES
@@ -33,16 +35,18 @@ class Report:
     """What a check found.
 
     findings: by path, then by place;  errors: what could not be read or parsed
+    notes:    what was left unread on purpose, and is taken as unknown: files outside of the project
     files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
     paths:    the files that were looked at, where they are files
     known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
     """
 
-    __slots__ = ("errors", "files", "findings", "known", "launches", "paths", "sources", "unchanged")
+    __slots__ = ("errors", "files", "findings", "known", "launches", "notes", "paths", "sources", "unchanged")
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.errors: list[Problem] = []
+        self.notes: list[Problem] = []
         self.files = 0
         self.launches: list[Launch] = []
         self.sources: list[Source] = []
@@ -54,6 +58,7 @@ class Report:
         """Add what another report found."""
         self.findings += other.findings
         self.errors += other.errors
+        self.notes += other.notes
         self.files += other.files
         self.launches += other.launches
         self.sources += other.sources
@@ -103,8 +108,9 @@ def check_in_parallel(
 def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
     """The files to lint; none, and errors in the report, where settings files are wrong."""
     if isinstance(asked, Settings):
-        return list(files(paths, report.errors))
-    found = list(files(paths, report.errors, asked))
+        return list(files(paths, report.errors, notes=report.notes, outside=lambda _: asked.read_outside))
+    outside = lambda folder: asked.of_folder(folder).read_outside  # noqa: E731
+    found = list(files(paths, report.errors, asked, notes=report.notes, outside=outside))
     asked.check_names()
     if not asked.problems and not asked.faults:
         return found
@@ -120,14 +126,15 @@ def _one(path: str, asked: Asked) -> Report:
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
-        add_source(report, source, asked.of(path), beside(path))
+        settings = asked.of(path)
+        add_source(report, source, settings, beside(path, settings))
     return report
 
 
-def beside(path: str) -> Neighbours:
-    """The neighbours of a file."""
+def beside(path: str, settings: Settings = DEFAULT) -> Neighbours:
+    """The neighbours of a file: files of its project, and what the settings allow beside them."""
     folder = os.path.dirname(path)
-    return Neighbours(folder or ".", folder)
+    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside))
 
 
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
@@ -135,14 +142,24 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
     report.sources.append(source)
     try:
         reading = read(source, neighbours)
-        found = check_launches(source, reading.launches, settings, judging)
+        with limits.told(source.path) as cut:
+            found = check_launches(source, reading.launches, settings, judging)
+    except RecursionError:
+        report.errors.append(Problem(source.path, limits.NESTED.message))
+        return
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    report.errors += reading.problems
+    report.errors += _once([*reading.problems, *cut])
+    for problem, noted in neighbours.problems(source) if neighbours.refused else ():
+        (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches
     report.findings += found
+
+
+def _once(problems: list[Problem]) -> list[Problem]:
+    return list({repr(problem): problem for problem in problems}.values())
 
 
 def settle(report: Report) -> None:

@@ -17,7 +17,7 @@ from servelint.launch import Launch
 from servelint.masking import secrets_of, without
 from servelint.report.clean import clean
 from servelint.report.json_report import problem_data
-from servelint.report.text import Painter, problem_text
+from servelint.report.text import Painter, note_text, problem_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def run(args: list[str]) -> int:
             "launches": [launch_data(launch, _versions(launch, asked)) for launch in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
+        if report.notes:
+            data["notes"] = [problem_data(problem) for problem in report.notes]
         write_out(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     else:
         paint = Painter(False)
@@ -46,6 +48,8 @@ def run(args: list[str]) -> int:
         write_out("".join([text + "\n" for text in texts]))
         for problem in report.errors:
             print(problem_text(problem, paint), file=sys.stderr)
+        for problem in report.notes:
+            print(note_text(problem, paint), file=sys.stderr)
         if not shown and not report.errors:
             print("servelint: no launch found", file=sys.stderr)
     return options.status(report)

@@ -24,6 +24,8 @@ def render(report: Report) -> str:
         "errors": [problem_data(problem) for problem in report.errors],
     }
     parts = [f' "{name}": {json.dumps(value)}' for name, value in head.items()]
+    if report.notes:
+        lists["notes"] = [problem_data(problem) for problem in report.notes]
     parts += [f' "{name}": {_lines(items)}' for name, items in lists.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
