@@ -92,7 +92,7 @@ class TestFilesThatAFileNames:
     def test_outside_of_it_are_read_where_the_settings_say_so(self, project: Path) -> None:
         Path("deploy/run.sh").write_text(SCRIPT % "../../other/util.sh")
         for allowed in (str(project.parent / "other"),), True:
-            assert rules(check(["deploy"], Settings(read_outside=allowed))) == [RULE]  # type: ignore[arg-type]
+            assert rules(check(["deploy"], Settings(read_outside=allowed))) == [RULE]
         assert rules(check(["deploy"], Settings(read_outside=(str(project.parent / "oth"),)))) == []
 
     def test_the_settings_file_says_so_from_its_own_folder(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,10 +76,13 @@ def told(path: str) -> Iterator[list[Problem]]:
 
 # -- of files
 
-FILE = Bound(1 << 20, "bytes", "not read: {size}, and servelint reads files of up to 1 MiB")
+FILE = Bound(1 << 19, "bytes", "not read: {size}, and servelint reads files of up to 512 KiB")
 DATA = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of this kind up to 4 MiB")
 """Notebooks and JSON: the pictures in them are no text that takes time."""
 NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
+
+TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most} seconds of the processor")
+"""The last of all, and the only one that depends on the machine: only `servelint` on files stops for it."""
 
 # -- of texts
 
@@ -92,6 +95,12 @@ VALUES = Bound(
 JSON_DEPTH = Bound(64, "levels", "not read: the JSON is nested more than {most} levels deep")
 JSON_DIGITS = Bound(150, "digits", "not read: a number of more than {most} digits")
 SCRIPT = Bound(1 << 18, "characters", "not read: a script of more than {most} characters; split it")
+
+DEFAULTS = Bound(32, "levels", "not filled in: defaults of variables nested more than {most} levels deep")
+PIECES = Bound(
+    300_000, "pieces of text", "not read: to read it takes more than {most} pieces of text, a measure of work; split it"
+)
+"""For what no other bound stops: nearly all work on a file makes texts out of pieces."""
 
 # -- of launches
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 
-from servelint import limits
+from servelint import clock, limits
 from servelint.comments import SIGN
 from servelint.discover import files, read_file
 from servelint.finding import Finding
@@ -18,6 +19,7 @@ from servelint.rules.rule import SEVERITIES
 from servelint.settings import DEFAULT, Settings
 from servelint.source import Source
 from servelint.suppress import suppress
+from servelint.text import METER, TooMuchWork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def check_in_parallel(
     here = os.getpid()
 
     def lint(path: str) -> Report:
-        one = _one(path, asked)
+        one = _in_time(path, asked)
         if done is not None and os.getpid() == here:
             done(len(found), count)  # the other processes are as far, about
         return one
@@ -103,6 +105,18 @@ def check_in_parallel(
         report.add(one)
     settle(report)
     return report
+
+
+def _in_time(path: str, asked: Asked) -> Report:
+    """The same as _one, unless it takes too long."""
+    try:
+        with clock.running():
+            return _one(path, asked)
+    except clock.TooLong:
+        report = Report()
+        report.files, report.paths = 1, [path]
+        report.errors.append(Problem(path, limits.TIME.message))
+        return report
 
 
 def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
@@ -140,10 +154,14 @@ def beside(path: str, settings: Settings = DEFAULT) -> Neighbours:
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
     """Lint one source into a report."""
     report.sources.append(source)
+    METER.left = limits.PIECES.most
     try:
         reading = read(source, neighbours)
         with limits.told(source.path) as cut:
             found = check_launches(source, reading.launches, settings, judging)
+    except TooMuchWork:
+        report.errors.append(Problem(source.path, limits.PIECES.message))
+        return
     except RecursionError:
         report.errors.append(Problem(source.path, limits.NESTED.message))
         return
@@ -151,6 +169,8 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
+    finally:
+        METER.left = math.inf
     report.errors += _once([*reading.problems, *cut])
     for problem, noted in neighbours.problems(source) if neighbours.refused else ():
         (report.notes if noted else report.errors).append(problem)
