@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from servelint.discover import SIZE_AT_MOST, decode, files, read_file
+from servelint import limits
+from servelint.discover import decode, files, read_file
 from servelint.problem import Problem
 from servelint.source import Source
 from tests.launching import shown
@@ -163,14 +164,17 @@ class TestLinks:
         assert listed("gone.sh") == ([], ["gone.sh:1:1: cannot be read: No such file or directory"])
 
 
+NO_FILE = "not a regular file; what a pipe or a device gives is read from standard input, as -"
+
+
 class TestPipes:
     def test_are_not_waited_for(self) -> None:
         os.mkfifo("run.sh")
         assert listed(".") == ([], [])
-        assert problem_of("run.sh") == "run.sh:1:1: not a regular file"
+        assert problem_of("run.sh") == f"run.sh:1:1: {NO_FILE}"
 
     def test_nor_devices(self) -> None:
-        assert problem_of("/dev/null") == "/dev/null:1:1: not a regular file"
+        assert problem_of("/dev/null") == f"/dev/null:1:1: {NO_FILE}"
 
 
 class TestReading:
@@ -226,12 +230,13 @@ class TestReading:
 
     def test_a_folder(self) -> None:
         Path("a").mkdir()
-        assert problem_of("a") == "a:1:1: not a regular file"
+        assert problem_of("a") == f"a:1:1: {NO_FILE}"
 
     def test_one_without_permission(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(path: str, flags: int) -> int:
             raise PermissionError(13, "Permission denied", path)
 
+        write("run.sh")
         monkeypatch.setattr("os.open", refuse)
         problem = read_file("run.sh")
         monkeypatch.undo()
@@ -262,10 +267,10 @@ class TestLargeFiles:
     def test_one_with_an_engine_is_an_error(self, large: Path) -> None:
         with large.open("ab") as file:
             file.write(SCRIPT)
-        assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files up to 4 MiB"
+        assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files of up to 1 MiB"
 
     def test_data_is_passed_over(self) -> None:
-        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * SIZE_AT_MOST)
+        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * limits.DATA.most)
         assert read_file("results.json") is None
 
     def test_a_binary_one_is_passed_over(self, large: Path) -> None:
@@ -274,9 +279,9 @@ class TestLargeFiles:
         assert read_file("large.sh") is None
 
     def test_a_name_that_stands_on_the_border_of_what_is_read_at_once(self) -> None:
-        write("run.sh", content=b"#" * ((1 << 20) - 2) + b"vllm" + b"#" * SIZE_AT_MOST)
-        assert "not read: 5.0 MiB" in problem_of("run.sh")
+        write("run.sh", content=b"#" * ((1 << 20) - 2) + b"vllm" + b"#" * limits.FILE.most)
+        assert "not read: 2.0 MiB" in problem_of("run.sh")
 
     def test_the_largest_that_is_read(self) -> None:
-        write("run.sh", content=SCRIPT + b"#" * (SIZE_AT_MOST - len(SCRIPT)))
-        assert len(text_of("run.sh").text) == SIZE_AT_MOST
+        write("run.sh", content=SCRIPT + b"#" * (limits.FILE.most - len(SCRIPT)))
+        assert len(text_of("run.sh").text) == limits.FILE.most

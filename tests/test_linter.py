@@ -156,7 +156,7 @@ class TestBadFiles:
         report = check(["missing.yml", "pipe.sh", "good.sh"])
         assert [shown(error) for error in report.errors] == [
             "missing.yml:1:1: cannot be read: No such file or directory",
-            "pipe.sh:1:1: not a regular file",
+            "pipe.sh:1:1: not a regular file; what a pipe or a device gives is read from standard input, as -",
         ]
         assert findings(report) == [(RANGE, "good.sh", 1)]
 

@@ -5,33 +5,49 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from servelint import limits, opening
 from servelint.problem import Problem
+from servelint.project import Project
 from servelint.readers import mentions_engine
 from servelint.readers.recognise import CANDIDATE
 from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.settings_files.files import SettingsFiles
+    from typing import IO
 
-SIZE_AT_MOST = 4 << 20
-"""Bytes (4 MiB). A larger script or YAML file that mentions an engine is an error; other large files are data."""
+    from servelint.project import Outside
+    from servelint.settings_files.files import SettingsFiles
 
 SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
 )
 """Folders that are never searched."""
+_LEADS_OUT = "not read: a link that leads out of the project; name the file itself, or allow its folder by read-outside"
+_NO_FILE = "not a regular file; what a pipe or a device gives is read from standard input, as -"
+_DATA = (".json", ".ipynb")
 _CHUNK = 1 << 20
 _OVERLAP = 64
+_SEARCHED = 64 << 20
+"""Bytes (64 MiB) of a file that is too large in which an engine is looked for."""
 
 
-def files(paths: list[str], problems: list[Problem], settings: SettingsFiles | None = None) -> Iterator[str]:
+def files(
+    paths: list[str],
+    problems: list[Problem],
+    settings: SettingsFiles | None = None,
+    *,
+    notes: list[Problem] | None = None,
+    outside: Callable[[str], Outside] | None = None,
+) -> Iterator[str]:
     """The files to look at: a file that is named is always taken, a folder is walked, links to folders are not followed.
 
     What cannot be read is added to problems. A file comes once, even if it is named twice.
     settings: those that say what is left out, if any do
+    notes:    is told of links in a folder that lead out of the project; they are not followed
+    outside:  what the settings of a folder allow beside the project
     """
     seen: set[str] = set()
     for path in paths:
@@ -41,7 +57,7 @@ def files(paths: list[str], problems: list[Problem], settings: SettingsFiles | N
             problems.append(Problem(path, _reason(error)))
             continue
         if stat.S_ISDIR(info.st_mode):
-            found: Iterable[str] = _walk(path, problems, settings)
+            found: Iterable[str] = _walk(path, problems, settings, [] if notes is None else notes, outside)
         else:
             found = [path] if settings is None or not settings.leaves_out(path) else []
         for file in found:
@@ -51,7 +67,13 @@ def files(paths: list[str], problems: list[Problem], settings: SettingsFiles | N
                 yield file
 
 
-def _walk(folder: str, problems: list[Problem], settings: SettingsFiles | None) -> Iterator[str]:
+def _walk(
+    folder: str,
+    problems: list[Problem],
+    settings: SettingsFiles | None,
+    notes: list[Problem],
+    outside: Callable[[str], Outside] | None,
+) -> Iterator[str]:
     folders = [folder]
     while folders:
         here = folders.pop()
@@ -68,7 +90,11 @@ def _walk(folder: str, problems: list[Problem], settings: SettingsFiles | None) 
                 if entry.name not in SKIPPED and not (left_out is not None and left_out(entry.name)):
                     deeper.append(_shown(here, entry.name))
             elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
-                yield _shown(here, entry.name)
+                path = _shown(here, entry.name)
+                if entry.is_symlink() and not Project(here, outside(here) if outside is not None else ()).holds(path):
+                    notes.append(Problem(path, _LEADS_OUT))
+                else:
+                    yield path
         folders += reversed(deeper)
 
 
@@ -86,16 +112,14 @@ def _regular(entry: os.DirEntry[str]) -> bool:
 def read_file(path: str) -> Source | Problem | None:
     """A file's text; None if it is binary or mentions no engine, a problem if it does and cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        try:
-            info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode):
-                return Problem(path, "not a regular file")
-            if info.st_size > SIZE_AT_MOST:
-                return _too_large(path, descriptor, info.st_size)
-            data = os.read(descriptor, SIZE_AT_MOST + 1)
-        finally:
-            os.close(descriptor)
+        most = bound(path).most
+        with os.fdopen(opening.descriptor(path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(most + 1) if size <= most else b""
+            if size > most or len(data) > most:
+                return _too_large(path, file, max(size, most + 1))
+    except opening.NotRegular:
+        return Problem(path, _NO_FILE)
     except (OSError, ValueError) as error:
         return Problem(path, _reason(error))
     return decode(path, data)
@@ -125,19 +149,31 @@ def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
     return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
 
 
-def _too_large(path: str, descriptor: int, size: int) -> Problem | None:
-    tail = b""
+def bound(path: str) -> limits.Bound:
+    """How large a file may be, by its name."""
+    return limits.DATA if path.lower().endswith(_DATA) else limits.FILE
+
+
+def too_large(path: str, size: int) -> Problem:
+    """What is told of a text of so many bytes."""
+    return Problem(path, bound(path).says.format(size=f"{size / (1 << 20):.1f} MiB"))
+
+
+def _too_large(path: str, file: IO[bytes], size: int) -> Problem | None:
     if path.lower().endswith(".json"):
         return None  # a data set, a benchmark's results
-    while chunk := os.read(descriptor, _CHUNK):
+    file.seek(0)
+    tail = b""
+    for _ in range(_SEARCHED // _CHUNK):
+        chunk = file.read(_CHUNK)
         if b"\0" in chunk:
             return None
         if mentions_engine(tail + chunk):
-            return Problem(
-                path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {SIZE_AT_MOST >> 20} MiB"
-            )
+            return too_large(path, size)
+        if not chunk:
+            return None
         tail = chunk[-_OVERLAP:]
-    return None
+    return Problem(path, f"not read: {size / (1 << 20):.1f} MiB, of which the first {_SEARCHED >> 20} name no engine")
 
 
 def _reason(error: Exception) -> str:

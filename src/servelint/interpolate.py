@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from servelint import limits
 from servelint.text import EMPTY, Piece, Text, unknown
 
 Lookup = Callable[[str], "Text | None"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_DEPTH = 32
+_BRACES = re.compile(r"\$\$|\$\{|\}")
 
 
 def nothing(name: str) -> Text | None:
@@ -31,8 +32,9 @@ def interpolate(text: Text, lookup: Lookup, depth: int = 0) -> Text:
     parts: list[Text] = []
     done = 0
     at = flat.find("$")
+    closing = _closings(flat) if "${" in flat else {}
     while at != -1:
-        end, value = _reference(text, at, lookup, depth)
+        end, value = _reference(text, at, lookup, depth, closing)
         if end > at:
             parts.append(text.cut(done, at))
             parts.append(value)
@@ -42,7 +44,7 @@ def interpolate(text: Text, lookup: Lookup, depth: int = 0) -> Text:
     return Text.join(parts)
 
 
-def _reference(text: Text, at: int, lookup: Lookup, depth: int) -> tuple[int, Text]:
+def _reference(text: Text, at: int, lookup: Lookup, depth: int, closing: dict[int, int]) -> tuple[int, Text]:
     """The end and the value of the reference at an offset; (at, EMPTY) if there is none."""
     flat = text.flat
     if flat.startswith("$$", at):
@@ -53,8 +55,8 @@ def _reference(text: Text, at: int, lookup: Lookup, depth: int) -> tuple[int, Te
         return at, EMPTY
     if not braced:
         return name.end(), _value(text, at, name.end(), name.group(), lookup)
-    close = _closing(flat, name.end())
-    if close == -1 or depth > _DEPTH:
+    close = closing.get(at, -1)
+    if close == -1 or limits.DEFAULTS.passed(depth, text):
         return at, EMPTY
     operator = re.compile(r":?[-?+]").match(flat, name.end())
     if flat[name.end()] == "}":
@@ -84,20 +86,13 @@ def _value(text: Text, at: int, end: int, name: str, lookup: Lookup) -> Text:
     return known.placed(span, assumed=True)
 
 
-def _closing(flat: str, at: int) -> int:
-    """The offset of the brace that closes a `${` whose name ends at an offset, or -1."""
-    depth = 1
-    while at < len(flat):
-        if flat.startswith("$$", at):
-            at += 2
-            continue
-        if flat.startswith("${", at):
-            depth += 1
-            at += 2
-            continue
-        if flat[at] == "}":
-            depth -= 1
-            if depth == 0:
-                return at
-        at += 1
-    return -1
+def _closings(flat: str) -> dict[int, int]:
+    """Where each `${` starts -> the offset of the brace that closes it."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for match in _BRACES.finditer(flat):
+        if match.group() == "${":
+            opened.append(match.start())
+        elif match.group() == "}" and opened:
+            found[opened.pop()] = match.start()
+    return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from servelint import limits
 from servelint.text import HOLE, Piece, Text
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -25,7 +26,6 @@ _WORD = re.compile(r"-?[A-Za-z]+")
 _CHUNK = re.compile(r'[^"\\\x00-\x1f]+')
 _DELIMITED = re.compile(r"[^,\]}\s]*")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_DEPTH = 64
 
 OBJECT, ARRAY, STRING, NUMBER, WORD, UNKNOWN = "object", "array", "string", "number", "word", "unknown"
 
@@ -80,6 +80,10 @@ class _Stop(Exception):
         self.fault = JsonFault(message, offset)
 
 
+class _TooDeep(Exception):
+    pass
+
+
 class _Parser:
     def __init__(self, text: Text) -> None:
         self.source = text
@@ -95,6 +99,8 @@ class _Parser:
                 raise _Stop("text after the end of the JSON value", self.at)
         except _Stop as stop:
             return stop.fault
+        except _TooDeep:
+            return JsonNode(UNKNOWN, self.source)  # an engine may well take it
         return node
 
     def space(self) -> None:
@@ -105,8 +111,8 @@ class _Parser:
         return self.flat[self.at : self.at + 1]
 
     def node(self, depth: int) -> JsonNode:
-        if depth > _DEPTH:
-            raise _Stop("nested too deeply", self.at)
+        if limits.JSON_DEPTH.passed(depth, self.source):
+            raise _TooDeep
         start, char = self.at, self.peek()
         if char == "{":
             return self.object(depth)
@@ -123,7 +129,9 @@ class _Parser:
             self.at = number.end()
             whole = not (number.group(1) or number.group(2))
             # a float of any length parses; an int of thousands of digits is refused by Python itself
-            value = int(number.group()) if whole and len(number.group()) < 400 else float(number.group())
+            if whole and limits.JSON_DIGITS.passed(len(number.group()), self.source):
+                return JsonNode(UNKNOWN, self.source.cut(start, self.at))
+            value = int(number.group()) if whole else float(number.group())
             return JsonNode(NUMBER, self.source.cut(start, self.at), value)
         word = _WORD.match(self.flat, start)
         if word and word.group() in _WORDS:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
 
+from servelint import clock, limits
 from servelint.comments import SIGN
 from servelint.discover import files, read_file
 from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch
 from servelint.problem import Problem
+from servelint.project import Project
 from servelint.readers import read
 from servelint.readers.neighbours import Neighbours
 from servelint.rules.rule import SEVERITIES
 from servelint.settings import DEFAULT, Settings
 from servelint.source import Source
 from servelint.suppress import Silenced, suppress
+from servelint.text import METER, TooMuchWork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,17 +37,19 @@ class Report:
     """What a check found.
 
     findings: by path, then by place;  errors: what could not be read or parsed
+    notes:    what was left unread on purpose, and is taken as unknown: files outside of the project
     files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
     paths:    the files that were looked at, where they are files
     silenced: what comments speak for
     known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
     """
 
-    __slots__ = ("errors", "files", "findings", "known", "launches", "paths", "silenced", "sources", "unchanged")
+    __slots__ = ("errors", "files", "findings", "known", "launches", "notes", "paths", "silenced", "sources", "unchanged")
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.errors: list[Problem] = []
+        self.notes: list[Problem] = []
         self.files = 0
         self.launches: list[Launch] = []
         self.sources: list[Source] = []
@@ -56,6 +62,7 @@ class Report:
         """Add what another report found."""
         self.findings += other.findings
         self.errors += other.errors
+        self.notes += other.notes
         self.files += other.files
         self.launches += other.launches
         self.sources += other.sources
@@ -92,7 +99,7 @@ def check_in_parallel(
     here = os.getpid()
 
     def lint(path: str) -> Report:
-        one = _one(path, asked)
+        one = _in_time(path, asked)
         if done is not None and os.getpid() == here:
             done(len(found), count)  # the other processes are as far, about
         return one
@@ -103,11 +110,24 @@ def check_in_parallel(
     return report
 
 
+def _in_time(path: str, asked: Asked) -> Report:
+    """The same as _one, unless it takes too long."""
+    try:
+        with clock.running():
+            return _one(path, asked)
+    except clock.TooLong:
+        report = Report()
+        report.files, report.paths = 1, [path]
+        report.errors.append(Problem(path, limits.TIME.message))
+        return report
+
+
 def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
     """The files to lint; none, and errors in the report, where settings files are wrong."""
     if isinstance(asked, Settings):
-        return list(files(paths, report.errors))
-    found = list(files(paths, report.errors, asked))
+        return list(files(paths, report.errors, notes=report.notes, outside=lambda _: asked.read_outside))
+    outside = lambda folder: asked.of_folder(folder).read_outside  # noqa: E731
+    found = list(files(paths, report.errors, asked, notes=report.notes, outside=outside))
     asked.check_names()
     if not asked.problems and not asked.faults:
         return found
@@ -123,29 +143,46 @@ def _one(path: str, asked: Asked) -> Report:
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
-        add_source(report, source, asked.of(path), beside(path))
+        settings = asked.of(path)
+        add_source(report, source, settings, beside(path, settings))
     return report
 
 
-def beside(path: str) -> Neighbours:
-    """The neighbours of a file."""
+def beside(path: str, settings: Settings = DEFAULT) -> Neighbours:
+    """The neighbours of a file: files of its project, and what the settings allow beside them."""
     folder = os.path.dirname(path)
-    return Neighbours(folder or ".", folder)
+    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside))
 
 
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
     """Lint one source into a report."""
     report.sources.append(source)
+    METER.left = limits.PIECES.most
     try:
         reading = read(source, neighbours)
-        found = check_launches(source, reading.launches, settings, judging, report.silenced)
+        with limits.told(source.path) as cut:
+            found = check_launches(source, reading.launches, settings, judging, report.silenced)
+    except TooMuchWork:
+        report.errors.append(Problem(source.path, limits.PIECES.message))
+        return
+    except RecursionError:
+        report.errors.append(Problem(source.path, limits.NESTED.message))
+        return
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    report.errors += reading.problems
+    finally:
+        METER.left = math.inf
+    report.errors += _once([*reading.problems, *cut])
+    for problem, noted in neighbours.problems(source) if neighbours.refused else ():
+        (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches
     report.findings += found
+
+
+def _once(problems: list[Problem]) -> list[Problem]:
+    return list({repr(problem): problem for problem in problems}.values())
 
 
 def settle(report: Report) -> None:

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.project import Outside
+
 PROFILES = ("default", "strict", "audit")
 """What is certain and worth stopping for; best practice as well; everything, low confidence too."""
 
@@ -37,6 +39,7 @@ class Settings:
     fail_on:           the least severity that makes the exit status 1, or `never`
     rule_settings:     rule id or area -> what is set for it: `severity`, and the options that the rule has
     selections:        layers of select and ignore, in the place of these two
+    read_outside:      folders outside of the project whose files may be read where a file names them; True: any file
     """
 
     __slots__ = (
@@ -45,6 +48,7 @@ class Settings:
         "gpu",
         "gpu_count",
         "profile",
+        "read_outside",
         "rule_settings",
         "rules",
         "selections",
@@ -64,6 +68,7 @@ class Settings:
         fail_on: str = "error",
         rule_settings: dict[str, dict[str, Any]] | None = None,
         selections: tuple[Selection, ...] | None = None,
+        read_outside: Outside = (),
     ) -> None:
         if selections is None:
             selections = (Selection(select or None, (), ignore),) if select or ignore else ()
@@ -76,6 +81,7 @@ class Settings:
         self.gpu_count = gpu_count
         self.fail_on = fail_on
         self.rule_settings = rule_settings or {}
+        self.read_outside = read_outside
 
     def with_release(self, engine: str, release: str) -> Settings:
         """The same, with a release of an engine."""
@@ -89,6 +95,7 @@ class Settings:
             fail_on=self.fail_on,
             rule_settings=self.rule_settings,
             selections=self.selections,
+            read_outside=self.read_outside,
         )
 
     def of(self, _path: str) -> Settings:

@@ -7,6 +7,7 @@ shell word inside a folded scalar still knows the characters the user typed.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable
 
@@ -14,6 +15,22 @@ from servelint.source import Source, Span
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
+
+
+class TooMuchWork(Exception):
+    """What a file asks for takes more pieces of text than are made for one file."""
+
+
+class Meter:
+    """Counts the pieces of the texts that are made: nearly all that a reader does makes some. left: how many may be made yet"""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left: float = math.inf
+
+
+METER = Meter()
 
 
 class Piece:
@@ -91,6 +108,9 @@ class Text:
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
+        METER.left -= len(self.pieces)
+        if METER.left < 0:
+            raise TooMuchWork
         self.flat = "".join([piece.text for piece in self.pieces])
         self._starts: list[int] | None = None
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import yaml
 
+from servelint import limits
 from servelint.problem import Problem
 from servelint.source import Source, Span
 from servelint.text import HOLE, Piece, Text
@@ -35,9 +36,6 @@ _ESCAPES = {
     "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029", "\n": "", "\r": "",
 }  # fmt: skip
 _WHITE = (" ", "\t", "\n")
-_MERGES_AT_MOST = 10_000
-_DEPTH_AT_MOST = 500
-_TOO_DEEP = "not read: the YAML is nested too deeply"
 _GAP, _PERHAPS = "!servelint/gap", "!servelint/perhaps"
 """The tags that servelint.template_nodes gives to what a template writes or may leave out."""
 
@@ -72,8 +70,10 @@ def _composed(source: Source, text: str) -> tuple[list[Node], Problem | None]:
     """The documents of a text that has the offsets of a source."""
     nodes: list[Node] = []
     try:
-        if _too_deep(text):
-            return nodes, Problem(source.path, _TOO_DEEP)
+        refused = _too_much(text)
+        if refused is not None:
+            bound, at = refused
+            return nodes, Problem(source.path, bound.message, *source.position(min(at, len(source.text))))
         loader = Loader(text)
         try:
             while loader.check_node():
@@ -90,33 +90,45 @@ def _composed(source: Source, text: str) -> tuple[list[Node], Problem | None]:
         line, column = source.position(min(error.position, len(source.text)))
         return nodes, Problem(source.path, f"not valid YAML: {error.reason}", line, column)
     except RecursionError:
-        return nodes, Problem(source.path, _TOO_DEEP)
+        return nodes, Problem(source.path, limits.YAML_DEPTH.message)
     except UnicodeEncodeError as error:
         line, column = source.position(error.start)
         return nodes, Problem(source.path, "not valid YAML: a lone surrogate", line, column)
     return nodes, None
 
 
-def _too_deep(text: str) -> bool:
-    """Whether composing the nodes might overflow the stack of libyaml's composer, which ends the process."""
-    if sum([text.count(opening) for opening in ("[", "{", "- ", "? ")]) <= _DEPTH_AT_MOST:
-        return False
+def _too_much(text: str) -> tuple[limits.Bound, int] | None:
+    """The bound that a text passes, and where: to compose its nodes might overflow the stack of libyaml's composer, which ends
+    the process, or take all memory."""
+    depth_at_most, nodes_at_most = limits.YAML_DEPTH.most, limits.YAML_NODES.most
+    openings = sum([text.count(opening) for opening in ("[", "{", "- ", "? ")])
+    # what starts a node: a line, a comma, a colon or an opening
+    if openings <= depth_at_most and openings + sum([text.count(sign) for sign in "\n,:"]) <= nodes_at_most:
+        return None
     loader = Loader(text)
-    depth = 0
+    depth = nodes = 0
     try:
         while loader.check_event():
             event = loader.get_event()
+            if isinstance(event, yaml.NodeEvent):
+                nodes += 1
+                if nodes > nodes_at_most:
+                    return limits.YAML_NODES, _index(event)
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
-                if depth > _DEPTH_AT_MOST:
-                    return True
+                if depth > depth_at_most:
+                    return limits.YAML_DEPTH, _index(event)
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
     except yaml.YAMLError:
-        return False  # the composer stops there as well
+        return None  # the composer stops there as well
     finally:
         loader.dispose()
-    return False
+    return None
+
+
+def _index(event: yaml.Event) -> int:
+    return event.start_mark.index if event.start_mark is not None else 0
 
 
 def entries(node: Node | None) -> Entries:
@@ -141,7 +153,9 @@ def entries(node: Node | None) -> Entries:
 def _merge(node: Node, found: Entries, seen: set[int]) -> None:
     """Add what a merge key brings; what is there already wins. `seen` keeps an alias bomb from being unrolled."""
     waiting = [node]
-    while waiting and len(seen) < _MERGES_AT_MOST:
+    while waiting:
+        if limits.YAML_MERGES.passed(len(seen), None):
+            break
         node = waiting.pop(0)
         if id(node) in seen:
             continue

@@ -250,9 +250,7 @@ def test_the_brackets_and_quotes_of_a_word() -> None:
     assert sites(launch.argv) == marks
 
 
-@pytest.mark.parametrize(
-    "text", ['{"cmd": "vllm serve', '{"vllm": }', "[" * 5000 + '"vllm"', '{"a": 1} {"cmd": "vllm serve m"}']
-)
+@pytest.mark.parametrize("text", ['{"cmd": "vllm serve', '{"vllm": }', '{"a": 1} {"cmd": "vllm serve m"}'])
 def test_what_is_no_json(text: str) -> None:
     assert launches_in(text, "recipe.json") == []
 

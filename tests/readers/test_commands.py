@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from servelint import limits
 from servelint.launch import Launch
+from servelint.readers import read
+from servelint.source import Source
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 
@@ -163,7 +166,9 @@ class TestShells:
         script = "vllm serve m"
         for _ in range(8):
             script = "sh -c " + "'" + script.replace("'", "'\\''") + "'"
-        assert launches_in(script, "run.sh") == []
+        found = read(Source("run.sh", script))
+        assert found.launches == []
+        assert [one.message for one in found.problems] == [limits.SCRIPTS.message]
 
 
 class TestContainers:

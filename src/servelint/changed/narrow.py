@@ -11,8 +11,9 @@ from servelint.finding import Finding
 from servelint.fixes.effect import variables
 from servelint.launch import Launch
 from servelint.linter import Report, add_source
+from servelint.project import Project
 from servelint.readers import read
-from servelint.readers.neighbours import Neighbours, from_disk
+from servelint.readers.neighbours import Neighbours
 from servelint.settings_files.files import SettingsFiles
 from servelint.settings_files.layer import IN_FILE
 from servelint.source import Source, Span
@@ -64,6 +65,7 @@ class _File:
         self.changes = changes
         self.change = changes.of(source.path)
         self.asked = asked
+        self._disk = Project(os.path.dirname(source.path) or ".", asked.of(source.path).read_outside)
         self._same: Counter[tuple[object, ...]] | None = None
         self._all: bool | None = None
         self._now: dict[tuple[int, int], list[Content]] = {}
@@ -94,7 +96,7 @@ class _File:
 
         def fetch(path: str) -> bytes | None:
             used.append(path)
-            return from_disk(path)
+            return self._disk(path)
 
         folder = os.path.dirname(self.source.path)
         now = read(Source(self.source.path, self.source.text, self.source.encoding), Neighbours(folder or ".", folder, fetch))
@@ -114,7 +116,7 @@ class _File:
 
         def fetch(path: str) -> bytes | None:
             used.append(path)
-            return from_disk(path)
+            return self._disk(path)
 
         again = Source(self.source.path, self.source.text, self.source.encoding)
         add_source(Report(), again, self.asked.of(self.source.path), Neighbours(folder or ".", folder, fetch))
@@ -136,10 +138,10 @@ class _File:
         """A file as it was at the revision. What git does not follow is taken as it is."""
         place = self.changes.place(path)
         if place is None:
-            return from_disk(path)
+            return self._disk(path)
         change = self.changes.files.get(place)
         if change is None and place not in self.changes.gone:
-            return from_disk(path)
+            return self._disk(path)
         return self.changes.before(place)
 
 

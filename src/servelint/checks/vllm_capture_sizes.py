@@ -8,6 +8,7 @@ CUDA graphs nothing is checked.
 from __future__ import annotations
 
 from servelint.checks.values import whole
+from servelint.digits import is_whole
 from servelint.engines.config import Config
 from servelint.json_nodes import ARRAY, NUMBER, OBJECT
 
@@ -48,7 +49,7 @@ def _sizes(config: Config) -> list[int] | None:
     setting = config.setting("cudagraph-capture-sizes")
     if setting is not None:
         words = [word.text.flat for word in setting.values if word.text.known and not word.many]
-        return [int(word) for word in words] if len(words) == len(setting.values) and all(map(str.isdigit, words)) else None
+        return [int(word) for word in words] if len(words) == len(setting.values) and all(map(is_whole, words)) else None
     node = config.reading.parsed("compilation-config")
     member = node.members.get("cudagraph_capture_sizes") if node is not None and node.kind == OBJECT else None
     if member is None or member[1].kind != ARRAY or member[1].open:

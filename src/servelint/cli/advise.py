@@ -10,6 +10,7 @@ from servelint.advise.profiles import Objective, UseCase
 from servelint.advise.recommendation import recommend
 from servelint.cli import files, options
 from servelint.cli.told import tell
+from servelint.digits import is_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _out(text: str, path: str | None, usage: argparse.ArgumentParser) -> int:
 
 
 def _count(text: str) -> int:
-    value = int(text) if text.isdecimal() else 0
+    value = int(text) if is_whole(text) else 0
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
     return value

@@ -17,7 +17,7 @@ from servelint.masking import hide, of_word, secrets_of, words
 from servelint.report.clean import escapes
 from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data
-from servelint.report.text import Painter, problem_text
+from servelint.report.text import Painter, note_text, problem_text
 from servelint.secret_shapes import MASK
 
 TYPE_CHECKING = False
@@ -45,12 +45,16 @@ def run(args: list[str]) -> int:
             "launches": [data_of(launch) for launch in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
+        if report.notes:
+            data["notes"] = [problem_data(problem) for problem in report.notes]
         write_out(encoded(data, indent=1, secrets=arguments.show_secrets) + "\n")
     else:
         paint = Painter(False)
         write_out("".join([launch_text(launch, data_of(launch)) + "\n" for launch in shown]))
         for problem in report.errors:
             tell(problem_text(problem, paint))
+        for problem in report.notes:
+            tell(note_text(problem, paint))
         if not shown and not report.errors:
             tell("servelint: no launch found")
     return options.status(report)

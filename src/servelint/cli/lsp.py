@@ -6,6 +6,7 @@ import sys
 
 from servelint.cli import options
 from servelint.cli.told import tell
+from servelint.digits import is_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _address(text: str, usage: argparse.ArgumentParser) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
+    if not host or not is_whole(port) or int(port) > 65535:
         usage.error(f'"{text}" is not an address; write HOST:PORT, such as 127.0.0.1:2087')
     return host.strip("[]"), int(port)
 

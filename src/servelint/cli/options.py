@@ -222,7 +222,7 @@ def _text(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.A
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
-        add_source(report, source, settings, beside(name))
+        add_source(report, source, settings, beside(name, settings))
     return report
 
 
@@ -258,9 +258,10 @@ def rule_problems(asked: SettingsFiles) -> list[Problem]:
 
 
 def _stdin(name: str) -> Source | Problem | None:
-    from servelint.discover import SIZE_AT_MOST, decode
+    from servelint.discover import bound, decode
 
-    data = sys.stdin.buffer.read(SIZE_AT_MOST + 1)
-    if len(data) > SIZE_AT_MOST:
-        return Problem(name, f"not read: servelint reads up to {SIZE_AT_MOST >> 20} MiB")
+    most = bound(name).most
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        return Problem(name, bound(name).says.format(size=f"more than {most >> 20} MiB"))
     return decode(name, data)

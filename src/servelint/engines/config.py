@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
+from servelint.digits import is_whole
 from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Setting
 from servelint.engines.catalog import Catalog
@@ -279,7 +280,7 @@ class Config:
         site: Span | None = None
         if isinstance(visible.value, str):
             devices = [one.strip() for one in visible.value.split(",")]
-            if all(one.isdigit() or one.startswith(("GPU-", "MIG-")) for one in devices):
+            if all(is_whole(one) or one.startswith(("GPU-", "MIG-")) for one in devices):
                 known.append(len(devices))
                 site = visible.span
         counts = [count for count in known if count is not None]
@@ -297,6 +298,9 @@ class Config:
         return Operand(True, text.value, text)
 
 
+_BITS_AT_MOST = 512
+
+
 def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
     """The value as the release converts it; the text where it does not."""
     value = text.value
@@ -306,6 +310,8 @@ def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
         converted = convert(engine, types, value)
     except Refused:
         converted = value
+    if isinstance(converted, int) and converted.bit_length() > _BITS_AT_MOST:
+        return None  # no arithmetic of anybody's takes it
     if isinstance(converted, (str, int, float)):
         return converted
     return value

@@ -9,7 +9,7 @@ import sys
 
 from lsprotocol import types
 
-from servelint.discover import SIZE_AT_MOST
+from servelint import discover
 from servelint.lsp import diagnostics
 from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
@@ -31,12 +31,11 @@ _PROGRAM = "import sys; sys.path[:1] == [''] and sys.path.pop(0); from servelint
 def too_large(source: Source) -> list[Problem] | None:
     """What there is to say of a text that no check reads; None for one that a check reads."""
     size = len(source.text.encode("utf-8", "replace"))
-    if size <= SIZE_AT_MOST:
+    if size <= discover.bound(source.path).most:
         return None
     if source.path.lower().endswith(".json") or not mentions_engine(source.text.encode("utf-8", "replace")):
         return []
-    most = SIZE_AT_MOST >> 20
-    return [Problem(source.path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {most} MiB")]
+    return [discover.too_large(source.path, size)]
 
 
 async def check(source: Source, options: Options, positions: Positions, uri: str) -> list[types.Diagnostic]:

@@ -13,7 +13,8 @@ from servelint.lsp.documents import Document, Documents
 from servelint.lsp.folders import Folders
 from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
-from servelint.readers.neighbours import Neighbours, from_disk
+from servelint.project import Project
+from servelint.readers.neighbours import Neighbours
 
 
 class Checking:
@@ -62,14 +63,17 @@ class Checking:
     def neighbours(self, document: Document, reads: set[str] | None = None) -> Neighbours:
         """The files beside a text, as they stand in the editor if they are open. reads: gets the paths that are asked for"""
 
+        folder = os.path.dirname(document.path) if document.is_file else None
+        settings = self._folders.settings(document.path, is_file=document.is_file)
+        project = Project(folder or ".", settings.read_outside)
+
         def fetch(path: str) -> bytes | None:
             path = os.path.normpath(path)
             if reads is not None:
                 reads.add(path)
             other = self._documents.at(path)
-            return other.source.text.encode("utf-8", "replace") if other is not None else from_disk(path)
+            return other.source.text.encode("utf-8", "replace") if other is not None else project(path)
 
-        folder = os.path.dirname(document.path) if document.is_file else None
         return Neighbours(folder, folder or "", fetch)
 
     def forget(self, document: Document, *, settings: bool = False) -> None:

@@ -116,7 +116,8 @@ class Scan:
             return [diagnostics.of_problem(source, Source(path, ""), positions)]
         if len(source.text) > apart.LARGE:
             return await apart.check(source, folder.options, positions, uri_of(path))
-        analysis = analyse(source, folder.of(path), beside(path))
+        settings = folder.of(path)
+        analysis = analyse(source, settings, beside(path, settings))
         return diagnostics.told(analysis, analysis.findings, positions, uri_of(path))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from servelint import limits
 from servelint.launch import Launch
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
@@ -61,11 +62,27 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     kind = recognise(source)
     if kind is None:
         return Reading(source, [], [])
+    with limits.told(source.path) as cut:
+        found = _read(kind, source, beside)
+        found.launches = _within(found.launches)
+    found.problems += cut
+    return found
+
+
+def _read(kind: str, source: Source, beside: Neighbours) -> Reading:
     if kind == YAML:
         return _yaml(source, beside)
     if kind == JSON:
         return _json(source, beside)
     return Reading(source, import_module(f"servelint.readers.{kind}").read(source, beside), [])
+
+
+def _within(launches: list[Launch]) -> list[Launch]:
+    """The launches that are judged: not those that are too long, nor what is too many."""
+    found = [one for one in launches if not limits.WORDS.passed(len(one.argv), one.site)]
+    if len(found) > limits.LAUNCHES.most:
+        limits.LAUNCHES.reached(found[limits.LAUNCHES.most].site)
+    return found[: limits.LAUNCHES.most]
 
 
 def _yaml(source: Source, neighbours: Neighbours) -> Reading:

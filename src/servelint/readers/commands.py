@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint import limits
 from servelint.engines import entry
 from servelint.launch import Launch, Variable, Word
 from servelint.readers import container_run, containers, runners, scripts
@@ -34,7 +35,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 def launches(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
     """The launches that a command makes: none, one, or those of a script inside it."""
-    if not words or depth > scripts.DEPTH:
+    if not words or limits.SCRIPTS.passed(depth, words[0].text):
         return []
     found = entry.find(words)
     if found is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint import yaml_nodes
+from servelint.digits import is_whole
 from servelint.interpolate import Lookup, interpolate
 from servelint.launch import Variable
 from servelint.readers.neighbours import Neighbours
@@ -161,7 +162,7 @@ def number(file: File, fields: Entries, name: str) -> int | None:
     """A field that holds a number."""
     text = file.optional(fields, name)
     value = text.value if text is not None else None
-    return int(value) if value is not None and value.isdecimal() and len(value) < 10 else None
+    return int(value) if value is not None and is_whole(value) and len(value) < 10 else None
 
 
 # -- variables

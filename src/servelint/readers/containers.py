@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from servelint.digits import is_whole
 from servelint.engines import entry, images
 from servelint.launch import Container, Launch, Variable, Word
 from servelint.readers import container_run, runners
@@ -117,10 +118,10 @@ def _gpus(run: container_run.ContainerRun, verb: str) -> tuple[int | None, bool 
     given = run.last("--gpus")
     if given is None:
         devices = [word.text.flat.partition("=")[2] for word in run.values("--device") if "nvidia.com/gpu=" in word.text.flat]
-        numbered = bool(devices) and all(device.isdigit() for device in devices)
+        numbered = bool(devices) and all(is_whole(device) for device in devices)
         unsure = verb != "run" or _may_have_gpus(run)
         return (len(devices) if numbered else None), (True if devices else None if unsure else False)
-    match = re.fullmatch(r"(?:\"?device=([\w,:.-]+)\"?|(\d+))", given.flat)
+    match = re.fullmatch(r"(?:\"?device=([\w,:.-]+)\"?|(\d{1,18}))", given.flat, re.ASCII)
     if match is None:
         return None, True
     return (int(match.group(2)) if match.group(2) else len(match.group(1).split(","))), True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.digits import is_whole
 from servelint.launch import Port
 from servelint.text import HOLE, Text
 
@@ -41,7 +42,7 @@ def _split(flat: str) -> list[str]:
 def _range(part: str) -> list[int | None] | None:
     """The numbers of "8000" or "8000-8003"; None if they are not known."""
     low, dash, high = part.partition("-")
-    if not low.isdecimal() or (dash and not high.isdecimal()):
+    if not is_whole(low) or (dash and not is_whole(high)):
         return None
     last = int(high) if dash else int(low)
     return list(range(int(low), last + 1)) if int(low) <= last < int(low) + 256 else None
@@ -66,7 +67,7 @@ def count(text: Text | None, default: int) -> int | None:
     """A whole number; the default where nothing is given; None if it is not known."""
     if text is None:
         return default
-    return int(text.value) if text.value is not None and text.value.isdecimal() and len(text.value) < 9 else None
+    return int(text.value) if text.value is not None and is_whole(text.value) and len(text.value) < 9 else None
 
 
 def asked(texts: list[Text]) -> tuple[int, Text] | None:

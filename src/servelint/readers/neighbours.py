@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import os
-import stat
 
+from servelint import limits, opening
+from servelint.problem import Problem
+from servelint.project import Refused
 from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SIZE_AT_MOST = 1 << 20
-
 
 def from_disk(path: str) -> bytes | None:
     """The bytes of a small regular file, None if there is none."""
     try:
-        info = os.stat(path)
-        if not stat.S_ISREG(info.st_mode) or info.st_size > _SIZE_AT_MOST:
-            return None
-        with open(path, "rb") as file:
-            return file.read(_SIZE_AT_MOST)
+        data = opening.read(path, limits.NEIGHBOUR.most)
     except (OSError, ValueError):
         return None
+    return data if len(data) <= limits.NEIGHBOUR.most else None
 
 
 class Neighbours:
     """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None).
 
-    fetch: gives the bytes of a path, None where there is none
+    fetch:   gives the bytes of a path, None where there is none; raises Refused for one that is not read
+    refused: the paths of those, as they were asked for, and why
     """
 
-    __slots__ = ("_fetch", "_read", "folder", "shown")
+    __slots__ = ("_fetch", "_read", "folder", "refused", "shown")
 
     def __init__(self, folder: str | None, shown: str = "", fetch: Callable[[str], bytes | None] = from_disk) -> None:
         self.folder = folder
         self.shown = shown
+        self.refused: dict[str, Refused] = {}
         self._fetch = fetch
         self._read: dict[str, Source | None] = {}
 
@@ -52,11 +51,26 @@ class Neighbours:
         """The neighbours of a file in another folder."""
         if self.folder is None:
             return self
-        return Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path), self._fetch)
+        below = Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path), self._fetch)
+        below.refused = self.refused
+        return below
+
+    def problems(self, source: Source) -> list[tuple[Problem, bool]]:
+        """What was not read of the files that a source names, each with whether that is only to be noted."""
+        found: list[tuple[Problem, bool]] = []
+        for path, refused in self.refused.items():
+            places = [source.text.find(one) for one in (path, os.path.basename(path))]
+            line, column = source.position(next((at for at in places if at >= 0), 0))
+            found.append((Problem(source.path, refused.reason, line, column), refused.outside))
+        return found
 
     def _open(self, path: str) -> Source | None:
         full = os.path.join(self.folder or "", os.path.expanduser(path))
-        data = self._fetch(full)
+        try:
+            data = self._fetch(full)
+        except Refused as refused:
+            self.refused.setdefault(path, refused)
+            return None
         if data is None:
             return None
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from servelint import limits
 from servelint.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.readers.place import Place, span_of
 from servelint.source import Span
@@ -13,9 +14,6 @@ from servelint.text import Text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.files import Opened
-
-DEPTH = 6
-"""How many scripts inside scripts are followed."""
 
 
 def shell(words: list[Word], place: Place, depth: int) -> list[Launch]:
@@ -97,6 +95,8 @@ def script_launches(
     environment = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
 
     def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
+        if len(found) > limits.LAUNCHES.most:
+            return {}  # the reading says so
         installed = installs.claims(ran.words)
         if installed or ran.sourced:
             return installed
@@ -122,7 +122,7 @@ def script_launches(
     budget, place.budget = place.budget, place.budget or Budget()
     scripts = evaluate(text, on_command, environment=environment, args=args, files=place.files, here=place.open, budget=budget)
     for script in scripts:
-        if not any(script is one for one in place.ran) and depth < DEPTH:
+        if not any(script is one for one in place.ran) and not limits.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: whoever does may set anything
             found += script_launches(script, Place(place.source, place.name, open_env=True), None, depth + 1)
     return found

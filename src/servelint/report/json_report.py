@@ -25,6 +25,8 @@ def render(report: Report, suppressions: list[dict[str, Any]] | None = None) -> 
     }
     if suppressions is not None:
         lists["suppressions"] = suppressions
+    if report.notes:
+        lists["notes"] = [problem_data(problem) for problem in report.notes]
     parts = [f' "{name}": {encoded(value)}' for name, value in head.items()]
     parts += [f' "{name}": {_lines(items)}' for name, items in lists.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -40,7 +40,10 @@ def render(report: Report, folders: tuple[str, ...] = ()) -> str:
     results = [encoded(_result(finding, number, index)) for finding, number in numbered(report.findings)]
     invocation = {
         "executionSuccessful": not report.errors,
-        "toolExecutionNotifications": [_notification(problem) for problem in report.errors],
+        "toolExecutionNotifications": [
+            *[_notification(problem, "error") for problem in report.errors],
+            *[_notification(problem, "note") for problem in report.notes],
+        ],
     }
     driver = f'"name": "servelint", "version": "{__version__}", "semanticVersion": "{__version__}", "rules": {_lines(rules)}'
     run = [
@@ -110,10 +113,10 @@ def _fix(fix: Fix) -> dict[str, Any]:
     }
 
 
-def _notification(problem: Problem) -> dict[str, Any]:
+def _notification(problem: Problem, level: str) -> dict[str, Any]:
     place = {"artifactLocation": _artifact(problem.path), "region": {"startLine": problem.line}}
     return {
-        "level": "error",
+        "level": level,
         "message": {"text": clean(problem.message)},
         "locations": [{"physicalLocation": place}],
     }

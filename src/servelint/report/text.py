@@ -36,12 +36,18 @@ def render(report: Report, milliseconds: float | None, colour: bool, *, quiet: b
     parts = [finding_text(finding, paint) for finding in report.findings]
     parts += [problem_text(problem, paint) for problem in report.errors]
     if not quiet:
+        parts += [note_text(problem, paint) for problem in report.notes]
+    if not quiet:
         parts.append(impacts(report) + summary(report, milliseconds))
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def problem_text(problem: Problem, paint: Painter) -> str:
     return f"{paint('error', 'error')}: {clean(problem.path)}:{problem.line}:{problem.column}: {clean(problem.message)}"
+
+
+def note_text(problem: Problem, paint: Painter) -> str:
+    return f"{paint('info', 'note')}: {clean(problem.path)}:{problem.line}:{problem.column}: {clean(problem.message)}"
 
 
 def finding_text(finding: Finding, paint: Painter) -> str:

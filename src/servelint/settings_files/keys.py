@@ -6,7 +6,7 @@ from servelint.report import FORMATS
 from servelint.rules.rule import SEVERITIES
 from servelint.settings import PROFILES
 
-FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH = (
+FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH, PLACES = (
     "file",
     "folders",
     "globs",
@@ -16,6 +16,7 @@ FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH = (
     "gpu",
     "count",
     "switch",
+    "places",
 )
 """Kinds of values."""
 
@@ -75,6 +76,8 @@ KEYS = {
         Key("baseline", FILE, "the file of known findings, which are not told; read from the settings of the current folder"),
         Key("trusted-suppressions", CHOICE, "whose comments, settings and baselines count: those of the files, or those of the"
             " revision of --base; read from the settings of the current folder", "head", choices=("base", "head")),
+        Key("read-outside", PLACES, "folders outside of the project whose files may be read where a file names them",
+            (), variable=False),
         Key("force-exclude", SWITCH, "leave excluded files out also where they are named, as pre-commit does", False),
         Key("format", CHOICE, "how findings are printed; read from the settings of the current folder", "text",
             choices=FORMATS),

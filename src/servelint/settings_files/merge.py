@@ -40,6 +40,7 @@ def settings(layers: list[Layer]) -> Settings:
         fail_on=last(layers, "fail-on"),
         rule_settings=rules,
         selections=tuple(_selections(layers)),
+        read_outside=last(layers, "read-outside"),
     )
 
 

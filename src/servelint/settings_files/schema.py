@@ -32,6 +32,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
     keys.GPU: {"type": "string"},
     keys.COUNT: {"type": "integer", "minimum": 1},
     keys.SWITCH: {"type": "boolean"},
+    keys.PLACES: {"anyOf": [_TEXTS, {"const": True}, {"const": False}]},
 }
 
 

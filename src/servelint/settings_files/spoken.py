@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from servelint.digits import is_whole
 from servelint.settings_files import keys, values
 from servelint.settings_files.find import shown
 from servelint.settings_files.globs import Glob
@@ -127,7 +128,7 @@ def _read(key: Key, texts: list[str], folder: str) -> object:
         return values.gpu(text)
     if key.kind == keys.SWITCH:
         return switched_on(text)
-    if not text.isdecimal() or int(text) < 1:
+    if not is_whole(text) or int(text) < 1:
         raise ValueError(f'"{text}" is not a whole number from 1')
     return int(text)
 

@@ -164,6 +164,12 @@ class _Reader:
                 self.wrong(place, f'"{text}" is no folder')
         return tuple([shown(os.path.join(self.folder, text)) for text, _ in texts]) if texts is not None else None
 
+    def _places(self, key: Key, data: object, at: Path) -> tuple[str, ...] | bool | None:
+        if isinstance(data, bool):
+            return data or ()
+        texts = self._texts(key.name, data, at)
+        return tuple([os.path.join(self.folder, text) for text, _ in texts]) if texts is not None else None
+
     def _file(self, key: Key, data: object, at: Path) -> str | None:
         return os.path.normpath(os.path.join(self.folder, str(data))) if self._typed(str, key.name, data, at) else None
 
@@ -221,6 +227,7 @@ _READERS: dict[str, Any] = {
     keys.GPU: _Reader._gpu,
     keys.COUNT: _Reader._count,
     keys.SWITCH: _Reader._switch,
+    keys.PLACES: _Reader._places,
 }
 
 

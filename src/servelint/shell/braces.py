@@ -12,9 +12,16 @@ _SEQUENCE = re.compile(r"(?:(-?\d{1,9})\.\.(-?\d{1,9})|([A-Za-z])\.\.([A-Za-z]))
 _WORDS_AT_MOST = 64
 
 
+class _TooMany(Exception):
+    """More words than are told apart."""
+
+
 def expand(raw: Text) -> list[Text]:
     """The words that a raw word's braces make of it, quotes and variables still in it; one unknown if they are too many."""
-    found = _expand(raw)
+    try:
+        found = _expand(raw)
+    except (_TooMany, RecursionError):
+        return [Text((unknown(raw.shown, raw.span()),))]
     return found if len(found) <= _WORDS_AT_MOST else [Text((unknown(raw.shown, raw.span()),))]
 
 
@@ -31,7 +38,7 @@ def _expand(raw: Text) -> list[Text]:
             if middles is not None:
                 after = _expand(raw.cut(close + 1))
                 if len(middles) * len(after) > _WORDS_AT_MOST:
-                    return middles * len(after)
+                    raise _TooMany
                 before = raw.cut(0, at)
                 return [Text.join((before, middle, end)) for middle in middles for end in after]
         at = _step(flat, at)
@@ -83,11 +90,11 @@ def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text]
     if from_letter:
         first, last = str(ord(from_letter)), str(ord(to_letter))
         if from_letter.islower() != to_letter.islower():
-            return [raw] * (_WORDS_AT_MOST + 1)
+            raise _TooMany
     low, high = int(first), int(last)
     width = max(len(first), len(last)) if re.match("-?0\\d", first) or re.match("-?0\\d", last) else 0
     size = abs(int(by)) if by and int(by) else 1
     numbers = range(low, high + 1, size) if high >= low else range(low, high - 1, -size)
     if len(numbers) > _WORDS_AT_MOST:
-        return [raw] * (_WORDS_AT_MOST + 1)
+        raise _TooMany
     return [Text((Piece(chr(number) if from_letter else f"{number:0{width}d}", span),)) for number in numbers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint import limits
 from servelint.launch import Word
 from servelint.shell import expand, lexer, outputs
 from servelint.shell.assignments import ASSIGNMENT, assigned
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
 _WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))
+_WORDS_A_STEP = 10
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
@@ -109,6 +111,10 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
         words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
         words += expand.words(shell.script.word((low, high)), shell)
         last = high
+        if len(words) > limits.WORDS.most:
+            limits.WORDS.reached(text.extent(start, high))
+            return UNSURE, None
+    shell.worked(len(words) // _WORDS_A_STEP)
     for operator, (low, high) in found.files:
         if operator in _WRITES:
             written = outputs.printed(shell, words, here) if words else Text(())

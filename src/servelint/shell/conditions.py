@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from servelint.launch import Word
@@ -28,6 +29,8 @@ _CLASSES = {
 }  # fmt: skip
 _LENGTH_AT_MOST = 300
 _TRIES_AT_MOST = 10_000_000
+_REPEATED_AT_MOST = 10
+"""Characters that are held against a group that is repeated: each may be tried in as many ways as it has alternatives."""
 
 
 class _NotRead(Exception):
@@ -187,7 +190,7 @@ def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status
         holds = patterns.matches(pattern, one) == (operator != "!=")
     elif operator == "=~":
         regex = _regex(parts)
-        if regex is None or "\n" in one or len(one) ** len(re.findall("[*+{]", regex.pattern)) > _TRIES_AT_MOST:
+        if regex is None or "\n" in one or _tries(regex.pattern, len(one)) > _TRIES_AT_MOST:
             return _UNSURE
         holds = regex.search(one) is not None
     elif operator in ("<", ">"):
@@ -196,6 +199,13 @@ def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status
     else:
         return _UNSURE
     return Status(holds if known else None, holds, assumed)
+
+
+def _tries(pattern: str, length: int) -> float:
+    """How many ways there may be to hold a text of a length against an expression, of which each may have to be tried."""
+    if re.search(r"\)[*+{]", pattern) and length > _REPEATED_AT_MOST:
+        return math.inf
+    return float(max(length, 2)) ** min(len(re.findall("[*+?{]", pattern)), 64)
 
 
 def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:

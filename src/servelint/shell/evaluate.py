@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from servelint import limits
 from servelint.launch import Word
 from servelint.shell import assignments, builtins, commands, flow, outputs
 from servelint.shell.files import CHANGING, HERE, Files, Opened, file_key, is_shell, own
@@ -30,12 +31,12 @@ from servelint.shell.syntax import Node, Script, parts
 from servelint.source import Source, Span
 from servelint.text import Text, unknown
 
-_STEPS_AT_MOST = 20_000
-_STEPS_OF_OTHERS = 20_000
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
-_CALLS_AT_MOST = 12
-_STEPS_IN_A_FILE = 6_000
+_STEPS_A_COMMAND = 4
+"""To look at the words of a command that starts something takes as long as so many."""
+_VARIABLES_A_STEP = 50
+"""So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
 
@@ -46,7 +47,7 @@ class Budget:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
-        self.left = _STEPS_OF_OTHERS
+        self.left = limits.STEPS_OF_OTHERS.most
 
 
 def evaluate(
@@ -69,15 +70,21 @@ def evaluate(
     if budget is not None:
         budget.left -= len(text.flat) // _CHARACTERS_A_STEP
         if budget.left <= 0:
+            limits.STEPS_OF_OTHERS.reached(text.extent())
             return []
-    shell = Evaluator(text, found, environment or {}, args, files, here)
+    try:
+        shell = Evaluator(text, found, environment or {}, args, files, here)
+    except RecursionError:
+        limits.NESTED.reached(text)
+        return []
     if budget is not None:
         shell.steps_at_most = min(shell.steps_at_most, budget.left)
+        shell.bound = limits.STEPS_OF_OTHERS
     try:
         shell.visit(shell.script.root)
         shell.uncalled()
     except RecursionError:
-        pass  # nested beyond what a person writes; what was found before stands
+        limits.NESTED.reached(shell.anchor or text.extent())  # what was found before stands
     if budget is not None:
         budget.left -= shell.steps
     return shell.scripts
@@ -109,7 +116,8 @@ class Evaluator(Variables):
         self.files: list[str] = []
         self.lost: Span | None = None
         self.scripts: list[Text] = []
-        self.steps_at_most = _STEPS_AT_MOST
+        self.steps_at_most = limits.STEPS.most
+        self.bound = limits.STEPS
         self.state.variables.update(environment)
         self.state.exported = frozenset(environment)
         self.steps = 0
@@ -136,11 +144,18 @@ class Evaluator(Variables):
     def visit(self, node: Node) -> Status:
         self.steps += 1
         if self.steps > self.steps_at_most:
+            self.bound.reached(
+                self.anchor if self.script.elsewhere else self.script.text.extent(node.start_byte, node.end_byte)
+            )
             self.state.control = EXIT
         if self.state.control is not None:
             return UNSURE
         handler = _HANDLERS.get(node.type)
         return handler(self, node) if handler is not None else self.sequence(node)
+
+    def worked(self, steps: int) -> None:
+        """Count work that takes as long as so many steps."""
+        self.steps += steps
 
     def sequence(self, node: Node) -> Status:
         return self.each(parts(node))
@@ -190,12 +205,17 @@ class Evaluator(Variables):
         # what a branch sets before it leaves a loop or a function is seen after it
         gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
         decided = status.value is not None or gone
+        if not decided:
+            self.worked(_size(taken) // _VARIABLES_A_STEP)
         self.state = taken if decided else join(taken, other)
 
     def call(self, name: str, args: list[Word] | None) -> Status:
         """Run a function's body with arguments; None if nobody knows them."""
         self.called.add(name)
-        if len(self.calls) >= _CALLS_AT_MOST or self.calls.count(name) > 1:
+        if len(self.calls) >= limits.CALLS.most:
+            limits.CALLS.reached(self.anchor)
+            return UNSURE
+        if self.calls.count(name) > 1:
             return UNSURE
         outer = self.script, self.state.args, self.local_names, self.loops, self.left_early
         before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
@@ -225,9 +245,14 @@ class Evaluator(Variables):
 
     def run_file(self, key: str, text: Text, args: list[Word] | None) -> Status:
         """Run the commands of a file here, as `source` does; args: its arguments, None for the script's own."""
-        if key in self.files or len(self.files) >= _CALLS_AT_MOST:
+        if key in self.files:
+            return UNSURE
+        if len(self.files) >= limits.CALLS.most:
+            limits.CALLS.reached(self.anchor)
+            self.state.sourced = True
             return UNSURE
         state, outer = self.state, (self.script, self.state.args, self.steps_at_most, self.state.variables.get("BASH_SOURCE"))
+        bound = self.bound
         self.script = Script(text)
         self.script.elsewhere = True
         if key.startswith("."):
@@ -235,12 +260,14 @@ class Evaluator(Variables):
             state.variables["BASH_SOURCE"] = [Word(Text.join((folder, Text.of(key[1:] if key[1] == "/" else "/" + key))))]
         if args is not None:
             state.args = args
-        self.steps_at_most = min(self.steps_at_most, self.steps + _STEPS_IN_A_FILE)
+        if self.steps + limits.STEPS_SOURCED.most < self.steps_at_most:
+            self.steps_at_most, self.bound = self.steps + limits.STEPS_SOURCED.most, limits.STEPS_SOURCED
         self.files.append(key)
         status = self.visit(self.script.root)
         self.files.pop()
         state, most = self.state, self.steps_at_most
         self.script, state.args, self.steps_at_most, source = outer
+        self.bound = bound
         if source is not None:
             state.variables["BASH_SOURCE"] = source
         if state.control == RETURN:
@@ -264,8 +291,11 @@ class Evaluator(Variables):
         """Remember what a command writes to a file; text None: it is not known."""
         if text is not None and len(text.flat) > LENGTH_AT_MOST:
             text = None
-        if text is not None and not append and is_shell(path.flat, text.flat) and len(self.scripts) < _CALLS_AT_MOST:
-            self.scripts.append(text)
+        if text is not None and not append and is_shell(path.flat, text.flat):
+            if len(self.scripts) < limits.WRITTEN.most:
+                self.scripts.append(text)
+            else:
+                limits.WRITTEN.reached(path)
         self.state.files = self.state.files.after(self.key(path), text, append)
 
     # -- commands
@@ -333,6 +363,7 @@ class Evaluator(Variables):
             elif isinstance(value, Text) and value is not UNSET:
                 env[name] = value
         env.update(inline)
+        self.worked(_STEPS_A_COMMAND + len(env) // _VARIABLES_A_STEP)
         state = self.state
         ran = Invocation(
             words, env, site, state.installed, state.sourced, self.on_path, here, partial(_opened, state.files, state.folder)
@@ -342,6 +373,11 @@ class Evaluator(Variables):
 
     def substitute(self, command: Text, whole: Text) -> Text:
         return outputs.output(self, command, whole)
+
+
+def _size(state: State) -> int:
+    """How much there is to join: the variables, and the items of arrays."""
+    return sum([len(value) if isinstance(value, list) else 1 for value in state.variables.values()])
 
 
 def _opened(files: Files, folder: Text | None, path: Text) -> Opened | None:

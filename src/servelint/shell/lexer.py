@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from servelint import limits
+
 Range = tuple[int, int]
 
 _RUN = re.compile(r"[^ \t\n\\'\"`$;&|<>()]+")
@@ -27,11 +29,13 @@ class Command:
     """A simple command: its words, the words of its here-strings, its redirections and its end.
 
     files: the operator (`>`, `>>`, `<`, `2>`) of each redirection and the word that names its file
+    cut:   it has more words than are read
     """
 
-    __slots__ = ("end", "files", "strings", "words")
+    __slots__ = ("cut", "end", "files", "strings", "words")
 
     def __init__(self) -> None:
+        self.cut = False
         self.end = 0
         self.words: list[Range] = []
         self.strings: list[Range] = []
@@ -39,8 +43,12 @@ class Command:
 
 
 def command(flat: str, at: int) -> Command:
-    """The simple command that starts at an offset. An array's `name=(...)` is one word."""
+    """The simple command that starts at an offset. An array's `name=(...)` is one word.
+
+    One of too many words has none, and goes on to the end of the text.
+    """
     found = Command()
+    most = limits.WORDS.most
     while at < len(flat):
         blank = _BLANK.match(flat, at)
         if blank:
@@ -65,6 +73,9 @@ def command(flat: str, at: int) -> Command:
             break  # never closed: no shell runs it
         found.words.append((at, end))
         at = end
+        if len(found.words) > most:
+            found.words, at = [], len(flat)
+            found.cut = True
     found.end = at
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.digits import is_whole
 from servelint.launch import Word
 from servelint.shell import arithmetic, expand
 from servelint.shell.files import HERE
@@ -60,7 +61,7 @@ class Variables:
             return folder.placed(None) if folder is not None and folder is not HERE else None
         if name == "#":
             return self.argument_count()
-        if name.isdigit():
+        if is_whole(name):
             args, number = self.state.args, int(name[:9])
             if args is None:
                 return None

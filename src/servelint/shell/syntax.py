@@ -7,9 +7,10 @@ import re
 import tree_sitter
 import tree_sitter_bash
 
+from servelint import limits
 from servelint.shell.lexer import Command, command, neutral
 from servelint.shell.words import gaps
-from servelint.text import Text
+from servelint.text import EMPTY, Text
 
 Node = tree_sitter.Node
 
@@ -35,6 +36,9 @@ class Script:
         self._cuts: dict[tuple[int, int], Text] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
+        if len(text.flat) > limits.SCRIPT.most:
+            limits.SCRIPT.reached(text.extent())
+            self.text = text = EMPTY
         flat = text.flat
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
@@ -54,6 +58,8 @@ class Script:
         found = self._commands.get(start)
         if found is None:
             found = self._commands[start] = command(self.flat, start)
+            if found.cut:
+                limits.WORDS.reached(self.text.extent(start, start + 1))
         return found
 
     def word(self, place: tuple[int, int]) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.digits import is_whole
 from servelint.engines import images
 from servelint.engines.config import Config, Operand
 from servelint.source import Span
@@ -30,7 +31,7 @@ def port(config: Config) -> tuple[int, Span | None] | None:
         return None
     if found.present:
         value = str(found.value) if found.value is not None else ""
-        return (int(value), found.span) if value.isdecimal() else None
+        return (int(value), found.span) if is_whole(value) else None
     return (PORTS[engine], None) if _own(config) else None
 
 

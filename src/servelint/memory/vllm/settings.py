@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.digits import is_whole
 from servelint.engines.config import Config
 from servelint.engines.vllm import prefix_caching, speculation, speculative_method, speculative_tokens
 from servelint.memory.vllm import fitted
@@ -243,7 +244,7 @@ class Settings:
         given = inner if given is None and isinstance(inner, int) else given
         width = 1 + self.drafts
         listed = config.setting("cudagraph-capture-sizes")
-        sizes = [int(word.text.flat) for word in listed.values if word.text.flat.isdigit()] if listed is not None else []
+        sizes = [int(word.text.flat) for word in listed.values if is_whole(word.text.flat)] if listed is not None else []
         self.captured = max(sizes) if sizes else given if given is not None else min(self.sequences * width * 2, 512)
         self.captured = min(self.captured, self.batched)
 

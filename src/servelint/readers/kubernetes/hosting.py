@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint import yaml_nodes
+from servelint.digits import is_whole
 from servelint.launch import Hosting, Port, Probe
 from servelint.readers import hosting
 from servelint.readers.kubernetes.objects import hidden, listed, section, string
@@ -74,7 +75,7 @@ def _asked(source: Source, probe: Entries, names: dict[str, int | None]) -> tupl
         asked = section(probe, way)
         if string(asked, "port") is not None and string(asked, "host") is None:
             text = yaml_nodes.text(source, asked["port"][1])
-            port = hosting.count(text, 0) if text.flat.isdecimal() else names.get(text.flat)
+            port = hosting.count(text, 0) if is_whole(text.flat) else names.get(text.flat)
             return (port, text) if port is not None and text.known else None
     command = [item for item in listed(section(probe, "exec"), "command") if yaml_nodes.scalar(item) is not None]
     return hosting.asked([yaml_nodes.text(source, item) for item in command]) if command else None

@@ -1,0 +1,61 @@
+"""Opening files: regular ones only. A pipe would be waited for, and to open a device may do something by itself."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+
+
+class NotRegular(OSError):
+    """What is there is no regular file: a folder, a pipe, a socket, a device. It was not opened."""
+
+    def __init__(self) -> None:
+        super().__init__(0, "not a regular file")
+
+
+def descriptor(path: str) -> int:
+    """A descriptor that reads a regular file. Raises NotRegular for anything else, and what `os.open` raises."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise NotRegular
+    return _regular(os.open(path, _FLAGS))
+
+
+def descriptor_below(folder: str, path: str) -> int:
+    """The same for a path in a folder, neither of them with links; a link that is put in its way meanwhile is not followed."""
+    if not _STEPWISE:
+        return descriptor(os.path.join(folder, path))
+    *folders, name = path.split(os.sep)
+    here = os.open(folder, _FOLDER)
+    try:
+        for one in folders:
+            below = os.open(one, _FOLDER, dir_fd=here)
+            os.close(here)
+            here = below
+        if not stat.S_ISREG(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+            raise NotRegular
+        return _regular(os.open(name, _FLAGS | os.O_NOFOLLOW, dir_fd=here))
+    finally:
+        os.close(here)
+
+
+def _regular(opened: int) -> int:
+    """What was opened, if it is still a regular file."""
+    if stat.S_ISREG(os.fstat(opened).st_mode):
+        return opened
+    os.close(opened)
+    raise NotRegular
+
+
+def content(opened: int, most: int) -> bytes:
+    """The first bytes of a file, `most` and one more at most; closes it."""
+    with os.fdopen(opened, "rb") as file:
+        return file.read(most + 1)
+
+
+def read(path: str, most: int) -> bytes:
+    """The first bytes of a regular file, `most` and one more at most. Raises OSError or ValueError if it cannot be read."""
+    return content(descriptor(path), most)
