@@ -30,10 +30,10 @@ DATA = (
 
 MADE = {
     "shell/patterns.py": "a bracket expression, and nothing else",
-    "shell/conditions.py": "a script's own expression: how many ways there are to try is counted before it is held against anything",
+    "shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "shell/expand.py": "the separators of IFS, escaped",
     "shell/lexer.py": "the word that ends a here-document, escaped",
-    "models/patterns.py": "the names of modules in a checkpoint's configuration: their length and their repetitions are bounded there",
+    "models/patterns.py": "names of modules in a checkpoint's configuration: their length and repetitions are bounded there",
 }
 """Modules with expressions that are made from what a file says, and why these are harmless."""
 
@@ -45,7 +45,9 @@ def expressions() -> Iterator[tuple[str, str]]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_re(node.func) and node.args]
         if calls and not name.startswith("lsp/"):
-            module = importlib.import_module("servelint." + name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"))
+            module = importlib.import_module(
+                "servelint." + name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+            )
             for call in calls:
                 found = _value(call.args[0], vars(module))
                 if found is not None:
@@ -64,10 +66,8 @@ def _is_re(function: ast.expr) -> bool:
 def _value(node: ast.expr, names: dict[str, Any]) -> str | None:
     """What an expression of the code gives where only its module's own names stand in it."""
     try:
-        found = eval(compile(ast.Expression(node), "<pattern>", "eval"), dict(names))  # noqa: S307 - our own code
-    except NameError:
-        return None
-    except Exception:  # noqa: BLE001 - needs more than names
+        found = eval(compile(ast.Expression(node), "<pattern>", "eval"), dict(names))
+    except Exception:  # it needs more than names
         return None
     return found.decode("latin-1") if isinstance(found, bytes) else found if isinstance(found, str) else None
 

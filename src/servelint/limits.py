@@ -98,14 +98,14 @@ SCRIPT = Bound(1 << 18, "characters", "not read: a script of more than {most} ch
 
 DEFAULTS = Bound(32, "levels", "not filled in: defaults of variables nested more than {most} levels deep")
 PIECES = Bound(
-    300_000, "pieces of text", "not read: to read it takes more than {most} pieces of text, a measure of work; split it"
+    200_000, "pieces of text", "not read: to read it takes more than {most} pieces of text, a measure of work; split it"
 )
 """For what no other bound stops: nearly all work on a file makes texts out of pieces."""
 
 # -- of launches
 
-WORDS = Bound(2_000, "words", "not judged: a launch of more than {most} words")
-LAUNCHES = Bound(400, "launches", "not read further: more than {most} launches in one file; split it")
+WORDS = Bound(1_000, "words", "not judged: a launch of more than {most} words")
+LAUNCHES = Bound(200, "launches", "not read further: more than {most} launches in one file; split it")
 
 # -- of the evaluation of scripts
 
@@ -125,6 +125,7 @@ BATCH_CALLS = Bound(8, "calls", "not followed further: labels call each other {m
 # -- of files that belong together
 
 COMPOSE_DEPTH = Bound(20, "files", "not followed further: `extends` and `include` {most} deep")
+COMPOSE_CIRCLE = Bound(1, "times", "not followed: `extends` comes back to the service that it started from")
 COMPOSE_FILES = Bound(100, "files", "not followed further: a project of more than {most} files")
 COMPOSE_PARTS = Bound(200, "parts", "not followed further: a service that more than {most} others are merged into")
 COMPOSE_FIELDS = Bound(1_000_000, "fields", "not followed further: services that have more than {most} fields when merged")
@@ -133,11 +134,13 @@ COMPOSE_FIELDS = Bound(1_000_000, "fields", "not followed further: services that
 
 KUBERNETES_OBJECTS = Bound(5_000, "objects", "not read further: more than {most} objects in one file; split it")
 KUBERNETES_CONTAINERS = Bound(2_000, "containers", "not read further: more than {most} containers in one file; split it")
-DOCKERFILE_DEPTH = Bound(16, "stages", "not followed further: stages build on each other {most} deep")
+DOCKERFILE_DEPTH = Bound(8, "stages", "not followed further: stages build on each other {most} deep")
 TASKS = Bound(5_000, "tasks", "not read further: more than {most} tasks in one file; split it")
-NODES_SEARCHED = Bound(20_000, "nodes", "not read further: commands are looked for in {most} keys and values of a file")
+NODES_SEARCHED = Bound(
+    100_000, "nodes", "not read further: commands are looked for in {most} keys and values of a file, aliases counted each time"
+)
 SNIPPET = Bound(1 << 16, "characters", "not read: a code block of more than {most} characters")
 TARGETS = Bound(8, "targets", "not read further: a rule of more than {most} targets")
-NEEDED = Bound(32, "rules", "not followed further: rules need each other {most} deep")
+NEEDED = Bound(32, "rules", "")
 
 BOUNDS = {name: bound for name, bound in globals().items() if isinstance(bound, Bound)}

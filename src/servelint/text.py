@@ -31,6 +31,20 @@ class Meter:
 
 
 METER = Meter()
+_MANY = 64
+"""Pieces of a text whose characters are counted as well: a long value may stand in it again and again."""
+_CHARACTERS_A_PIECE = 100
+
+
+def spend(characters: int) -> None:
+    """Count characters that are looked at one by one."""
+    METER.left -= characters // _CHARACTERS_A_PIECE
+    if METER.left < 0:
+        raise TooMuchWork
+
+
+def _characters(pieces: tuple[Piece, ...]) -> int:
+    return sum([len(piece.text) for piece in pieces])
 
 
 class Piece:
@@ -108,7 +122,8 @@ class Text:
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
-        METER.left -= len(self.pieces)
+        count = len(self.pieces)
+        METER.left -= count if count < _MANY else _characters(self.pieces) // _CHARACTERS_A_PIECE + count
         if METER.left < 0:
             raise TooMuchWork
         self.flat = "".join([piece.text for piece in self.pieces])

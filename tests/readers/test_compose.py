@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from servelint import limits
 from servelint.launch import Launch
 from tests.launching import (
     argv,
@@ -968,7 +969,7 @@ class TestShapes:
         assert all(launch.site.source is launch.source for launch in found.launches)
 
     def test_an_alias_is_not_followed_without_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("servelint.readers.compose._VALUES_AT_MOST", 3000)
+        monkeypatch.setattr(limits.VALUES, "most", 3000)
         variables = ", ".join([f"K{number}: '1'" for number in range(300)])
         service = "{image: 'vllm/vllm-openai:v0.20.0', environment: *env}"
         text = f"x-env: &env {{{variables}}}\nservices:\n" + "".join([f"  s{number}: {service}\n" for number in range(200)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from servelint import limits
 from servelint.batch import conditions
 from servelint.batch.state import State, Status, Value, join
 from servelint.batch.syntax import For, If, Label, Node, Several, Simple, parse
@@ -18,8 +19,6 @@ from servelint.launch import Word
 from servelint.source import Span
 from servelint.text import EMPTY, HOLE, Piece, Text, unknown
 
-_STEPS_AT_MOST = 50_000
-_CALLS_AT_MOST = 8
 _LENGTH_AT_MOST = 20_000
 _PIECES_AT_MOST = 500
 _NAME = re.compile(r"([A-Za-z][\w-]*)(?:\.exe)?", re.ASCII | re.IGNORECASE)
@@ -119,7 +118,7 @@ class Walk:
 
     def visit(self, node: Node) -> None:
         self.steps += 1
-        if self.state is None or self.steps > _STEPS_AT_MOST:
+        if self.state is None or limits.BATCH_STEPS.passed(self.steps, None):
             return
         if isinstance(node, Simple):
             self.simple(node)
@@ -213,7 +212,7 @@ class Walk:
     def nested(self, node: Simple, text: Text) -> None:
         """A command line inside a command (`cmd /c "..."`)."""
         flat = text.flat.strip()
-        if len(self.calls) >= _CALLS_AT_MOST or not flat:
+        if not flat or limits.BATCH_CALLS.passed(len(self.calls) + 1, text):
             return
         text = text.strip()
         if flat[0] == '"' and flat[-1] == '"' and len(flat) > 1:
@@ -333,7 +332,7 @@ class Walk:
         """`call settings.bat`: what it sets, if it lies beside this file; what it starts is told where it is read itself."""
         if re.search(r"(?:^|\\)(?:activate|conda)(?:\.bat)?$", path, re.IGNORECASE):
             return  # a virtual environment's own script sets nothing that an engine reads
-        text = self.called(path) if len(self.calls) < _CALLS_AT_MOST else None
+        text = self.called(path) if len(self.calls) < limits.BATCH_CALLS.most else None
         if text is None or self.state is None:
             self.sourced = True
             return
@@ -349,7 +348,9 @@ class Walk:
     def call(self, name: str) -> None:
         """`call :label`."""
         start = self.labels.get(name)
-        if start is None or name in self.calls or len(self.calls) >= _CALLS_AT_MOST or self.state is None:
+        if start is None or name in self.calls or self.state is None:
+            return
+        if limits.BATCH_CALLS.passed(len(self.calls) + 1, None):
             return
         before, saved = (self.snapshot, self.pending, self.returned, self.delayed), len(self.saved)
         self.pending, self.returned = {}, []

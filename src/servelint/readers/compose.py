@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from servelint import yaml_nodes
+from servelint import limits, yaml_nodes
 from servelint.engines import entry, images
 from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _BASES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")
 """The files that `docker compose up` takes, the first that is there of each (compose-go, cli/options.go)."""
-_VALUES_AT_MOST = 100_000  # beside those that a file holds itself: aliases may make little text stand for a lot
 
 
 def is_mine(source: Source, document: Node) -> bool:
@@ -47,13 +46,14 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     name = source.path.replace("\\", "/").rpartition("/")[2]
     other = _beside(name, neighbours) if name in _BASES or name in _OVERRIDES else None
     services: list[Service] = []
-    enough = 2 * sum([source.text.count(sign) for sign in "\n,:"]) + _VALUES_AT_MOST
+    enough = 2 * sum([source.text.count(sign) for sign in "\n,:"]) + limits.VALUES.most
     extends = False
     for service, defined in file.services.items():
         key, node = defined[-1]
         fields = yaml_nodes.entries(node)
         file.spent[0] += len(fields)
         if file.spent[0] > enough:
+            limits.VALUES.reached(yaml_nodes.span(source, key))
             break
         if fields and node.tag != RESET:
             services.append(Service(service, key, [(file, fields)]))
@@ -65,7 +65,12 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     file.spent[0] = 0
     found: list[Launch] = []
     for one in services:
-        found += _Reading(source, one, files).launches() if file.spent[0] <= enough else []
+        if file.spent[0] > enough:
+            limits.VALUES.reached(yaml_nodes.span(source, one.key))
+            break
+        if len(found) > limits.LAUNCHES.most:
+            break  # the reading says so
+        found += _Reading(source, one, files).launches()
     return found
 
 

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import os
 
-from servelint import yaml_nodes
+from servelint import limits, yaml_nodes
 from servelint.interpolate import Lookup
 from servelint.readers.compose_file import OVERRIDE, RESET, File, Service
-from servelint.source import Source
+from servelint.source import Source, Span
 from servelint.text import Text
 from servelint.yaml_nodes import Entries, Node
-
-_DEPTH = 20
-_PARTS_AT_MOST = 200
-_FILES_AT_MOST = 100
-_FIELDS_AT_MOST = 1_000_000
 
 Part = tuple[File, Entries]
 
@@ -56,6 +51,7 @@ class _Model:
 
     def __init__(self, project: File) -> None:
         self.project = project
+        self.top = Span(project.source, 0, 0)
         self.neighbours = project.neighbours
         self.files: dict[tuple[str, str, bool], File | None] = {}
         self.includes: dict[int, list[list[File]]] = {}
@@ -74,7 +70,8 @@ class _Model:
         """
         key = (path, folder, lookup is None)
         if key not in self.files:
-            if len(self.files) >= _FILES_AT_MOST:
+            if len(self.files) >= limits.COMPOSE_FILES.most:
+                limits.COMPOSE_FILES.reached(self.top)
                 return None
             source = self.neighbours.read(path)
             self.files[key] = self.parsed(source, folder, lookup) if source is not None else None
@@ -85,7 +82,7 @@ class _Model:
     def merged(self, parts: list[Part], file: File, name: str, trail: tuple[tuple[str, str], ...] = ()) -> list[Part]:
         """The parts of a service after those that a file adds, or takes away."""
         self.fields += 1
-        if self.fields > _FIELDS_AT_MOST:
+        if limits.COMPOSE_FIELDS.passed(self.fields, self.top):
             self.missing = True
             return parts
         if name not in file.services:
@@ -98,9 +95,9 @@ class _Model:
             fields = yaml_nodes.entries(node)
             self.fields += len(fields)
             parts = [*parts, *self.extended(file, fields, (*trail, (file.source.path, name))), (file, fields)]
-        if len(parts) > _PARTS_AT_MOST:
+        if limits.COMPOSE_PARTS.passed(len(parts), self.top):
             self.missing = True
-        return parts[-_PARTS_AT_MOST:]
+        return parts[-limits.COMPOSE_PARTS.most :]
 
     def extended(self, file: File, fields: Entries, trail: tuple[tuple[str, str], ...]) -> list[Part]:
         """The parts that a service takes over by its `extends`."""
@@ -114,8 +111,11 @@ class _Model:
             path = file.optional(inside, "file")
             base = self.beside(file, path.value) if path is not None and path.value is not None else None
         found: list[Part] = []
-        if base is not None and name.value and (base.source.path, name.value) not in trail and len(trail) <= _DEPTH:
-            found = self.merged([], base, name.value, trail)
+        if base is not None and name.value:
+            if (base.source.path, name.value) in trail:
+                limits.COMPOSE_CIRCLE.reached(yaml_nodes.span(file.source, node))
+            elif not limits.COMPOSE_DEPTH.passed(len(trail), yaml_nodes.span(file.source, node)):
+                found = self.merged([], base, name.value, trail)
         self.missing = self.missing or not found
         return found
 
@@ -128,7 +128,7 @@ class _Model:
 
     def from_included(self, parts: list[Part], file: File, name: str, trail: tuple[tuple[str, str], ...]) -> list[Part]:
         """The parts of a service that a file only includes."""
-        if len(trail) > _DEPTH:
+        if limits.COMPOSE_DEPTH.passed(len(trail), self.top):
             return parts
         for project in self.included(file):
             for one in project:

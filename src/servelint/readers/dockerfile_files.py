@@ -6,6 +6,7 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
+from servelint import limits
 from servelint.launch import Word
 from servelint.readers.dockerfile_lines import expand, replace, words
 from servelint.readers.dockerfile_stages import Stage, Step, array, option
@@ -24,7 +25,6 @@ _LINE_ENDS = re.compile(r"sed[ \t]+-i[ \t]+(?:-e[ \t]+)?(['\"])s/\\r(?:\\?\$)?//
 _OWNER = re.compile(r"\bchown\b[^;&|\n]*")
 _ESCAPE = re.compile(r"\\([\\nt])")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
-_DEPTH = 8
 
 
 def opened(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> Opened | None:
@@ -53,7 +53,7 @@ class _Image:
 
     def content(self, stage: Stage, path: str, depth: int = 0) -> Text | None:
         """The text of a file after all steps of a stage."""
-        if depth > _DEPTH:
+        if limits.DOCKERFILE_DEPTH.passed(depth, None):
             return None
         text = self.content(stage.parent, path, depth + 1) if stage.parent is not None else None
         name = posixpath.basename(path)

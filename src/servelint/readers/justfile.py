@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint import limits
 from servelint.just.recipes import Justfile, Recipe
 from servelint.launch import Launch, ReleaseClaim, Variable
 from servelint.readers import mentions_engine
@@ -17,7 +18,6 @@ from servelint.text import Text
 _PREFIX = re.compile(r"[@\-?]*")
 _QUOTED = re.compile(r"([\"'])(.*)\1$")
 _OTHER_SHELLS = re.compile(r"\b(?:python3?|node|nu|pwsh|powershell(?:\.exe)?|fish|cmd(?:\.exe)?|perl|ruby)\b")
-_NEEDED_AT_MOST = 32
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -98,7 +98,7 @@ class _Recipes:
 
     def claims(self, recipe: Recipe, seen: set[str]) -> dict[str, ReleaseClaim]:
         """What a recipe, and those that it needs, install."""
-        if recipe.name in seen or len(seen) > _NEEDED_AT_MOST:
+        if recipe.name in seen or len(seen) > limits.NEEDED.most:
             return {}
         seen.add(recipe.name)
         found: dict[str, ReleaseClaim] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint import limits
 from servelint.launch import Launch, ReleaseClaim, Variable
 from servelint.make.rules import Makefile, Rule
 from servelint.make.rules import read as read_rules
@@ -21,8 +22,6 @@ _PREFIX = re.compile(r"[@+\-\s]*")
 _LINE_END = re.compile(r"(?<!\\)\n")
 _OPTION = re.compile(r"\s*--[a-z]")
 _AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "^F", "*D", "*F")
-_TARGETS_AT_MOST = 8
-_NEEDED_AT_MOST = 32
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -46,7 +45,9 @@ class _Recipes:
         for rule in self.makefile.rules:
             if not rule.recipe or rule.recipe[0].extent() is None:
                 continue
-            for target in rule.targets[:_TARGETS_AT_MOST]:
+            if len(rule.targets) > limits.TARGETS.most:
+                limits.TARGETS.reached(rule.targets[limits.TARGETS.most])
+            for target in rule.targets[: limits.TARGETS.most]:
                 for launch in self.of(rule, target):
                     key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
                     if launch.site.source is self.source and key not in seen:
@@ -111,12 +112,12 @@ class _Recipes:
 
     def claims(self, rule: Rule, seen: set[int]) -> dict[str, ReleaseClaim]:
         """What the recipe, and those of the targets that it needs, install."""
-        if id(rule) in seen or len(seen) > _NEEDED_AT_MOST:
+        if id(rule) in seen or len(seen) > limits.NEEDED.most:
             return {}
         seen.add(id(rule))
         found: dict[str, ReleaseClaim] = {}
         for name in rule.prerequisites:
-            for other in self.by_target.get(name, [])[:_TARGETS_AT_MOST]:
+            for other in self.by_target.get(name, [])[: limits.TARGETS.most]:
                 found.update(self.claims(other, seen))
         if id(rule) not in self.installed:
             self.installed[id(rule)] = self.installs(rule)

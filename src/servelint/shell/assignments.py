@@ -9,7 +9,7 @@ from servelint.shell import expand, lexer
 from servelint.shell.arithmetic import integer
 from servelint.shell.state import SUCCESS, UNSET, Status, Value, unsure_items
 from servelint.shell.syntax import Node
-from servelint.text import EMPTY, Text, unknown
+from servelint.text import EMPTY, Text, spend, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ def _declare(shell: Evaluator, keyword: str, flags: str, raw: Text, quoted: bool
     if keyword == "export" and "n" in flags:
         state.exported -= {name}
     elif keyword == "export" or "x" in flags:
+        spend(4 * len(state.exported))
         state.exported |= {name}
         state.doubtful -= {name}
 

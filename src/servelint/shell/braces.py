@@ -30,6 +30,8 @@ def _expand(raw: Text) -> list[Text]:
     at = flat.find("{")
     if at == -1 or ("," not in flat and ".." not in flat):
         return [raw]
+    if flat.count("{") > _WORDS_AT_MOST:
+        raise _TooMany
     at = 0
     while at < len(flat):
         if flat[at] == "{":

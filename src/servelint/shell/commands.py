@@ -52,6 +52,7 @@ def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
     status = UNSURE
     for node in nodes:
         outer = shell.state
+        shell.worked(2)
         shell.state = outer.copy()
         printed = outputs.printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)

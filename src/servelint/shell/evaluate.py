@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 from servelint import limits
 from servelint.launch import Word
@@ -29,7 +30,7 @@ from servelint.shell.state import (
 )
 from servelint.shell.syntax import Node, Script, parts
 from servelint.source import Source, Span
-from servelint.text import Text, unknown
+from servelint.text import Text, spend, unknown
 
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
@@ -162,9 +163,9 @@ class Evaluator(Variables):
 
     def each(self, nodes: list[Node]) -> Status:
         status = SUCCESS
+        background = _background(nodes)
         for node in nodes:
-            after = node.next_sibling
-            if after is not None and after.type == "&":
+            if node.id in background:
                 # in the background: a shell of its own
                 status = flow.apart(self, partial(self.visit, node))
                 status = SUCCESS
@@ -363,6 +364,7 @@ class Evaluator(Variables):
             elif isinstance(value, Text) and value is not UNSET:
                 env[name] = value
         env.update(inline)
+        spend(20 * len(env))
         self.worked(_STEPS_A_COMMAND + len(env) // _VARIABLES_A_STEP)
         state = self.state
         ran = Invocation(
@@ -373,6 +375,14 @@ class Evaluator(Variables):
 
     def substitute(self, command: Text, whole: Text) -> Text:
         return outputs.output(self, command, whole)
+
+
+def _background(nodes: list[Node]) -> set[int]:
+    """The nodes that an `&` follows. The parent is asked, once: a node finds its next sibling by counting those before it."""
+    parent = nodes[0].parent if nodes else None
+    if parent is None:
+        return set()
+    return {one.id for one, after in pairwise(parent.children) if after.type == "&"}
 
 
 def _size(state: State) -> int:

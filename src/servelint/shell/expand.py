@@ -12,7 +12,7 @@ from functools import lru_cache
 from servelint.launch import Word
 from servelint.shell import braces, parameters
 from servelint.shell.lexer import ansi_end, backquote, matching
-from servelint.text import HOLE, Piece, Text, unknown
+from servelint.text import HOLE, Piece, Text, spend, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Fields:
             self.add(Text((unknown(text.shown, text.span()),)), quoted=False)
             return
         at = 0
+        spend(len(text.flat))
         for match in self.delimiter.finditer(text.flat):
             if match.group(1):
                 self.add(text.cut(at, match.start()), quoted=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
+from servelint import limits, yaml_nodes
 from servelint.source import Source
 from servelint.text import Text
 from servelint.yaml_nodes import Entries, Node
@@ -12,9 +12,7 @@ PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
 
 HIDDEN = "{{"
 
-_OBJECTS_AT_MOST = 5_000
 _VISITS_AT_MOST = 200_000
-_CONTAINERS_AT_MOST = 2_000
 _TIMES_AT_MOST = 16
 _DEPTH = 8
 _SCALAR_AT_MOST = 1 << 20
@@ -61,7 +59,9 @@ class File:
     def once_more(self, container: Node) -> bool:
         """Whether a container is to be read; one that aliases repeat is read some times."""
         times = self.read[id(container)] = self.read.get(id(container), 0) + 1
-        return times <= _TIMES_AT_MOST and len(self.read) <= _CONTAINERS_AT_MOST
+        if limits.KUBERNETES_CONTAINERS.passed(len(self.read), yaml_nodes.span(self.source, container)):
+            return False
+        return times <= _TIMES_AT_MOST
 
     def _data(self, one: Object, field: str) -> dict[str, Text]:
         return {
@@ -76,14 +76,17 @@ def objects(documents: list[Node]) -> list[Object]:
     found: list[Object] = []
     waiting = [(document, 0) for document in reversed(documents)]
     visits = 0
-    while waiting and visits < _OBJECTS_AT_MOST:
+    most = limits.KUBERNETES_OBJECTS.most
+    while waiting:
         node, depth = waiting.pop()
         visits += 1
+        if limits.KUBERNETES_OBJECTS.passed(visits, None):
+            break
         fields = yaml_nodes.entries(node)
         listed = yaml_nodes.items(fields["items"][1]) if "items" in fields else None
         kind = string(fields, "kind") or ""
         if listed is not None and kind.endswith("List") and depth < _DEPTH:
-            waiting += [(item, depth + 1) for item in reversed(listed[: _OBJECTS_AT_MOST - visits])]
+            waiting += [(item, depth + 1) for item in reversed(listed[: most + 1 - visits])]
         elif fields:
             found.append(Object(node, fields))
     return found

@@ -6,6 +6,7 @@ the file that it shows. What the page means to be filled in (`<model>`, `...`) i
 
 from __future__ import annotations
 
+from servelint import limits
 from servelint.launch import Launch
 from servelint.readers.markdown import files, placeholders, powershell, prompts
 from servelint.readers.markdown.blocks import Block, blocks
@@ -17,7 +18,6 @@ from servelint.source import Source
 from servelint.text import Text
 
 _DEPTH = 3
-_LENGTH_AT_MOST = 1 << 16
 """Characters of a block. Nobody types more."""
 
 
@@ -31,7 +31,9 @@ def launches(text: Text, source: Source, depth: int = 0) -> list[Launch]:
     """The launches in a text that is Markdown: a page, or a string that another file holds."""
     found: list[Launch] = []
     for block in blocks(text):
-        if len(block.text) <= _LENGTH_AT_MOST and _mentions_engine(block.text.flat):
+        if not _mentions_engine(block.text.flat):
+            continue
+        if not limits.SNIPPET.passed(len(block.text), block.text):
             found += _named_apart(_launches(block, source, depth), found)
     return found
 

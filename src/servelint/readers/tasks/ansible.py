@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from servelint import yaml_nodes
+from servelint import limits, yaml_nodes
 from servelint.engines import images
 from servelint.launch import Container, Launch, Word
 from servelint.readers.commands import launches as launches_of
@@ -20,7 +20,6 @@ _SHELLS = ("shell", "raw")
 _CONTAINERS = ("docker_container", "podman_container")
 _SETTINGS = {"ipc_mode": "ipc", "ipc": "ipc", "shm_size": "shm_size", "runtime": "runtime"}
 _DEPTH = 12
-_TASKS_AT_MOST = 5_000
 
 
 def is_mine(source: Source, document: Node) -> bool:
@@ -39,7 +38,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def launches(source: Source, document: Node) -> list[Launch]:
     found: list[Launch] = []
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
-        if count > _TASKS_AT_MOST:
+        if limits.TASKS.passed(count, yaml_nodes.span(source, document)):
             break
         module = _module(task)
         if module is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
+from servelint import limits, yaml_nodes
 from servelint.engines import entry, images
 from servelint.launch import Container, Launch, Word
 from servelint.readers.commands import launches as launches_of
@@ -48,7 +48,6 @@ _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMED = re.compile(r"vllm|sglang|llama|trtllm|tensorrt|lmdeploy|text-generation", re.IGNORECASE)
-_VISITS_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
 _DEPTH = 60
 
@@ -93,7 +92,7 @@ class _Walk:
 
     def visit(self, node: Node, scope: _Scope, depth: int) -> list[Launch]:
         self.visits += 1
-        if depth > _DEPTH or self.visits > _VISITS_AT_MOST:
+        if limits.NODES_SEARCHED.passed(self.visits, yaml_nodes.span(self.source, node)) or depth > _DEPTH:
             return []
         if yaml_nodes.is_mapping(node):
             return self.mapping(yaml_nodes.entries(node), scope, depth)
