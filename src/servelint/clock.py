@@ -21,8 +21,10 @@ def _over(_signal: int, _frame: FrameType | None) -> None:
 
 
 @contextmanager
-def running() -> Iterator[None]:
-    """Raises TooLong inside once the process has worked for limits.TIME; where no such clock is (Windows), never.
+def running(times: int = 1) -> Iterator[None]:
+    """Raises TooLong inside once the process has worked for limits.TIME, or some times as long.
+
+    Where no such clock is (Windows), never.
 
     Only for a program of ours, in its main thread: it takes the process's timer and its signal.
     """
@@ -32,7 +34,7 @@ def running() -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, _over)
-    signal.setitimer(signal.ITIMER_PROF, limits.TIME.most)
+    signal.setitimer(signal.ITIMER_PROF, limits.TIME.most * times)
     try:
         yield
     finally:

@@ -22,7 +22,7 @@ def lines_of(source: Source, start: int) -> tuple[int, ...]:
 def name_gpus(launch: Launch, settings: Settings) -> None:
     """Set the GPUs of a launch, as far as its file's settings do not say them: by comments, else as the user says."""
     launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
-    if SIGN in launch.source.text:
+    if launch.source.holds(SIGN):
         from servelint import gpu_comments
 
         gpu_comments.apply(launch)

@@ -28,6 +28,8 @@ SKIPPED = frozenset(
 _LEADS_OUT = "not read: a link that leads out of the project; name the file itself, or allow its folder by read-outside"
 _NO_FILE = "not a regular file; what a pipe or a device gives is read from standard input, as -"
 _DATA = (".json", ".ipynb")
+HEAD = 4096
+"""How many bytes of a file are enough to see how large it may be."""
 _CHUNK = 1 << 20
 _OVERLAP = 64
 _SEARCHED = 64 << 20
@@ -115,6 +117,9 @@ def read_file(path: str) -> Source | Problem | None:
         most = bound(path).most
         with os.fdopen(opening.descriptor(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
+            if size > most:
+                most = bound(path, file.read(HEAD)).most
+                file.seek(0)
             data = file.read(most + 1) if size <= most else b""
             if size > most or len(data) > most:
                 return _too_large(path, file, max(size, most + 1))
@@ -149,14 +154,19 @@ def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
     return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
 
 
-def bound(path: str) -> limits.Bound:
-    """How large a file may be, by its name."""
+def bound(path: str, head: bytes = b"") -> limits.Bound:
+    """How large a file may be, by its name and the bytes that it begins with (HEAD of them are enough)."""
+    if head:
+        from servelint.readers import cluster_list  # few files are so large that it is asked for
+
+        if cluster_list.is_list(head):
+            return limits.CLUSTER
     return limits.DATA if path.lower().endswith(_DATA) else limits.FILE
 
 
-def too_large(path: str, size: int) -> Problem:
+def too_large(path: str, size: int, head: bytes = b"") -> Problem:
     """What is told of a text of so many bytes."""
-    return Problem(path, bound(path).says.format(size=f"{size / (1 << 20):.1f} MiB"))
+    return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"))
 
 
 def _too_large(path: str, file: IO[bytes], size: int) -> Problem | None:

@@ -49,7 +49,7 @@ def apply(launch: Launch) -> None:
 @lru_cache(maxsize=8)
 def gpu_comments(source: Source) -> tuple[GpuComment, ...]:
     """The GPU comments of a source."""
-    return tuple([_read(source, match) for match in re.finditer(_COMMENT, source.text)]) if SIGN in source.text else ()
+    return tuple([_read(source, match) for match in re.finditer(_COMMENT, source.text)]) if source.holds(SIGN) else ()
 
 
 def _speaking(launch: Launch) -> list[GpuComment]:

@@ -79,6 +79,9 @@ def told(path: str) -> Iterator[list[Problem]]:
 FILE = Bound(1 << 19, "bytes", "not read: {size}, and servelint reads files of up to 512 KiB")
 DATA = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of this kind up to 4 MiB")
 """Notebooks and JSON: the pictures in them are no text that takes time."""
+CLUSTER = Bound(128 << 20, "bytes", "not read: {size}, and servelint reads a list of Kubernetes objects of up to 128 MiB")
+"""What kubectl prints of a cluster: only the objects that start engines are read with their places. It may take as much more
+work than another file as CLUSTER_NODES is more than YAML_NODES."""
 NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
 
 TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most} seconds of the processor")
@@ -88,6 +91,7 @@ TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most
 
 YAML_DEPTH = Bound(500, "levels", "not read: the YAML is nested more than {most} levels deep")
 YAML_NODES = Bound(100_000, "nodes", "not read: the YAML has more than {most} keys and values")
+CLUSTER_NODES = Bound(1_000_000, "nodes", "not read: the objects that start engines have more than {most} keys and values")
 YAML_MERGES = Bound(10_000, "merge keys", "not read further: more than {most} merge keys for one mapping")
 VALUES = Bound(
     100_000, "values", "not read further: aliases make more than {most} values of this file beside those that it holds itself"
@@ -105,7 +109,7 @@ PIECES = Bound(
 # -- of launches
 
 WORDS = Bound(1_000, "words", "not judged: a launch of more than {most} words")
-LAUNCHES = Bound(200, "launches", "not read further: more than {most} launches in one file; split it")
+LAUNCHES = Bound(1_000, "launches", "not read further: more than {most} launches in one file; split it")
 
 # -- of the evaluation of scripts
 

@@ -23,7 +23,7 @@ class Source:
     masks:    where all are that nobody may see, by lines, as servelint.masking has worked it out
     """
 
-    __slots__ = ("_lines", "encoding", "hidden", "mask", "masks", "path", "secrets", "text")
+    __slots__ = ("_held", "_lines", "encoding", "hidden", "mask", "masks", "path", "secrets", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
@@ -34,9 +34,17 @@ class Source:
         self.hidden: list[tuple[int, int]] = []
         self.masks: dict[object, list[tuple[int, int]]] = {}
         self._lines: list[int] | None = None
+        self._held: dict[str, bool] = {}
 
     def __repr__(self) -> str:
         return f"Source({self.path!r}, {len(self.text)} characters)"
+
+    def holds(self, part: str) -> bool:
+        """Whether the text has something in it; a large one is searched once for all launches that ask."""
+        held = self._held.get(part)
+        if held is None:
+            held = self._held[part] = part in self.text
+        return held
 
     @property
     def line_starts(self) -> list[int]:

@@ -40,12 +40,18 @@ _GAP, _PERHAPS = "!servelint/gap", "!servelint/perhaps"
 """The tags that servelint.template_nodes gives to what a template writes or may leave out."""
 
 
-def documents(source: Source) -> tuple[list[Node], Problem | None]:
+def documents(
+    source: Source, text: str | None = None, nodes_at_most: limits.Bound = limits.YAML_NODES
+) -> tuple[list[Node], Problem | None]:
     """The documents of a YAML text, and what stopped the parser, if anything did; earlier documents are kept.
+
+    text: what is read in the place of the source's, if that has blanks where something does not matter
 
     A text that only its template makes valid YAML (`{{ }}`) is read with holes: see servelint.templates.
     """
-    nodes, problem = _composed(source, source.text)
+    nodes, problem = _composed(source, source.text if text is None else text, nodes_at_most)
+    if text is not None and text is not source.text:
+        return nodes, problem
     if "{{" in source.text or "{%" in source.text:
         return _of_template(source, nodes, problem)
     return nodes, problem
@@ -66,11 +72,11 @@ def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> 
     return masked, left
 
 
-def _composed(source: Source, text: str) -> tuple[list[Node], Problem | None]:
+def _composed(source: Source, text: str, nodes_at_most: limits.Bound = limits.YAML_NODES) -> tuple[list[Node], Problem | None]:
     """The documents of a text that has the offsets of a source."""
     nodes: list[Node] = []
     try:
-        refused = _too_much(text)
+        refused = _too_much(text, nodes_at_most)
         if refused is not None:
             bound, at = refused
             return nodes, Problem(source.path, bound.message, *source.position(min(at, len(source.text))))
@@ -97,13 +103,13 @@ def _composed(source: Source, text: str) -> tuple[list[Node], Problem | None]:
     return nodes, None
 
 
-def _too_much(text: str) -> tuple[limits.Bound, int] | None:
+def _too_much(text: str, nodes_at_most: limits.Bound) -> tuple[limits.Bound, int] | None:
     """The bound that a text passes, and where: to compose its nodes might overflow the stack of libyaml's composer, which ends
     the process, or take all memory."""
-    depth_at_most, nodes_at_most = limits.YAML_DEPTH.most, limits.YAML_NODES.most
+    depth_at_most, most = limits.YAML_DEPTH.most, nodes_at_most.most
     openings = sum([text.count(opening) for opening in ("[", "{", "- ", "? ")])
     # what starts a node: a line, a comma, a colon or an opening
-    if openings <= depth_at_most and openings + sum([text.count(sign) for sign in "\n,:"]) <= nodes_at_most:
+    if openings <= depth_at_most and openings + sum([text.count(sign) for sign in "\n,:"]) <= most:
         return None
     loader = Loader(text)
     depth = nodes = 0
@@ -112,8 +118,8 @@ def _too_much(text: str) -> tuple[limits.Bound, int] | None:
             event = loader.get_event()
             if isinstance(event, yaml.NodeEvent):
                 nodes += 1
-                if nodes > nodes_at_most:
-                    return limits.YAML_NODES, _index(event)
+                if nodes > most:
+                    return nodes_at_most, _index(event)
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > depth_at_most:

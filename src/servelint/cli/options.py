@@ -258,10 +258,11 @@ def rule_problems(asked: SettingsFiles) -> list[Problem]:
 
 
 def _stdin(name: str) -> Source | Problem | None:
-    from servelint.discover import bound, decode
+    from servelint.discover import HEAD, bound, decode
 
-    most = bound(name).most
-    data = sys.stdin.buffer.read(most + 1)
-    if len(data) > most:
-        return Problem(name, bound(name).says.format(size=f"more than {most >> 20} MiB"))
+    data = sys.stdin.buffer.read(HEAD)
+    most = bound(name, data)
+    data += sys.stdin.buffer.read(most.most + 1 - len(data))
+    if len(data) > most.most:
+        return Problem(name, most.says.format(size=f"more than {most.most / (1 << 20):g} MiB"))
     return decode(name, data)

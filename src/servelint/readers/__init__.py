@@ -10,6 +10,7 @@ from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
 from servelint.readers.recognise import JSON, SERVICES, YAML, recognise
 from servelint.source import Source
+from servelint.text import METER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ def _within(launches: list[Launch]) -> list[Launch]:
     return found[: limits.LAUNCHES.most]
 
 
-def _yaml(source: Source, neighbours: Neighbours) -> Reading:
+def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: limits.Bound = limits.YAML_NODES) -> Reading:
     from servelint import yaml_nodes
 
-    documents, problem = yaml_nodes.documents(source)
+    documents, problem = yaml_nodes.documents(source, text, most)
     if source.mask is not None:
         from servelint.readers import helm_values
 
@@ -120,7 +121,13 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
     from servelint.readers import argv_json, spec_config
 
     if '"apiVersion"' in source.text or '"services"' in source.text:
-        return _yaml(source, neighbours)
+        from servelint.readers import cluster_list
+
+        thinned = cluster_list.thinned(source.text)
+        if thinned is None:
+            return _yaml(source, neighbours)
+        METER.left *= limits.CLUSTER_NODES.most // limits.YAML_NODES.most
+        return _yaml(source, neighbours, thinned, limits.CLUSTER_NODES)
     launches, problem = spec_config.read(source)
     if not launches and problem is None:
         launches = argv_json.read(source, neighbours)

@@ -75,13 +75,13 @@ def _other_scripts(file: File, told: list[int]) -> list[Launch]:
     told: where the launches of the containers start
     """
     found: list[Launch] = []
-    for name, data in file.config_maps.items():
+    for one, data in file.scripts:
         for key, text in data.items():
             extent = text.extent()
             if extent is None or not (key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
             if bisect_left(told, extent.start) == bisect_left(told, extent.end):
-                found += script_launches(text, Place(file.source, f"ConfigMap/{name}.{key}", open_env=True), None)
+                found += script_launches(text, Place(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
     return found
 
 

@@ -21,7 +21,7 @@ _SCALAR_AT_MOST = 1 << 20
 class Object:
     """One object of a file. kind: "Deployment"; label: "Deployment/llm", as launches in it are named."""
 
-    __slots__ = ("fields", "kind", "name", "node")
+    __slots__ = ("fields", "kind", "name", "namespace", "node")
 
     def __init__(self, node: Node, fields: Entries) -> None:
         self.node = node
@@ -29,6 +29,7 @@ class Object:
         self.kind = string(fields, "kind") or ""
         metadata = section(fields, "metadata")
         self.name = string(metadata, "name") or string(metadata, "generateName") or ""
+        self.namespace = string(metadata, "namespace")
 
     @property
     def label(self) -> str:
@@ -39,22 +40,27 @@ class File:
     """One file with its objects.
 
     config_maps, secrets: name -> key -> value, as far as the file shows it
+    scripts: the ConfigMaps, each with its name
     named: (kind, name) -> object;  used: the names of the runtimes that the InferenceServices name
+    What several namespaces have under one name is in none of these: which of them is meant is not followed.
     left: how many more nodes are visited: aliases may make a graph without end
     """
 
-    __slots__ = ("config_maps", "left", "named", "objects", "read", "secrets", "source", "used")
+    __slots__ = ("config_maps", "left", "named", "objects", "read", "scripts", "secrets", "source", "used")
 
     def __init__(self, source: Source, documents: list[Node]) -> None:
         self.source = source
         self.objects = objects(documents)
-        self.named = {(one.kind, one.name): one for one in reversed(self.objects) if one.name}
+        own = _of_one_namespace(self.objects)
+        self.named = {(one.kind, one.name): one for one in reversed(own) if one.name}
         services = [section(one.fields, "spec", "predictor", "model") for one in self.objects if one.kind == "InferenceService"]
         self.used = {string(model, "runtime") for model in services}
         self.left = _VISITS_AT_MOST
         self.read: dict[int, int] = {}
-        self.config_maps = {one.name: self._data(one, "data") for one in self.objects if one.kind == "ConfigMap"}
-        self.secrets = {one.name: self._data(one, "stringData") for one in self.objects if one.kind == "Secret"}
+        self.scripts = [(one, self._data(one, "data")) for one in self.objects if one.kind == "ConfigMap"]
+        meant = {id(one) for one in own}
+        self.config_maps = {one.name: data for one, data in self.scripts if id(one) in meant}
+        self.secrets = {one.name: self._data(one, "stringData") for one in own if one.kind == "Secret"}
 
     def once_more(self, container: Node) -> bool:
         """Whether a container is to be read; one that aliases repeat is read some times."""
@@ -69,6 +75,14 @@ class File:
             for key, (_, value) in section(one.fields, field).items()
             if (plain := yaml_nodes.scalar(value)) is not None and len(plain) <= _SCALAR_AT_MOST
         }
+
+
+def _of_one_namespace(objects: list[Object]) -> list[Object]:
+    """Those whose kind and name no other namespace of the file has as well."""
+    spaces: dict[tuple[str, str], set[str | None]] = {}
+    for one in objects:
+        spaces.setdefault((one.kind, one.name), set()).add(one.namespace)
+    return [one for one in objects if len(spaces[one.kind, one.name]) == 1]
 
 
 def objects(documents: list[Node]) -> list[Object]:
