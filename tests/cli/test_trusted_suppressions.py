@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.repository import Repository
 from tests.running import Workspace
@@ -16,6 +17,7 @@ BAD = "vllm serve m --gpu-memory-utilization 1.5\n"
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 IGNORE = f"# servelint: ignore[{RULE}] we know\n"
 OLD = "echo an old line\n"
+SCHEMA = Path(__file__).parent.parent.parent / "schemas" / "report.schema.json"
 GATE = ("--trusted-suppressions", "base", "--base", "main")
 
 
@@ -293,9 +295,9 @@ class TestGitRunsNothing:
 
 class TestTheReport:
     def suppressions(self, workspace: Workspace, *args: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = workspace.run("check", "--format", "json", "--show-suppressed", *args).data[
-            "suppressions"
-        ]
+        data = workspace.run("check", "--format", "json", "--show-suppressed", *args).data
+        Draft202012Validator(json.loads(SCHEMA.read_text())).validate(data)
+        found: list[dict[str, Any]] = data["suppressions"]
         return found
 
     def test_a_comment(self, workspace: Workspace, repository: Repository) -> None:
