@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,12 @@ class TestUsage:
         ran = workspace.run("check")
         assert ran.status == 2
         assert "give --base REV" in ran.err
+
+    def test_before_the_first_commit_there_is_none(self, workspace: Workspace, tmp_path: Path) -> None:
+        subprocess.run(["git", "init", "-q", "."], cwd=workspace.folder, check=True)
+        workspace.file("run.sh", BAD)
+        assert workspace.run("check", "--changed-since", "HEAD").status == 1
+        assert workspace.run("check", *GATE[:3], "HEAD").status == 2
 
     def test_the_next_check_reads_files_again(self, workspace: Workspace, repository: Repository) -> None:
         workspace.file("servelint.toml", 'ignore = ["vllm/*"]\n')
