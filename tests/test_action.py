@@ -15,6 +15,7 @@ import yaml
 
 from servelint.report import FORMATS
 from tests.published import problems, vendored
+from tests.repository import Repository
 
 ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -166,6 +167,17 @@ class TestCheck:
             (runner.repository / name).write_text(WRONG)
         ran = runner.run(CHECK, paths="a b.sh\nc.sh\n\n-d.sh\n", args="--severity error\n  --gpu   h100", format="concise")
         assert sorted(line.partition(":")[0] for line in ran.log.splitlines()) == ["-d.sh", "a b.sh", "c.sh"]
+
+    def test_suppressions_of_the_base_count(self, runner: Runner) -> None:
+        repository = Repository(runner.repository)
+        (runner.repository / "run.sh").write_text("# servelint: ignore[vllm/*] hidden\n" + WRONG)
+        runner.installed()
+        assert runner.run(CHECK).status == 0
+        assert runner.run(CHECK, trusted_base="main").status == 1
+        repository.commit("accepted")
+        assert runner.run(CHECK, trusted_base="main").status == 0
+        assert runner.run(CHECK, trusted_base="--output=x").status == 2
+        assert not (runner.repository / "x").exists()
 
     def test_what_fails_the_job(self, runner: Runner) -> None:
         (runner.repository / "run.sh").write_text(WRONG)

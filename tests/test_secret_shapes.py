@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -109,3 +111,57 @@ def test_masking_a_masked_text_changes_nothing(text: str) -> None:
     parts = named(text)
     assert all(0 <= start < end <= len(text) for start, end in parts)
     assert all(one[1] < other[0] for one, other in pairwise(parts))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "token='",
+        "token=",
+        "token ",
+        "token\n",
+        "secret: '",
+        "://a",
+        "://a:",
+        "?sig=",
+        "eyJ",
+        "authorization: ",
+        "a",
+        "api-key,",
+    ],
+)
+def test_long_texts_are_read_once(part: str) -> None:
+    """Twice the text takes about twice the steps: no pattern goes back to where it was."""
+
+    def steps(count: int) -> int:
+        text = part * count
+        return sum([len(found) for found in (looks(text), named(text))]) + _tried(text)
+
+    few, many = steps(500), steps(4000)
+    assert many <= 10 * few + 100
+
+
+def _tried(text: str) -> int:
+    """How many characters are handed to the pattern of values, counted rather than timed."""
+    import servelint.secret_shapes as shapes
+
+    tried = 0
+    compiled = shapes._compiled
+
+    class Counting:
+        def __init__(self, pattern: re.Pattern[str]) -> None:
+            self.pattern = pattern
+
+        def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
+            nonlocal tried
+            found = self.pattern.match(text, start, end)
+            tried += found.end() - start if found is not None else 1
+            return found
+
+    def counted(pattern: str) -> Any:
+        return Counting(compiled(pattern)) if pattern == shapes._VALUE else compiled(pattern)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shapes, "_compiled", counted)
+        named(text)
+    return tried

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import socket
@@ -87,3 +88,13 @@ def test_nothing_of_it_is_imported_for_help(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit):
         lsp.run(["--help"])
     assert "--tcp HOST:PORT" in capsys.readouterr().out
+
+
+def test_what_is_logged_is_clean(tmp_path: Path) -> None:
+    """It may quote a text that somebody has open."""
+    from servelint.cli.lsp import _formatter
+
+    record = logging.LogRecord(
+        "servelint", logging.WARNING, "x.py", 1, "read %s", ("\x1b[2J hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345",), None
+    )
+    assert _formatter("%(message)s").format(record) == r"read \x1b[2J hf_***"

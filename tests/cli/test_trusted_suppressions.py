@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.repository import Repository
 from tests.running import Workspace
@@ -16,6 +18,7 @@ BAD = "vllm serve m --gpu-memory-utilization 1.5\n"
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 IGNORE = f"# servelint: ignore[{RULE}] we know\n"
 OLD = "echo an old line\n"
+SCHEMA = Path(__file__).parent.parent.parent / "schemas" / "report.schema.json"
 GATE = ("--trusted-suppressions", "base", "--base", "main")
 
 
@@ -246,6 +249,12 @@ class TestUsage:
         assert ran.status == 2
         assert "give --base REV" in ran.err
 
+    def test_before_the_first_commit_there_is_none(self, workspace: Workspace, tmp_path: Path) -> None:
+        subprocess.run(["git", "init", "-q", "."], cwd=workspace.folder, check=True)
+        workspace.file("run.sh", BAD)
+        assert workspace.run("check", "--changed-since", "HEAD").status == 1
+        assert workspace.run("check", *GATE[:3], "HEAD").status == 2
+
     def test_the_next_check_reads_files_again(self, workspace: Workspace, repository: Repository) -> None:
         workspace.file("servelint.toml", 'ignore = ["vllm/*"]\n')
         assert workspace.run("check", *GATE).status == 1
@@ -293,9 +302,9 @@ class TestGitRunsNothing:
 
 class TestTheReport:
     def suppressions(self, workspace: Workspace, *args: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = workspace.run("check", "--format", "json", "--show-suppressed", *args).data[
-            "suppressions"
-        ]
+        data = workspace.run("check", "--format", "json", "--show-suppressed", *args).data
+        Draft202012Validator(json.loads(SCHEMA.read_text())).validate(data)
+        found: list[dict[str, Any]] = data["suppressions"]
         return found
 
     def test_a_comment(self, workspace: Workspace, repository: Repository) -> None:

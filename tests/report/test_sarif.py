@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 import servelint
 from servelint.finding import Finding
@@ -228,3 +229,15 @@ def test_a_rule_of_a_users_folder(workspace: Workspace) -> None:
         "problem.severity": "error",
         "security-severity": "8.0",
     }
+
+
+def test_in_the_page_of_somebody_elses_rule_nothing_is_markup(workspace: Workspace) -> None:
+    evil = "<img src=x> [a](javascript:b) `c`"
+    data = yaml.safe_load(RULE)
+    data |= {"title": f"A title {evil}", "why": f"Because {evil}\n\nand {evil} again, and once more"}
+    workspace.file(f"policy/{data['id']}.yaml", yaml.safe_dump(data, allow_unicode=True))
+    workspace.file("run.sh", "vllm serve m --trust-remote-code\n")
+    out = workspace.run("check", "run.sh", "--rules", "policy", "--select", "policy/*", "--format", "sarif").data
+    (told,) = out["runs"][0]["tool"]["driver"]["rules"]
+    assert r"&lt;img src=x&gt; \[a\]\(javascript\:b\) \`c\`" in told["help"]["markdown"]
+    assert "<img" not in told["help"]["markdown"]

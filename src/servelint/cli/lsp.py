@@ -11,6 +11,7 @@ from servelint.digits import is_whole
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    import logging
 
 _EPILOG = """An editor starts it and speaks on its standard input and output; docs/lsp.md has its settings.
 It needs pygls: pip install 'servelint[lsp]'"""
@@ -58,18 +59,34 @@ def _address(text: str, usage: argparse.ArgumentParser) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def _formatter(form: str) -> logging.Formatter:
+    """What is logged may quote a text that somebody has open."""
+    import logging
+
+    from servelint.report.clean import clean_lines
+
+    class Formatter(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return clean_lines(super().format(record))
+
+    return Formatter(form)
+
+
 def _logging(path: str | None, level: str) -> bool:
     import logging
 
     if path is None:
-        logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="servelint: %(message)s")
+        shown = logging.StreamHandler(sys.stderr)
+        shown.setFormatter(_formatter("servelint: %(message)s"))
+        logging.basicConfig(level=logging.WARNING, handlers=[shown])
         return True
     try:
         handler = logging.FileHandler(path, encoding="utf-8")
     except OSError as error:
         tell(f"servelint: cannot write {path}: {error.strerror or error}")
         return False
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], format="%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(_formatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("servelint").setLevel(level.upper())
     return True
 

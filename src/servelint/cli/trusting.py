@@ -29,6 +29,8 @@ def begin(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> None
     try:
         found = base.of(revision)
     except git.GitError as error:
+        if wanted is None and not arguments.base:
+            return  # before the first commit there is none to believe; what else is wrong, the gate tells
         usage.error(f"{'--base' if arguments.base else '--changed-since'}: {error}")
     trust.use(Trust(inline=inline, base=found))
     if wanted is None and not _says_so(arguments, usage):

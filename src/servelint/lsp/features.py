@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from servelint.lsp import actions, diagnostics
 from servelint.lsp.documents import Document
+from servelint.report.clean import clean
 from servelint.source import Span
 
 TYPE_CHECKING = False
@@ -100,7 +101,7 @@ def _action(
     else:
         edit = types.WorkspaceEdit(changes={document.uri: edits})
     return types.CodeAction(
-        title=action.title,
+        title=clean(action.title),
         kind=kind,
         diagnostics=[told] if told is not None else None,
         is_preferred=action.preferred or None,

@@ -8,6 +8,7 @@ from pygls.capabilities import get_capability
 from servelint.lsp import checking
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import Document
+from servelint.report.clean import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ def register(server: Server) -> None:
         span = server.positions.span(document.source, params.range)
         return [
             types.InlayHint(
-                server.positions.position(document.source, one.offset), one.text, tooltip=one.tooltip, padding_left=True
+                server.positions.position(document.source, one.offset),
+                clean(one.text),
+                tooltip=clean(one.tooltip),
+                padding_left=True,
             )
             for one in hints(analysis, span.start, span.end)
         ]
@@ -102,7 +106,7 @@ def register(server: Server) -> None:
         if document is None or not _wants(server, document, "code-lens"):
             return []
         found = lenses(server.checking.analysis(document))
-        return [types.CodeLens(server.positions.of_span(one.span), types.Command(one.title, "")) for one in found]
+        return [types.CodeLens(server.positions.of_span(one.span), types.Command(clean(one.title), "")) for one in found]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def document_symbols(
@@ -119,9 +123,9 @@ def register(server: Server) -> None:
         return [
             types.SymbolInformation(
                 types.Location(document.uri, server.positions.of_span(one.span)),
-                one.name,
+                clean(one.name),
                 _SYMBOL_KINDS[one.kind],
-                container_name=around.name if around is not None else None,
+                container_name=clean(around.name) if around is not None else None,
             )
             for around, one in [pair for top in found for pair in ((None, top), *[(top, child) for child in top.children])]
         ]
@@ -158,7 +162,7 @@ def _item(server: Server, item: Item, number: int) -> types.CompletionItem:
     return types.CompletionItem(
         item.label,
         kind=_ITEM_KINDS[item.kind],
-        detail=item.detail,
+        detail=clean(item.detail) if item.detail else item.detail,
         sort_text=item.sort,
         filter_text=item.new_text,
         text_edit=types.TextEdit(server.positions.of_span(item.span), item.new_text),
@@ -169,10 +173,10 @@ def _item(server: Server, item: Item, number: int) -> types.CompletionItem:
 
 def _symbol(server: Server, one: Symbol) -> types.DocumentSymbol:
     return types.DocumentSymbol(
-        one.name or one.kind,
+        clean(one.name) or one.kind,
         _SYMBOL_KINDS[one.kind],
         server.positions.of_span(one.span),
         server.positions.of_span(one.selection),
-        detail=one.detail,
+        detail=clean(one.detail),
         children=[_symbol(server, child) for child in one.children] or None,
     )

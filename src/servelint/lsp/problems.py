@@ -7,7 +7,7 @@ from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.lsp.facts import Here, rules_on
-from servelint.lsp.markup import code, plain
+from servelint.lsp.markup import code, link, plain
 from servelint.rules.condition import evaluate
 from servelint.rules.ranges import describe
 from servelint.rules.rule import SEVERITIES, Rule
@@ -56,4 +56,4 @@ def told(rules: list[Rule], firing: list[Finding], here: Here) -> list[str]:
 def _link(evidence: list[str]) -> str:
     """The first address that a rule's evidence gives, as a link."""
     address = next((one.partition(" ")[0] for one in evidence if one.startswith(("https://", "http://"))), None)
-    return f" ([source]({address}))" if address is not None else ""
+    return f" ({link('source', address)})" if address is not None else ""

@@ -11,7 +11,7 @@ from servelint.lsp.analysis import Analysis
 from servelint.lsp.completion import Item
 from servelint.lsp.hover import Hover
 from servelint.lsp.listing import Entry
-from servelint.lsp.markup import code, plain
+from servelint.lsp.markup import code, link, plain
 from servelint.report import rule_texts
 from servelint.rules.load import every
 from servelint.rules.own import OWN
@@ -110,7 +110,7 @@ def _rule(name: str, folders: tuple[str, ...]) -> list[str]:
     lines += ["", plain(" ".join(data["why"].split()))]
     lines += ["", f"Instead: {plain(data['advice'])}"] if data["advice"] else []
     urls = [(one["url"], one["says"]) for one in data["evidence"] if "url" in one]
-    return [*lines, *(["", *[f"- [{plain(says)}]({url})" for url, says in urls]] if urls else [])]
+    return [*lines, *(["", *[f"- {link(says, url)}" for url, says in urls]] if urls else [])]
 
 
 def _gpu(gpu: hardware.Gpu) -> list[str]:

@@ -17,21 +17,21 @@ _HEAD = "| | where | what | instead |\n|---|---|---|---|\n"
 def render(report: Report) -> str:
     rows = [_finding(finding) for finding in report.findings] + [_problem(problem) for problem in report.errors]
     table = f"\n{_HEAD}{''.join(rows)}" if rows else ""
-    return f"### servelint\n\n{_text(summary(report, None))}\n{table}"
+    return f"### servelint\n\n{escaped(summary(report, None))}\n{table}"
 
 
 def _finding(finding: Finding) -> str:
     span = finding.span
     line, column = span.source.position(span.start)
-    what = f"{_text(finding.message)} ({_code(finding.rule)})"
-    return f"| {finding.severity} | {_code(f'{span.source.path}:{line}:{column}')} | {what} | {_text(finding.advice)} |\n"
+    what = f"{escaped(finding.message)} ({_code(finding.rule)})"
+    return f"| {finding.severity} | {_code(f'{span.source.path}:{line}:{column}')} | {what} | {escaped(finding.advice)} |\n"
 
 
 def _problem(problem: Problem) -> str:
-    return f"| error | {_code(f'{problem.path}:{problem.line}:{problem.column}')} | {_text(problem.message)} | |\n"
+    return f"| error | {_code(f'{problem.path}:{problem.line}:{problem.column}')} | {escaped(problem.message)} | |\n"
 
 
-def _text(text: str) -> str:
+def escaped(text: str) -> str:
     """A text in which nothing is markup, neither Markdown nor HTML."""
     return re.sub(_MARKUP, r"\\\1", _without_tags(text))
 

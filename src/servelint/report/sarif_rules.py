@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from servelint.finding import Finding
+from servelint.report.markdown import escaped
 from servelint.report.rule_texts import written
 from servelint.rules.own import OWN
 from servelint.rules.pages import markdown
@@ -29,7 +32,7 @@ def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
         severity, confidence, impact = finding.severity, finding.confidence, finding.impact
     else:
         title, why = data["title"], " ".join(data["why"].split())
-        text, page = _help(data, why), markdown(data)
+        text, page = _help(data, why), markdown(_harmless(data) if _is_foreign(finding.rule, folders) else data)
         severity, confidence, impact = data["severity"], data["confidence"], data["impact"]
     properties: dict[str, Any] = {
         "tags": [impact, finding.rule.partition("/")[0]],
@@ -46,6 +49,29 @@ def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
         "defaultConfiguration": {"level": LEVELS[severity]},
         "properties": properties,
     }
+
+
+def _is_foreign(rule: str, folders: tuple[str, ...]) -> bool:
+    """Whether a rule is told as somebody else's folder has it."""
+    if not folders:
+        return False
+    from servelint.rules import folder
+
+    return any(data["id"] == rule for path in folders for data in folder.load(path).written)
+
+
+def _harmless(data: dict[str, Any]) -> dict[str, Any]:
+    """A rule in whose texts nothing is markup; examples are code, and stay what they are."""
+    cited = [
+        {name: escaped(value) if name == "says" else _address(value) for name, value in one.items()} for one in data["evidence"]
+    ]
+    texts = {name: escaped(data[name]) for name in ("title", "advice") if data[name]}
+    why = "\n\n".join([escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n", data["why"].strip())])
+    return {**data, **texts, "why": why, "evidence": cited}
+
+
+def _address(text: str) -> str:
+    return re.sub(r"[\s<>`]", "", text)
 
 
 def _help(data: dict[str, Any], why: str) -> str:
