@@ -47,7 +47,7 @@ def main() -> None:
             kilobyte = (least["kilobytes"] - least["files"]) / (sizes["kilobytes"] - sizes["files"]) * 1e6
             launch = (least["launches"] - least["empty"]) / LAUNCHES * 1e3
             print(
-                f"{kind:<7} repository {least['empty'] * 1e3:5.2f} ms   name {name:5.1f} us   file that is looked at +{file:5.1f} us"
+                f"{kind:<7} repository {least['empty'] * 1e3:5.2f} ms   name {name:5.1f} us   looked at +{file:5.1f} us"
                 f"   kilobyte {kilobyte:5.2f} us   launch {launch:5.2f} ms"
             )
         cached = asking._replace(cache=os.path.join(scratch, "cache"))
