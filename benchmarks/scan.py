@@ -37,10 +37,10 @@ NAMES = (
     ("LICENSES/{word}{number}", 1),
 )
 """Names of files and how many of a hundred are like that: about a third are names that servelint looks at."""
-WORDS = (
+WORDS = str.split(
     "core model server client worker queue cache store index parser render router session token metric trace config schema"
     " batch stream buffer vector matrix kernel driver plugin widget layout theme asset fixture report export import sync"
-).split()
+)
 LAUNCHES = (
     ("deploy/compose-{number}.yml", "compose"),
     ("scripts/serve-{number}.sh", "shell"),
@@ -99,7 +99,11 @@ def main() -> None:
         cache = os.path.join(scratch, "cache")
         pool = os.path.join(scratch, "pool.jsonl")
         jobs = ["--jobs", str(arguments.jobs)]
-        told(f"pool of {arguments.jobs}, no cache", [run(folder, pool, "--no-cache", *jobs) for _ in range(arguments.runs)], files)
+        told(
+            f"pool of {arguments.jobs}, no cache",
+            [run(folder, pool, "--no-cache", *jobs) for _ in range(arguments.runs)],
+            files,
+        )
         told("the same, filling the cache", [run(folder, pool, "--cache", cache, *jobs)], files)
         first = rows(pool)
         # files that are younger than the times on them are exact are read once more

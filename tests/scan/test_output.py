@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,29 @@ def test_a_journal_of_something_else(journal: bytes, path: Path) -> None:
     path.with_name("rows.jsonl.journal").write_bytes(journal)
     with pytest.raises(OutputError, match="is no journal of a scan; write --restart"):
         File(str(path), JOB)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such lock")
+def test_one_scan_at_a_time(path: Path) -> None:
+    first = scan(path, 2)
+    for restart in (False, True):
+        with pytest.raises(OutputError, match=r"rows\.jsonl is written by another scan"):
+            File(str(path), JOB, restart=restart)
+    first.close()
+    scan(path, 5).finish()
+    assert path.read_bytes() == WHOLE
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+def test_a_disk_that_is_full(path: Path) -> None:
+    into = scan(path, 2)
+    into._file.close()
+    into._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115 - as the scan has it
+    with pytest.raises(OutputError, match="cannot be written: No space left on device; the same command goes on"):
+        into.add(UNITS[2], DONE[2])
+    into.close()
+    scan(path, 5).finish()
+    assert path.read_bytes() == WHOLE
 
 
 def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:

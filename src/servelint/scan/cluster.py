@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import islice
 
 from servelint.scan import repository
 from servelint.scan.job import Job
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _AHEAD = 4
-"""Repositories for each thread of the cluster that are handed over before the first of them is done."""
+"""Tasks for each thread of the cluster that are handed over before the first of them is done."""
+_AT_ONCE = 16
+"""Repositories of a task, once there are enough tasks: one costs the scheduler about as much as a small repository costs us."""
 _TIMEOUT = 20
 
 
@@ -37,29 +40,38 @@ def run(units: Iterable[Unit], job: Job, address: str) -> Generator[tuple[Unit, 
         raise ClusterError(f"no scheduler of Dask answers at {address}: {error}") from None
     with client:
         waiting = iter(units)
-        running: dict[object, Unit] = {}
+        running: dict[object, list[Unit]] = {}
         done = as_completed(loop=client.loop)
-
-        def give() -> bool:
-            unit = next(waiting, None)
-            if unit is None:
-                return False
-            future = client.submit(repository.scan, unit, job, pure=False)
-            running[future.key] = unit
-            done.add(future)
-            return True
-
         threads = sum(client.nthreads().values())
         if not threads:
             raise ClusterError(f"the scheduler at {address} has no workers")
+        given = 0
+
+        def give(some: list[Unit]) -> None:
+            future = client.submit(repository.scan_all, some, job, pure=False)
+            running[future.key] = some
+            done.add(future)
+
+        def more() -> bool:
+            nonlocal given
+            some = list(islice(waiting, min(_AT_ONCE, 1 + given // threads)))
+            given += 1
+            if some:
+                give(some)
+            return bool(some)
+
         for _ in range(max(threads * _AHEAD, 8)):
-            if not give():
+            if not more():
                 break
         for future in done:
-            unit = running.pop(future.key)
+            some = running.pop(future.key)
             try:
-                yield unit, future.result()
+                yield from zip(some, future.result(), strict=True)
             except KilledWorker:
-                yield unit, repository.failed(unit, ENDED)
+                if len(some) == 1:
+                    yield some[0], repository.failed(some[0], ENDED)
+                else:
+                    for unit in some:  # one of them did it
+                        give([unit])
             future.release()
-            give()
+            more()

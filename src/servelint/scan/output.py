@@ -6,6 +6,7 @@ Rows are written before their line. Whatever stands in the file behind the last 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 
@@ -49,41 +50,52 @@ class File:
     """Rows for a file of JSON Lines. before: what the repositories count that were done when it was opened"""
 
     def __init__(self, path: str, job: Job, *, restart: bool = False) -> None:
-        """Goes on where a scan with the same job ended early. Raises OutputError."""
+        """Goes on where a scan with the same job ended early. This and the other methods raise OutputError."""
         self._path, self._journal_path = path, path + JOURNAL
         self._done: set[str] = set()
         self.before = Counts()
-        end = 0
-        if not restart and os.path.exists(self._journal_path):
-            end = self._resumed(job)
+        self._end = 0
         try:
-            self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115 - it is open as long as the scan
-            self._file.truncate(end)
-            self._journal: IO[bytes] = open(self._journal_path, "ab")  # noqa: SIM115 - likewise
+            self._journal: IO[bytes] = open(self._journal_path, "ab")  # noqa: SIM115 - it is open as long as the scan
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        try:
+            _lock(self._journal, path)
+            if not restart:
+                self._end = self._resumed(job)
+            self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115 - likewise
+            self._file.truncate(self._end)
             if not self._done:
                 self._journal.truncate(0)
                 self._note({"context": job.context})
         except OSError as error:
+            self._journal.close()
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-        self._end = end
+        except OutputError:
+            self._journal.close()
+            raise
 
     def is_done(self, unit: Unit) -> bool:
         """Whether an earlier run has written a repository's rows."""
         return _identity(unit) in self._done
 
     def add(self, unit: Unit, done: Done) -> None:
-        self._file.write(done.rows)
-        self._file.flush()
-        self._end += len(done.rows)
-        self._note({"done": _identity(unit), "end": self._end, "counts": list(done.counts)})
+        try:
+            self._file.write(done.rows)
+            self._file.flush()
+            self._end += len(done.rows)
+            self._note({"done": _identity(unit), "end": self._end, "counts": list(done.counts)})
+        except OSError as error:
+            raise OutputError(f"{self._path}: cannot be written: {error.strerror}; the same command goes on") from None
 
     def finish(self) -> None:
         self.close()
         os.unlink(self._journal_path)
 
     def close(self) -> None:
-        self._file.close()
-        self._journal.close()
+        for file in (self._file, self._journal):
+            with contextlib.suppress(OSError):  # what was to be written has been, or that has been told
+                file.close()
 
     def _note(self, data: dict[str, object]) -> None:
         self._journal.write(json.dumps(data).encode() + b"\n")
@@ -121,6 +133,20 @@ class File:
         if rest or length < sum([len(line) + 1 for line in lines]):
             os.truncate(self._journal_path, length)
         return end
+
+
+def _lock(journal: IO[bytes], path: str) -> None:
+    """Keep other scans off the file; the lock ends with the process. Raises OutputError."""
+    try:
+        import fcntl
+    except ImportError:
+        return  # not on this system
+    try:
+        fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OutputError(f"{path} is written by another scan") from None
+    except OSError:
+        return  # a file system without locks
 
 
 def _identity(unit: Unit) -> str:

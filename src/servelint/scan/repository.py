@@ -49,6 +49,11 @@ def scan(unit: Unit, job: Job) -> Done:
             return failed(unit, what, own=True)
 
 
+def scan_all(units: list[Unit], job: Job) -> list[Done]:
+    """The rows of several repositories, likewise."""
+    return [scan(unit, job) for unit in units]
+
+
 def failed(unit: Unit, message: str, *, own: bool = False) -> Done:
     """What there is to say of a repository that could not be read at all."""
     found = row.lines([row.of_problem(Problem("", message))], unit.name, None)
