@@ -245,6 +245,13 @@ def test_a_stop_answers_what_is_open_and_says_that_it_is_not_ready(tmp_path: Pat
     assert running.stop() == 0
 
 
+def test_an_address_that_is_taken(server: Running) -> None:
+    words = ["admission", f"--listen=127.0.0.1:{server.port}", "--plain-http", "--workers=1"]
+    ran = subprocess.run([sys.executable, "-m", "servelint", *words], capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 2
+    assert "address already in use" in json.loads(ran.stderr.splitlines()[0])["message"]
+
+
 def test_many_at_a_time(server: Running) -> None:
     found: list[bool] = []
 

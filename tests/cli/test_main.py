@@ -25,6 +25,7 @@ usage: servelint COMMAND [options]
   upgrade     tell what an engine upgrade would change for the launches
   advise      tell whether to speculate, how, and at how many requests that turns round
   exec        lint a command, then become it
+  admission   judge what is written to a Kubernetes cluster: a validating webhook
   lsp         serve an editor: findings while typing, quick fixes, what options mean
   completions print what completes all this in bash, zsh or fish
 
@@ -47,7 +48,7 @@ def test_version(option: str, workspace: Workspace) -> None:
 
 
 def test_a_command_that_is_none(workspace: Workspace) -> None:
-    commands = "check, launches, rules, explain, engines, memory, upgrade, advise, exec, lsp, completions"
+    commands = "check, launches, rules, explain, engines, memory, upgrade, advise, exec, admission, lsp, completions"
     assert workspace.run("lint") == (2, "", f"servelint: 'lint' is not a command; use one of {commands}\n")
 
 

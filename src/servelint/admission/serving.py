@@ -208,7 +208,9 @@ async def _serve(workers: Workers, options: Options) -> int:
     try:
         await workers.start()
         await server.serve()
-        return 0 if server.started else 1
+        return 0
+    except SystemExit:  # uvicorn has logged why it cannot listen
+        return 2
     except WorkerError as error:
         _LOG.error(str(error))
         return 3
