@@ -189,6 +189,7 @@ async def _serve(workers: Workers, options: Options) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=max(1, round(options.grace)),
         h11_max_incomplete_event_size=_HEADERS_AT_MOST,
