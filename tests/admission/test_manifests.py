@@ -17,7 +17,7 @@ from servelint.cli.admission import parser
 
 ROOT = Path(__file__).parent.parent.parent
 BASE = ROOT / "deploy" / "base"
-RELEASES = ("1.30", "1.32", "1.34")
+RELEASES = ("1.30", "1.34")
 """Of Kubernetes: the manifests use nothing that is newer than the first."""
 
 

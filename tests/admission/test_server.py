@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Running:
         (folder / "policy.yaml").write_text("overrides: [{paths: [warn], deny: never}]")
         words = [
             "admission", "--listen=127.0.0.1:0", f"--tls-cert={folder}/tls.crt", f"--tls-key={folder}/tls.key", "--workers=1",
-            f"--policy={folder}/policy.yaml", "--idle=1", "--log-level=debug", "--drain=0", *options,
+            f"--policy={folder}/policy.yaml", "--idle=3", "--log-level=debug", "--drain=0", *options,
         ]  # fmt: skip
         self.process = subprocess.Popen([sys.executable, "-m", "servelint", *words], stderr=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
@@ -136,17 +136,15 @@ def ended(one: socket.socket) -> bytes:
 
 
 def test_who_sends_nothing_is_sent_away(server: Running) -> None:
-    for one in (server.plain(), server.secured()):
-        with one:
-            assert ended(one) == b""
-    with server.secured() as slow:
+    with ExitStack() as stack:
+        plain, silent, slow, second, body = [
+            stack.enter_context(one) for one in (server.plain(), *[server.secured() for _ in range(4)])
+        ]
         slow.sendall(b"POST /validate HTTP/1.1\r\nHost: ")
-        assert ended(slow) == b""
-    with server.secured() as second:  # after a request that was whole
-        second.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /li")
+        second.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /li")  # after a request that was whole
+        body.sendall(_HEAD + b"Content-Length: 9\r\n\r\n{")
+        assert [ended(one) for one in (plain, silent, slow)] == [b"", b"", b""]
         assert ended(second).count(b"HTTP/1.1 ") == 1
-    with server.secured() as body:
-        body.sendall(b"POST /validate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
         assert ended(body).startswith(b"HTTP/1.1 408 ")
     assert server.review(SOUND)["allowed"]
 
@@ -243,6 +241,13 @@ def test_a_stop_answers_what_is_open_and_says_that_it_is_not_ready(tmp_path: Pat
     running.process.send_signal(signal.SIGINT)  # somebody is in a hurry
     assert running.process.wait(60) == 0
     assert running.stop() == 0
+
+
+def test_an_address_that_is_taken(server: Running) -> None:
+    words = ["admission", f"--listen=127.0.0.1:{server.port}", "--plain-http", "--workers=1"]
+    ran = subprocess.run([sys.executable, "-m", "servelint", *words], capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 2
+    assert "address already in use" in json.loads(ran.stderr.splitlines()[0])["message"]
 
 
 def test_many_at_a_time(server: Running) -> None:

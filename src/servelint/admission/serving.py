@@ -189,6 +189,7 @@ async def _serve(workers: Workers, options: Options) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=max(1, round(options.grace)),
         h11_max_incomplete_event_size=_HEADERS_AT_MOST,
@@ -208,7 +209,9 @@ async def _serve(workers: Workers, options: Options) -> int:
     try:
         await workers.start()
         await server.serve()
-        return 0 if server.started else 1
+        return 0
+    except SystemExit:  # uvicorn has logged why it cannot listen
+        return 2
     except WorkerError as error:
         _LOG.error(str(error))
         return 3

@@ -16,13 +16,17 @@ from typing import BinaryIO
 from servelint.admission import policy_file
 from servelint.admission.answer import Rules, answer
 from servelint.admission.policy import Policy
+from servelint.admission.request import KIND, VERSION
 from servelint.problem import Problem
 from servelint.settings_files.files import SettingsFiles
 
 LENGTHS = struct.Struct("!II")
-_WARM = b"""{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "-", "operation": "CREATE",
-"object": {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"image": "%s", "args": ["--port", "80"]}]}}}}"""
-_IMAGES = (b"vllm/vllm-openai:v0.19.1", b"lmsysorg/sglang:v0.5.5")
+_WARM = (
+    ("vllm/vllm-openai:v0.19.1", ["vllm", "serve"], ["Qwen/Qwen3-8B", "--swap-space", "4", "--max-model-len", "8192"]),
+    ("vllm/vllm-openai:v0.19.1", ["sh", "-c"], ['vllm serve Qwen/Qwen3-8B --speculative-config \'{"method": "mtp"}\'']),
+    ("lmsysorg/sglang:v0.5.5", ["python3", "-m", "sglang.launch_server"], ["--model-path", "Qwen/Qwen3-8B", "--port", "x"]),
+)
+"""Images, commands and arguments with something to say of them."""
 
 
 def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem]]:
@@ -40,9 +44,15 @@ def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem
 
 
 def warm(given: Rules) -> None:
-    """Load what a first review would wait for: rules and catalogs."""
-    for image in _IMAGES:
-        answer(_WARM % image, given)
+    """Load what a first review would wait for: readers, rules, catalogs, the memory model."""
+    for image, command, args in _WARM:
+        env = [{"name": "HF_TOKEN", "value": "hf_0"}, {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "a"}}}]
+        resources = {"limits": {"nvidia.com/gpu": "1"}}
+        container = {"name": "a", "image": image, "command": command, "args": args, "env": env, "resources": resources}
+        spec = {"containers": [container], "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}}
+        thing = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
+        request = {"uid": "-", "operation": "CREATE", "object": thing}
+        answer(json.dumps({"apiVersion": VERSION, "kind": KIND, "request": request}).encode(), given)
 
 
 def serve(given: Rules, requests: BinaryIO, answers: BinaryIO) -> None:

@@ -106,29 +106,30 @@ class Workers:
         """The answer to a review within some seconds, what the policy has for an object that nobody judged otherwise."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
+        why = f"no answer within {seconds:g} s"
         try:
-            worker = await asyncio.wait_for(self._idle.get(), seconds)
-            judging = loop.create_task(self._judged(worker, path, body))
-            self._running.add(judging)
-            judging.add_done_callback(self._running.discard)
-            # one that waited for long is given up without ending the process, which is not to blame
-            found = await asyncio.wait_for(asyncio.shield(judging), max(0.0, until - loop.time()))
+            worker = self._idle.get_nowait() if not self._idle.empty() else await asyncio.wait_for(self._idle.get(), seconds)
         except asyncio.TimeoutError:
-            found = None
-        if isinstance(found, Answer):
-            return found
-        return unjudged(body, self.rules, path, found or f"no answer within {seconds:g} s")
+            return unjudged(body, self.rules, path, why)
+        judging = loop.create_task(self._judged(worker, path, body))
+        self._running.add(judging)
+        judging.add_done_callback(self._running.discard)
+        # one that waited for long is given up without ending the process, which is not to blame
+        await asyncio.wait((judging,), timeout=max(0.0, until - loop.time()))
+        found = judging.result() if judging.done() else why
+        return found if isinstance(found, Answer) else unjudged(body, self.rules, path, found)
 
     async def _judged(self, worker: Worker, path: str, body: bytes) -> Answer | str:
         """What a process answers, or why it does not: then another takes its place."""
+        late = asyncio.get_running_loop().call_later(self.budget, worker.process.kill)
         try:
-            found = await asyncio.wait_for(worker.ask(path, body), self.budget)
-        except asyncio.TimeoutError:
-            self._replace(worker, "timeout")
-            return f"no answer within {self.budget:g} s"
+            found = await worker.ask(path, body)
         except WorkerError as error:
-            self._replace(worker, "ended")
-            return str(error)
+            timed_out = late.when() <= asyncio.get_running_loop().time()
+            self._replace(worker, "timeout" if timed_out else "ended")
+            return f"no answer within {self.budget:g} s" if timed_out else str(error)
+        finally:
+            late.cancel()
         self._idle.put_nowait(worker)
         return found
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 _EPILOG = """deploy/ has manifests, docs/admission.md tells of the policy and of what is answered.
 It needs uvicorn and prometheus-client: pip install 'servelint[admission]'
 
-exit status: 0 stopped by a signal, 2 wrong usage, or a policy, settings or a certificate that
-cannot be read, 3 an error in servelint itself. With --review: 0 allowed, 1 denied, 2 no review"""
+exit status: 0 stopped by a signal, 2 wrong usage, a policy, settings or a certificate that cannot
+be read, or an address that is taken, 3 an error in servelint itself. With --review: 0 allowed,
+1 denied, 2 no review"""
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 

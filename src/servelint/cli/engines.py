@@ -17,8 +17,9 @@ _USAGE = """usage: servelint engines [list]
 list:     the engines whose releases servelint knows
 show:     the options and variables of a release (the newest if none is named)
 harvest:  read what a release accepts from its published source, without running it
-          (--from: from an archive, a folder or an installed package). A file is read whole and held against the hash
-          that the index has of it; --unverified reads only the sources in a wheel, which is faster where it has gigabytes
+          (--from: from an archive, a folder or an installed package). A file is read whole and
+          held against the hash that the index has of it; --unverified reads only the sources in a
+          wheel, which is faster where it has gigabytes
 """
 
 
