@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date
 
-from servelint import json_nodes
+from servelint import json_nodes, opening
 from servelint.baseline.entry import Entry
 from servelint.json_nodes import JsonFault, JsonNode
 from servelint.problem import Problem
@@ -39,8 +39,7 @@ class Baseline:
 def read(path: str) -> Baseline:
     """The baseline in a file. What is wrong with it is in its problems, each with its place."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(_SIZE_AT_MOST)
+        data = opening.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST]
         found = Baseline(Source(path, data.decode("utf-8-sig")))
     except (OSError, ValueError) as error:
         found = Baseline(Source(path, ""))

@@ -6,13 +6,14 @@ Imports jsonschema, so only a run that names a folder does.
 from __future__ import annotations
 
 import json
+import math
 import os
 from functools import lru_cache
 
 import yaml
 from jsonschema import Draft202012Validator
 
-from servelint import yaml_nodes
+from servelint import opening, yaml_nodes
 from servelint.engines import catalog as catalogs
 from servelint.problem import Problem
 from servelint.rules.compile import RuleError, compile_rule, rule_files
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIZE_AT_MOST = 1 << 20
+_NODES_AT_MOST = 10_000
 _COMPUTED = ("env", "model", "effective", "container", "gpu")
 
 
@@ -51,7 +53,8 @@ def load(folder: str) -> Book:
         return book
     for path in rule_files(folder):
         wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
-        source = _read(path)
+        inside = os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
+        source = _read(path) if inside else Problem(path, "not read: a link that leads out of the folder of rules")
         if isinstance(source, Problem):
             book.problems.append(source)
             continue
@@ -66,8 +69,10 @@ def load(folder: str) -> Book:
 
 def _read(path: str) -> Source | Problem:
     try:
-        with open(path, "rb") as file:
-            return Source(path, file.read(_SIZE_AT_MOST).decode("utf-8-sig"))
+        data = opening.read(path, _SIZE_AT_MOST)
+        if len(data) > _SIZE_AT_MOST:
+            return Problem(path, f"not read: rule files are read up to {_SIZE_AT_MOST >> 20} MiB")
+        return Source(path, data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         return Problem(path, f"cannot be read: {error}")
 
@@ -80,6 +85,8 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
     if len(documents) != 1:
         return [Problem(source.path, "a rule file holds one rule", 1, 1)]
     (document,) = documents
+    if _size(document, {}) > _NODES_AT_MOST:
+        return [Problem(source.path, f"not read: aliases make more than {_NODES_AT_MOST:,} keys and values of it", 1, 1)]
     try:
         data = yaml.safe_load(source.text)
     except (yaml.YAMLError, ValueError) as error:
@@ -100,6 +107,15 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
         return [Problem(source.path, str(error).partition(": ")[2], 1, 1)]
     found: dict[str, Any] = data
     return found
+
+
+def _size(node: Node, known: dict[int, float]) -> float:
+    """How many nodes a node stands for, those behind an alias counted each time; infinite for one inside itself."""
+    if id(node) not in known:
+        known[id(node)] = math.inf
+        inside = [part for pair in node.value for part in pair] if yaml_nodes.is_mapping(node) else yaml_nodes.items(node) or []
+        known[id(node)] = 1 + sum([_size(part, known) for part in inside])
+    return known[id(node)]
 
 
 def _unknown(data: dict[str, Any]) -> Iterable[tuple[list[str], str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
+from servelint import opening
 from servelint.problem import Problem
 from servelint.settings_files import places
 from servelint.settings_files.find import SIZE_AT_MOST
@@ -64,8 +65,7 @@ class Document:
 def read(path: str, shown: str) -> Document | Problem:
     """A file's content, or what is wrong with it as TOML. shown: the path as reports show it"""
     try:
-        with open(path, "rb") as file:
-            data = file.read(SIZE_AT_MOST + 1)
+        data = opening.read(path, SIZE_AT_MOST)
     except (OSError, ValueError) as error:
         return Problem(shown, f"cannot be read: {getattr(error, 'strerror', None) or error}")
     if len(data) > SIZE_AT_MOST:

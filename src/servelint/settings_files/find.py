@@ -6,6 +6,8 @@ import os
 import re
 import stat
 
+from servelint import opening
+
 NAME = "servelint.toml"
 PYPROJECT = "pyproject.toml"
 TABLE = ("tool", "servelint")
@@ -62,8 +64,7 @@ def _is_file(path: str) -> bool:
 def _has_table(path: str) -> bool:
     """Whether a pyproject.toml has the table. One that cannot be parsed may have it: its reader tells what is wrong."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(SIZE_AT_MOST)
+        data = opening.read(path, SIZE_AT_MOST)
     except OSError:
         return False
     if b"servelint" not in data or re.search(_MAYBE, data, re.MULTILINE) is None:
