@@ -249,5 +249,5 @@ def _stdin(name: str) -> Source | Problem | None:
     most = bound(name).most
     data = sys.stdin.buffer.read(most + 1)
     if len(data) > most:
-        return Problem(name, bound(name).says.format(size=f"more than {most >> 20} MiB"))
+        return Problem(name, bound(name).says.format(size=f"more than {most >> 10} KiB"))
     return decode(name, data)
