@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from servelint import opening
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.changed.base import Base
@@ -57,15 +59,14 @@ def use(trust: Trust) -> None:
 
 
 def read(path: str, at_most: int) -> bytes:
-    """What a file holds, up to so many bytes. Raises OSError or ValueError."""
+    """The first bytes of a file, `at_most` and one more at most. Raises OSError or ValueError."""
     base = _current.base
     data = base.read(path) if base is not None and base.covers(path) else None
     if data is not None:
-        return data[:at_most]
+        return data[: at_most + 1]
     if base is not None and base.covers(path):
         raise FileNotFoundError(2, f"it is not in {base.name}")
-    with open(path, "rb") as file:
-        return file.read(at_most)
+    return opening.read(path, at_most)
 
 
 def is_file(path: str) -> bool:

@@ -14,7 +14,7 @@ import yaml
 from servelint import limits
 from servelint.problem import Problem
 from servelint.source import Source, Span
-from servelint.text import HOLE, Piece, Text
+from servelint.text import HOLE, Piece, Text, spend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _ESCAPES = {
     "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029", "\n": "", "\r": "",
 }  # fmt: skip
 _WHITE = (" ", "\t", "\n")
+_CHARACTERS_AN_ENTRY = 20
+"""What it takes to look at one more entry of a mapping: aliases may have a large one looked at again and again."""
 _GAP, _PERHAPS = "!servelint/gap", "!servelint/perhaps"
 """The tags that servelint.template_nodes gives to what a template writes or may leave out."""
 
@@ -142,6 +144,7 @@ def entries(node: Node | None) -> Entries:
     found: Entries = {}
     if not isinstance(node, yaml.MappingNode):
         return found
+    spend(_CHARACTERS_AN_ENTRY * len(node.value))
     merged: list[Node] = []
     for key, value in node.value:
         if isinstance(key, yaml.ScalarNode):
@@ -182,7 +185,10 @@ def _merge(node: Node, found: Entries, seen: set[int]) -> None:
 
 def items(node: Node | None) -> list[Node] | None:
     """The items of a sequence, None for anything else."""
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else None
+    if not isinstance(node, yaml.SequenceNode):
+        return None
+    spend(_CHARACTERS_AN_ENTRY * len(node.value))
+    return list(node.value)
 
 
 def is_mapping(node: Node | None) -> bool:

@@ -127,3 +127,9 @@ class TestBrokenYaml:
             Source("compose.yml", "services: &a\n  llm: &b\n    <<: *b\n    image: vllm/vllm-openai:v0.20.0\n    x: *a\n")
         )
         assert [launch.name for launch in found.launches] == ["services.llm"]
+
+
+@pytest.mark.parametrize("start", ["\n" * 100_000, "\n \n#\n" * 10_000, "ARG A\n\n" * 10_000])
+def test_blank_lines_before_a_dockerfile_are_passed_over_once(start: str) -> None:
+    assert recognise(Source("noext", f"{start}FROM vllm/vllm-openai:v1\n")) == "dockerfile"
+    assert recognise(Source("noext", f"{start}RUN vllm\n")) is None

@@ -39,7 +39,7 @@ class Baseline:
 def read(path: str) -> Baseline:
     """The baseline in a file. What is wrong with it is in its problems, each with its place."""
     try:
-        data = trust.read(path, _SIZE_AT_MOST)
+        data = trust.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST]
         found = Baseline(Source(path, data.decode("utf-8-sig")))
     except (OSError, ValueError) as error:
         found = Baseline(Source(path, ""))

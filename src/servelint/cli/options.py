@@ -264,5 +264,6 @@ def _stdin(name: str) -> Source | Problem | None:
     most = bound(name, data)
     data += sys.stdin.buffer.read(most.most + 1 - len(data))
     if len(data) > most.most:
-        return Problem(name, most.says.format(size=f"more than {most.most / (1 << 20):g} MiB"))
+        shown = f"{most.most >> 20} MiB" if most.most >= 1 << 20 else f"{most.most >> 10} KiB"
+        return Problem(name, most.says.format(size=f"more than {shown}"))
     return decode(name, data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from servelint import opening
 from servelint.launch import Word
 from servelint.source import Source, Span
 from servelint.text import Piece, Text
@@ -50,8 +51,7 @@ def open_in(folder: str, name: Text) -> Text:
     if not name.flat.endswith((".yaml", ".yml")):
         raise Missing("it is no .yaml or .yml file")
     try:
-        with open(path, "rb") as file:
-            source = Source(name.flat, file.read(_SIZE_AT_MOST).decode("utf-8-sig"))
+        source = Source(name.flat, opening.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST].decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise Missing("it cannot be read") from error
     return Text.at(source, 0, len(source.text))

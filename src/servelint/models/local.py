@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 
+from servelint import opening
 from servelint.models import Fact, Family, identify, table
 from servelint.text import Text
 
@@ -48,11 +48,8 @@ def open_in(folder: str) -> Callable[[str], str | None]:
     def opened(path: str) -> str | None:
         full = os.path.join(folder, os.path.expanduser(path))
         try:
-            info = os.stat(full)
-            if not stat.S_ISREG(info.st_mode) or info.st_size > _SIZE_AT_MOST:
-                return None
-            with open(full, "rb") as file:
-                return file.read(_SIZE_AT_MOST).decode("utf-8-sig")
+            data = opening.read(full, _SIZE_AT_MOST)
+            return data.decode("utf-8-sig") if len(data) <= _SIZE_AT_MOST else None
         except (OSError, UnicodeDecodeError, ValueError):
             return None
 
@@ -65,9 +62,7 @@ def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
     def part(path: str, offset: int, size: int) -> bytes | None:
         full = os.path.join(folder, os.path.expanduser(path))
         try:
-            if not stat.S_ISREG(os.stat(full).st_mode):
-                return None
-            with open(full, "rb") as file:
+            with os.fdopen(opening.descriptor(full), "rb") as file:
                 file.seek(offset)
                 return file.read(size)
         except (OSError, ValueError, OverflowError):

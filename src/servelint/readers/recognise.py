@@ -46,7 +46,7 @@ _SHAPES = (
 _ANY_SHAPES = (
     (SERVICES.pattern, YAML),
     (r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:", YAML),
-    (r"(?i)\A(?:\s*#[^\n]*\n|\s+|ARG[ \t][^\n]*\n)*FROM[ \t]+\S", "dockerfile"),
+    (r"(?i)\A(?:\s|#[^\n]*\n|ARG[ \t][^\n]*\n)*FROM[ \t]+\S", "dockerfile"),
 )
 
 

@@ -6,6 +6,7 @@ Imports jsonschema, when a folder is read.
 from __future__ import annotations
 
 import json
+import math
 import os
 from functools import lru_cache
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIZE_AT_MOST = 1 << 20
+_NODES_AT_MOST = 10_000
 _COMPUTED = ("env", "model", "effective", "container", "gpu")
 
 
@@ -50,7 +52,8 @@ def load(folder: str) -> Book:
         return book
     for path in _files(folder):
         wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
-        source = _read(path)
+        inside = os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
+        source = _read(path) if inside else Problem(path, "not read: a link that leads out of the folder of rules")
         if isinstance(source, Problem):
             book.problems.append(source)
             continue
@@ -71,7 +74,10 @@ def _files(folder: str) -> list[str]:
 
 def _read(path: str) -> Source | Problem:
     try:
-        return Source(path, trust.read(path, _SIZE_AT_MOST).decode("utf-8-sig"))
+        data = trust.read(path, _SIZE_AT_MOST)
+        if len(data) > _SIZE_AT_MOST:
+            return Problem(path, f"not read: rule files are read up to {_SIZE_AT_MOST >> 20} MiB")
+        return Source(path, data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         return Problem(path, f"cannot be read: {error}")
 
@@ -84,6 +90,8 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
     if len(documents) != 1:
         return [Problem(source.path, "a rule file holds one rule", 1, 1)]
     (document,) = documents
+    if _size(document, {}) > _NODES_AT_MOST:
+        return [Problem(source.path, f"not read: aliases make more than {_NODES_AT_MOST:,} keys and values of it", 1, 1)]
     try:
         data = yaml.safe_load(source.text)
     except (yaml.YAMLError, ValueError) as error:
@@ -104,6 +112,15 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
         return [Problem(source.path, str(error).partition(": ")[2], 1, 1)]
     found: dict[str, Any] = data
     return found
+
+
+def _size(node: Node, known: dict[int, float]) -> float:
+    """How many nodes a node stands for, those behind an alias counted each time; infinite for one inside itself."""
+    if id(node) not in known:
+        known[id(node)] = math.inf
+        inside = [part for pair in node.value for part in pair] if yaml_nodes.is_mapping(node) else yaml_nodes.items(node) or []
+        known[id(node)] = 1 + sum([_size(part, known) for part in inside])
+    return known[id(node)]
 
 
 def _unknown(data: dict[str, Any]) -> Iterable[tuple[list[str], str]]:

@@ -65,7 +65,7 @@ class Document:
 def read(path: str, shown: str) -> Document | Problem:
     """A file's content, or what is wrong with it as TOML. shown: the path as reports show it"""
     try:
-        data = trust.read(path, SIZE_AT_MOST + 1)
+        data = trust.read(path, SIZE_AT_MOST)
     except (OSError, ValueError) as error:
         return Problem(shown, f"cannot be read: {getattr(error, 'strerror', None) or error}")
     if len(data) > SIZE_AT_MOST:

@@ -254,6 +254,7 @@ class Evaluator(Variables):
             return UNSURE
         state, outer = self.state, (self.script, self.state.args, self.steps_at_most, self.state.variables.get("BASH_SOURCE"))
         bound = self.bound
+        self.worked(len(text.flat) // _CHARACTERS_A_STEP)
         self.script = Script(text)
         self.script.elsewhere = True
         if key.startswith("."):

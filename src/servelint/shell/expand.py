@@ -71,7 +71,7 @@ class Fields:
             self.add(Text((unknown(text.shown, text.span()),)), quoted=False)
             return
         at = 0
-        spend(len(text.flat))
+        spend(8 * len(text.flat))
         for match in self.delimiter.finditer(text.flat):
             if match.group(1):
                 self.add(text.cut(at, match.start()), quoted=False)
