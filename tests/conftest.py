@@ -10,8 +10,8 @@ from hypothesis import settings
 from tests.running import Workspace
 
 # a run of the suite says the same each time; `--hypothesis-profile search` looks for examples that were not tried yet
-settings.register_profile("suite", derandomize=True, max_examples=50)
-settings.register_profile("search", derandomize=False, max_examples=2_000)
+settings.register_profile("suite", derandomize=True, max_examples=50, deadline=None)
+settings.register_profile("search", derandomize=False, max_examples=2_000, deadline=None)
 settings.load_profile("suite")
 
 
