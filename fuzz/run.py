@@ -27,6 +27,7 @@ SECONDS_AT_MOST = 2.0
 _TRIES_AT_MOST = 4_000
 _KEPT_AT_MOST = 25
 _EVERY = 500
+_TOLD_EVERY = 100_000
 _WARMING = 20
 
 
@@ -115,6 +116,10 @@ def smaller(one: Harness, failure: Failure) -> Failure:
     return best
 
 
+def _print(told: str) -> None:
+    print(told, flush=True)
+
+
 def loop(
     name: str,
     executions: int,
@@ -122,7 +127,7 @@ def loop(
     *,
     seconds: float | None = None,
     keep: Path | None = None,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = _print,
     small: bool = True,
 ) -> Ran:
     """Run so many cases of a harness, those that a seed gives. keep: a folder for what fails"""
@@ -149,8 +154,10 @@ def loop(
                 say(f"{name}: execution {number} of seed {seed}: {least.what}\n  {least.case!r}\n{least.told}")
                 if keep is not None:
                     store(keep, name, least)
-            if number % _EVERY == _EVERY - 1:
+            if ran.executions % _EVERY == 0:
                 gc.collect()
+            if ran.executions % _TOLD_EVERY == 0:
+                say(f"{name}: {ran.executions} executions of seed {seed}, {len(ran.failures)} kinds of failures")
         ran.seconds = time.process_time() - began
     return ran
 
