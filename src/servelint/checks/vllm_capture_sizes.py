@@ -8,6 +8,7 @@ CUDA graphs nothing is checked.
 from __future__ import annotations
 
 from servelint.checks.values import whole
+from servelint.digits import whole_number
 from servelint.engines.config import Config
 from servelint.json_nodes import ARRAY, NUMBER, OBJECT
 
@@ -47,8 +48,9 @@ def _sizes(config: Config) -> list[int] | None:
     """All sizes; None if they are not given, or not all of them are known."""
     setting = config.setting("cudagraph-capture-sizes")
     if setting is not None:
-        words = [word.text.flat for word in setting.values if word.text.known and not word.many]
-        return [int(word) for word in words] if len(words) == len(setting.values) and all(map(str.isdigit, words)) else None
+        words = [whole_number(word.text.flat) for word in setting.values if word.text.known and not word.many]
+        known = [word for word in words if word is not None]
+        return known if len(known) == len(setting.values) else None
     node = config.reading.parsed("compilation-config")
     member = node.members.get("cudagraph_capture_sizes") if node is not None and node.kind == OBJECT else None
     if member is None or member[1].kind != ARRAY or member[1].open:

@@ -5,6 +5,7 @@ Source: EngineArgs._resolve_device_ids in vllm-0.33.0 vllm/engine/arg_utils.py:2
 
 from __future__ import annotations
 
+from servelint.digits import whole_number
 from servelint.engines.config import Config
 
 
@@ -15,7 +16,7 @@ def check(config: Config) -> dict[str, str] | None:
     ids = [one.strip() for one in given.flat.split(",")]
     if len(set(ids)) != len(ids):
         return {"reason": f"{given.flat} names a GPU twice"}
-    numbers = [int(one) for one in ids if one.isdigit()]
+    numbers = [number for one in ids if (number := whole_number(one)) is not None]
     if numbers and len(numbers) != len(ids):
         return {"reason": f"{given.flat} mixes numbers with UUIDs"}
     visible = config.operand("env.CUDA_VISIBLE_DEVICES").value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.digits import whole_number
 from servelint.engines import images
 from servelint.engines.config import Config, Operand
 from servelint.source import Span
@@ -29,8 +30,8 @@ def port(config: Config) -> tuple[int, Span | None] | None:
     if found is None:
         return None
     if found.present:
-        value = str(found.value) if found.value is not None else ""
-        return (int(value), found.span) if value.isdecimal() else None
+        number = whole_number(str(found.value)) if found.value is not None else None
+        return (number, found.span) if number is not None else None
     return (PORTS[engine], None) if _own(config) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.digits import whole_number
 from servelint.engines.config import Config
 from servelint.engines.vllm import prefix_caching, speculation, speculative_method, speculative_tokens
 from servelint.memory.vllm import fitted
@@ -243,7 +244,8 @@ class Settings:
         given = inner if given is None and isinstance(inner, int) else given
         width = 1 + self.drafts
         listed = config.setting("cudagraph-capture-sizes")
-        sizes = [int(word.text.flat) for word in listed.values if word.text.flat.isdigit()] if listed is not None else []
+        numbers = [whole_number(word.text.flat) for word in listed.values] if listed is not None else []
+        sizes = [number for number in numbers if number is not None]
         self.captured = max(sizes) if sizes else given if given is not None else min(self.sequences * width * 2, 512)
         self.captured = min(self.captured, self.batched)
 

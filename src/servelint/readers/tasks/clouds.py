@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint import yaml_nodes
+from servelint.digits import whole_number
 from servelint.engines import images
 from servelint.launch import Container, Launch, ReleaseClaim, Word
 from servelint.readers.commands import launches
@@ -84,7 +85,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | N
             return None, None
         [(key, value)] = fields.values()
         count = yaml_nodes.scalar(value)
-        return text(source, key), int(count) if count is not None and count.isdigit() else None
+        return text(source, key), whole_number(count) if count is not None else None
     listed = yaml_nodes.items(node)
     if listed is not None:
         if len(listed) != 1:
@@ -96,7 +97,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | N
     name, sign, number = written.flat.partition(":")
     if not written.known or not name:
         return None, None
-    return written.cut(0, len(name)), int(number) if number.isdigit() else None if sign else 1
+    return written.cut(0, len(name)), whole_number(number) if sign else 1
 
 
 # -- dstack
@@ -150,7 +151,7 @@ def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
     fields = section(wanted, "gpu")
     if fields:
         name, count = optional(source, fields, "name"), optional(source, fields, "count")
-        number = 1 if count is None else int(count.flat) if count.flat.isdigit() else None
+        number = 1 if count is None else whole_number(count.flat)
         return (name if name is not None and name.known else None), number
     written = optional(source, wanted, "gpu")
     if written is None or not written.known or "," in written.flat:
@@ -160,7 +161,7 @@ def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
     at = 0
     for part in written.flat.split(":"):
         if part.isdigit():
-            number = int(part)
+            number = whole_number(part)
         elif ".." in part and part.replace(".", "").isdigit():
             number = None
         elif part.lower() not in _VENDORS and not _MEMORY.fullmatch(part):
