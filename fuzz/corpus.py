@@ -105,12 +105,6 @@ def rules() -> dict[str, dict[str, Any]]:
 
 
 @lru_cache(maxsize=1)
-def of_parsers() -> frozenset[str]:
-    """The names of rules about what a release's parser takes and refuses."""
-    return frozenset([path.stem for path in (ROOT / "rules" / "catalog").glob("*.yaml")])
-
-
-@lru_cache(maxsize=1)
 def runs() -> list[tuple[str, dict[str, Any]]]:
     """(engine, example) of each rule's examples that are short commands, those first whose rule has a fix."""
     found: list[tuple[bool, str, str, dict[str, Any]]] = []

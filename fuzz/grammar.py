@@ -25,7 +25,7 @@ def example(chance: Chance, *, fixable: bool = False) -> tuple[str, dict[str, An
 
     fixable: whether it is to be one of a rule that mends it
     """
-    if fixable or chance.often(0.4):
+    if fixable or chance.often(0.6):
         runs = corpus.runs()
         engine, found = runs[chance.below(corpus.fixable() if fixable else len(runs))]
         if "version" not in found and "image" not in found:

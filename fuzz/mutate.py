@@ -103,7 +103,7 @@ def _number(chance: Chance, text: str) -> str:
     found = re.compile(r"\d+").search(text, at)
     if found is None:
         return text
-    number = chance.pick(("0", "1", "-1", "999999999999999999999", "0.5", "1e9", "00", "\u0662"))
+    number = chance.pick(("0", "1", "-1", "99999999", "9" * 21, "9" * 400, "0.5", "1e9", "00", "\u0662", "\u00b2"))
     return text[: found.start()] + number + text[found.end() :]
 
 

@@ -14,7 +14,7 @@ VALUES = (
     "0", "1", "2", "8", "-1", "0.9", "1.5", "1k", "8K", "2e3", "1e400", "nan", "auto", "fp8", "none", "null", "true", "False",
     "", "m", "a/b", "Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3", "./x", "mtp", "NEXTN", "ngram", "qwen3", "turboquant_k8v4",
     "fa3", '{"method":"mtp","num_speculative_tokens":2}', '{"num_speculative_tokens": 0}', "[1, 2]", "{}", '{"a": {"b": ',
-    "0x10", "1_000", "9" * 30, "\u0663", "1,2", "a b", "a=b", "x" * 60,
+    "0x10", "1_000", "9" * 30, "9" * 400, "999999999999", "1e308", "-inf", "\u00b2", "\u0663", "1,2", "a b", "a=b", "x" * 60,
 )  # fmt: skip
 
 MARKS = (

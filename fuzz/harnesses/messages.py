@@ -209,7 +209,7 @@ class _Desk:
         self.server.protocol.set_writer(self.wire)
         text: dict[str, Any] = {"diagnostic": {}} if pulls else {}
         releases = {engine: release for engine, release in SETTINGS.engine_versions.items() if engine != "llama.cpp"}
-        self.options = options = {"engine-versions": releases}
+        self.options = options = {"engine-versions": releases, "isolated": True}
         params = {"processId": None, "rootUri": None, "capabilities": {"textDocument": text}, "initializationOptions": options}
         self.server.protocol.take({"jsonrpc": "2.0", "id": "begin", "method": "initialize", "params": params})
         self.server.protocol.take(_note("initialized", {}))
@@ -237,6 +237,7 @@ class _Desk:
                 break
         for future in list(pending.values()):
             future.cancel()  # what waits for a change that does not come
+        pending.clear()
         await asyncio.sleep(0)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Texts that are whole numbers: ASCII digits, and not so many that a conversion is refused or takes time."""
+"""Whole numbers in texts that anybody may have written: ASCII digits, and not too many."""
 
 from __future__ import annotations
 
@@ -12,3 +12,12 @@ def is_whole(text: str) -> bool:
     [True, False, False, False, False]
     """
     return 0 < len(text) <= _MOST and text.isascii() and text.isdecimal()
+
+
+def whole_number(text: str) -> int | None:
+    """The number that such a text is; None for any other.
+
+    >>> whole_number("08"), whole_number("-1")
+    (8, None)
+    """
+    return int(text) if is_whole(text) else None

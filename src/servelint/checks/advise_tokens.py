@@ -12,6 +12,8 @@ from servelint.engines.config import Config
 
 _RATE = 0.9
 _BETTER = 1.08
+_MOST = 64
+"""Drafts beyond which one more counts for less than a thousandth."""
 
 
 def check(config: Config) -> dict[str, str] | None:
@@ -22,11 +24,11 @@ def check(config: Config) -> dict[str, str] | None:
 
     def expected(tokens: int) -> float:
         # each draft counts only if those before it were accepted
-        length = sum(_RATE**index for index in range(tokens + 1))
+        length = (1 - _RATE ** (tokens + 1)) / (1 - _RATE)
         told = prior(replace(found, tokens=tokens, accepted=length))
         return told.mean if told is not None and told.counted else 0.0
 
-    best = max(range(1, found.drafted + 1), key=expected)
+    best = max(range(1, min(found.drafted, _MOST) + 1), key=expected)
     from math import exp
 
     gained = exp(expected(best) - expected(found.drafted))

@@ -21,5 +21,9 @@ def check(config: Config) -> dict[str, str] | None:
         return None  # another rule's
     if (heads % size if heads >= size else size % heads) == 0:
         return None
-    fits = [one for one in range(1, size) if every % one == 0 and (heads % one if heads >= one else one % heads) == 0]
+    fits = [
+        one
+        for one in range(1, min(size, every + 1))
+        if every % one == 0 and (heads % one if heads >= one else one % heads) == 0
+    ]
     return {"heads": str(heads), "largest": str(fits[-1])}

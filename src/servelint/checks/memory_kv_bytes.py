@@ -19,7 +19,7 @@ def check(config: Config) -> dict[str, str] | None:
         return None
     others = sum(part.gib.mid for part in found.parts if part.name != "kv cache")
     remedy = f"delete --{_OPTION}: {config.told or 'vLLM'} measures what is left"
-    for size in range(int(found.kv_gib.mid), 0, -1):
+    for size in range(int(min(found.kv_gib.mid, found.gpu_gib)), 0, -1):
         other = planned.changed(config, (_OPTION, str(size * 2**30)))
         if other is not None and other.verdict == "fits":
             remedy = f"--{_OPTION} {size * 2**30} ({size} GiB) fits"

@@ -13,4 +13,4 @@ def check(config: Config) -> dict[str, str] | None:
     heads, size = whole(config, "model.heads"), whole(config, "effective.tp-size")
     if heads is None or size is None or size < 1 or heads % size == 0:
         return None
-    return {"heads": str(heads), "largest": str(max(one for one in range(1, size) if heads % one == 0))}
+    return {"heads": str(heads), "largest": str(max(one for one in range(1, min(size, heads + 1)) if heads % one == 0))}

@@ -13,5 +13,5 @@ def check(config: Config) -> dict[str, str] | None:
     heads, size = whole(config, "model.heads"), whole(config, "tensor-parallel-size")
     if heads is None or size is None or size < 1 or heads % size == 0:
         return None
-    divisors = [str(one) for one in range(1, size + 1) if heads % one == 0]
+    divisors = [str(one) for one in range(1, min(size, heads) + 1) if heads % one == 0]
     return {"heads": str(heads), "largest": divisors[-1]}

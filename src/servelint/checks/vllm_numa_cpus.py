@@ -20,6 +20,6 @@ def check(config: Config) -> dict[str, str] | None:
         cpus = word.text.flat
         if _SYNTAX.fullmatch(cpus) is None:
             return {"cpus": cpus, "reason": "numbers and ranges, separated by commas"}
-        if any(int(first) > int(last) for first, last in re.findall(r"(\d{1,18})-(\d{1,18})", cpus)):
+        if any(int(first) > int(last) for first, last in re.findall(r"(?<!\d)(\d{1,18})-(\d{1,18})(?!\d)", cpus)):
             return {"cpus": cpus, "reason": "a range goes up"}
     return None

@@ -62,6 +62,8 @@ class Operand:
         return "" if self.value is None else str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
 
 
+_BEYOND = 2**63
+
 ABSENT = Operand(False)
 UNKNOWN = Operand(None)
 UNWRITTEN = Operand(None)
@@ -224,7 +226,8 @@ class Config:
             return Operand(None, site=site)
         if node.kind == json_nodes.WORD and node.value is None:
             return Operand(False, site=site)
-        return Operand(True, node.value, node.content if node.kind == json_nodes.STRING else node.text, site)
+        value = node.value if node.value is None or _measured(node.value) else node.text.flat
+        return Operand(True, value, node.content if node.kind == json_nodes.STRING else node.text, site)
 
     def _env(self, name: str) -> Operand:
         variable = self.launch.env.get(name)
@@ -298,7 +301,6 @@ class Config:
         return Operand(True, text.value, text)
 
 
-_BITS_AT_MOST = 512
 
 
 def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
@@ -310,11 +312,14 @@ def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
         converted = convert(engine, types, value)
     except Refused:
         converted = value
-    if isinstance(converted, int) and converted.bit_length() > _BITS_AT_MOST:
+    if isinstance(converted, int) and not _measured(converted):
         return None  # no arithmetic of anybody's takes it
-    if isinstance(converted, (str, int, float)):
-        return converted
-    return value
+    return converted if isinstance(converted, (str, int, float)) and _measured(converted) else value
+
+
+def _measured(value: str | float) -> bool:
+    """Whether a number can be counted with: infinity and numbers of a hundred digits cannot."""
+    return isinstance(value, str) or -_BEYOND < value < _BEYOND
 
 
 def facts_of(engine: str) -> list[str]:

@@ -43,10 +43,10 @@ def release_key(release: str) -> ReleaseKey | None:
     return (
         tuple(numbers),
         phase,
-        int(match.group("pre_number") or 0) if pre is not None else 0,
-        -1 if post is None else int(post or 0),
+        int((match.group("pre_number") or "0")[:18]) if pre is not None else 0,
+        -1 if post is None else int((post or "0")[:18]),
         0 if dev is not None else 1,
-        int(dev or 0) if dev is not None else 0,
+        int((dev or "0")[:18]) if dev is not None else 0,
     )
 
 

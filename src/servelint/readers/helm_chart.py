@@ -23,7 +23,7 @@ import re
 import yaml
 
 from servelint import yaml_nodes
-from servelint.digits import is_whole
+from servelint.digits import whole_number
 from servelint.engines import images
 from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.readers.containers import in_container
@@ -279,7 +279,7 @@ class Reader:
         site, key = yaml_nodes.span(self.source, pair[1]), yaml_nodes.span(self.source, pair[0])
         sure = True
         if "above" in item:
-            if text.value is not None and (not is_whole(text.value) or int(text.value) <= item["above"]):
+            if text.value is not None and (whole_number(text.value) or 0) <= item["above"]:
                 return None
             sure = text.known
         if "unless" in item and self.entry.pair(item["unless"]) is not None:
@@ -364,9 +364,10 @@ class Reader:
             return hardware.gpus(fields, {}, complete=False)
         count = self.value({**where, "value": where["count"]}) if "count" in where else None
         kind = self.entry.text(where["kind"]) if "kind" in where else None
-        if count is None or count[0].value is None or not is_whole(count[0].value) or int(count[0].value) == 0:
+        number = whole_number(count[0].value) if count is not None and count[0].value is not None else None
+        if not number:
             return None, None
-        return (int(count[0].value), True) if kind is None or hardware.is_gpu(kind.flat) else (None, None)
+        return (number, True) if kind is None or hardware.is_gpu(kind.flat) else (None, None)
 
 
 def _perhaps(word: Word) -> Word:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.digits import is_whole
+from servelint.digits import is_whole, whole_number
 from servelint.launch import Port
 from servelint.text import HOLE, Text
 
@@ -42,10 +42,10 @@ def _split(flat: str) -> list[str]:
 def _range(part: str) -> list[int | None] | None:
     """The numbers of "8000" or "8000-8003"; None if they are not known."""
     low, dash, high = part.partition("-")
-    if not is_whole(low) or (dash and not is_whole(high)):
+    first, last = whole_number(low), whole_number(high if dash else low)
+    if first is None or last is None:
         return None
-    last = int(high) if dash else int(low)
-    return list(range(int(low), last + 1)) if int(low) <= last < int(low) + 256 else None
+    return list(range(first, last + 1)) if first <= last < first + 256 else None
 
 
 def duration(text: Text | None, default: float) -> float | None:

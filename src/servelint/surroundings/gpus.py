@@ -6,7 +6,7 @@ import re
 
 from servelint.acceptance.complaint import Complaint
 from servelint.checks.values import whole, world_size
-from servelint.digits import is_whole
+from servelint.digits import whole_number
 from servelint.engines import ENGINE_NAMES, images
 from servelint.engines.config import Config
 from servelint.finding import Related
@@ -73,8 +73,9 @@ def _visible(config: Config, container: Container) -> list[Complaint]:
     if not isinstance(visible.value, str) or not held or not container.reserved:
         return []
     devices = [one.strip() for one in visible.value.split(",")]
-    beyond = [one for one in devices if is_whole(one) and int(one) >= held]
-    if not beyond or not all(is_whole(one) for one in devices) or visible.span is None:
+    numbers = [whole_number(one) for one in devices]
+    beyond = [one for one, number in zip(devices, numbers, strict=True) if number is not None and number >= held]
+    if not beyond or None in numbers or visible.span is None:
         return []
     left = devices.index(beyond[0])
     sees = "sees none" if left == 0 else f"sees {left} of {len(devices)}"
@@ -96,9 +97,10 @@ def _below(config: Config, container: Container) -> list[Complaint]:
     for name in names:
         given = config.operand(name)
         value = str(given.value) if given.present else "1"
-        if given.present is None or not is_whole(value):
+        number = whole_number(value)
+        if given.present is None or number is None:
             return []
-        ranks *= int(value)
+        ranks *= number
         told = given if told is None and value != "1" else told
     if ranks <= container.visible_gpus or told is None:
         return []
@@ -172,4 +174,4 @@ def _is_part(text: Text) -> bool:
     value = text.value or ""
     if re.fullmatch(r"\d*\.\d+", value):
         return float(value) != int(float(value))
-    return value.endswith("m") and is_whole(value[:-1]) and int(value[:-1]) % 1000 != 0
+    return value.endswith("m") and (whole_number(value[:-1]) or 0) % 1000 != 0

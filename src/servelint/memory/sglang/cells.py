@@ -99,7 +99,7 @@ def _token(
             wide = kind.mla.kv_lora_rank + kind.mla.kv_lora_rank // _INDEX_BLOCK * 4 + kind.mla.rope_dim * 2
         size = wide * layers * element
         return size // 2 + kind.mla.cached // 16 * layers * element if form == FP4 else size
-    heads = max(1, kind.kv_heads // (ranks.attention // ranks.decode_context))
+    heads = max(1, kind.kv_heads // max(1, ranks.attention // ranks.decode_context))
     size = heads * (kind.head_dim + kind.value_dim) * layers * element
     if form == FP4:
         scales = heads * kind.head_dim * layers * 2 * element // 16

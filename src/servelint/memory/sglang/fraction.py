@@ -218,7 +218,8 @@ def _prefill_graphs(release: Release, asked: Asked, chunk: int) -> float:
         return 1.5 * _MIB
     sizes = asked.prefill_sizes
     if sizes is None:
-        sizes = len(prefill_sizes(release, prefill_tokens(release, asked, chunk)))
+        # as many as there are below 2**24 tokens fit on no GPU anyway
+        sizes = len(prefill_sizes(release, min(prefill_tokens(release, asked, chunk), 1 << 24)))
     return float(sizes * 8)
 
 

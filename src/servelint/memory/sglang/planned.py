@@ -164,7 +164,7 @@ def _machine(config: Config, found: MemoryPlan, plan: Launch) -> None:
     if plan.gpu is None or total is None:
         return
     nodes = config.operand("nnodes").value
-    nodes = nodes if isinstance(nodes, int) else 1
+    nodes = max(nodes, 1) if isinstance(nodes, int) else 1
     if config.operand("gpu.count").value is None and needed > found.gpu_count * nodes:
         found.gpu_count = -(-needed // nodes)
         found.notes.append(f"nobody says how many GPUs there are: it takes {needed}, {_over(nodes)}")

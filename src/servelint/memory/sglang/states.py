@@ -109,7 +109,7 @@ def _slots(asked: Asked) -> int:
 
 
 def _budget(rest: float, ratio: float) -> float:
-    return rest * ratio / (1 + ratio)
+    return rest * ratio / (1 + ratio) if ratio > -1 else 0.0
 
 
 def _given(asked: Asked, a_state: int, taken: int) -> States:

@@ -220,6 +220,8 @@ def default_block(settings: Settings, model: Architecture) -> int:
 def _shares(settings: Settings, model: Architecture) -> list[range]:
     """The layers of each rank of pipeline parallelism: get_pp_indices in vllm/distributed/utils.py."""
     size = settings.pipeline
+    if size > model.layers:
+        raise Unsupported("a model with fewer layers than stages of its pipeline")
     parts = [model.layers // size] * size
     for back in range(2, model.layers % size + 2):
         parts[-back] += 1

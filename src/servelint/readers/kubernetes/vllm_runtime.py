@@ -6,7 +6,7 @@ The order and the spellings are those of operator/internal/controller/vllmruntim
 from __future__ import annotations
 
 from servelint import yaml_nodes
-from servelint.digits import is_whole
+from servelint.digits import whole_number
 from servelint.engines import images
 from servelint.launch import Container, Launch, Variable, Word
 from servelint.readers.kubernetes import environment, flags, hardware, pods
@@ -96,7 +96,7 @@ def _switches(source: Source, config: Entries) -> dict[str, Variable]:
 
 
 def _gpus(resources: Entries) -> tuple[int | None, bool | None]:
-    count = string(resources, "gpu") or ""
-    if not is_whole(count) or int(count) == 0 or not hardware.is_gpu(string(resources, "gpuType") or "nvidia.com/gpu"):
+    count = whole_number(string(resources, "gpu") or "")
+    if not count or not hardware.is_gpu(string(resources, "gpuType") or "nvidia.com/gpu"):
         return None, None
-    return int(count), True
+    return count, True
