@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint.admission.answer import answer
@@ -78,6 +78,7 @@ _JSON = st.recursive(
 _KEYS = ("uid", "kind", "operation", "object", "oldObject", "userInfo", "namespace", "name", "subResource")
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(_KEYS), _JSON))
 def test_any_request_is_answered_or_refused(fields: dict[str, Any]) -> None:
     """What an object holds is the business of its kind: no shape of it makes an error."""
@@ -89,6 +90,7 @@ def test_any_request_is_answered_or_refused(fields: dict[str, Any]) -> None:
         assert "itself" not in made.body.decode()
 
 
+@settings(deadline=None)
 @given(_JSON, _JSON)
 def test_any_object_is_taken(metadata: Any, spec: Any) -> None:
     thing = {"kind": "Pod", "apiVersion": "v1", "vllm": True, "metadata": metadata, "spec": spec}

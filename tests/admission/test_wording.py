@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint.admission import wording
@@ -12,6 +12,7 @@ _TEXTS = st.text("ab \n\x1b\u202e\u00e9\U0001f600", max_size=600)
 _FOUND = st.builds(Found, st.just("vllm/a-rule"), st.sampled_from(["error", "warning"]), _TEXTS, _TEXTS, _TEXTS, st.just("1"))
 
 
+@settings(deadline=None)
 @given(st.lists(_FOUND, min_size=1, max_size=60))
 def test_warnings_fit_and_none_is_lost_in_silence(findings: list[Found]) -> None:
     told = wording.warnings(findings)
@@ -20,6 +21,7 @@ def test_warnings_fit_and_none_is_lost_in_silence(findings: list[Found]) -> None
     assert len(told) == len(findings) or told[-1] == f"servelint: and {len(findings) - len(told) + 1} more"
 
 
+@settings(deadline=None)
 @given(st.lists(_FOUND, min_size=1, max_size=60))
 def test_a_message_fits(findings: list[Found]) -> None:
     lines = wording.message(findings, "Pod prod/llm").split("\n")

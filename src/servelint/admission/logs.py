@@ -30,8 +30,9 @@ def start(level: str) -> None:
     logger.handlers = [handler]
     logger.setLevel(level.upper())
     logger.propagate = False
-    server = logging.getLogger("uvicorn")
-    server.handlers = [handler]
-    # "Invalid HTTP request received" and the like are counted; anybody can cause them
-    server.setLevel(logging.ERROR)
-    server.propagate = False
+    for name in ("uvicorn", "asyncio"):
+        server = logging.getLogger(name)
+        server.handlers = [handler]
+        # "Invalid HTTP request received" and the like are counted; anybody can cause them
+        server.setLevel(logging.ERROR)
+        server.propagate = False
