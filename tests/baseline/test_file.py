@@ -107,7 +107,7 @@ def test_no_file(tmp_path: Path) -> None:
     (problem,) = file.read(str(tmp_path / "none.json")).problems
     assert problem.message == "the baseline cannot be read: No such file or directory; --write-baseline makes it"
     (problem,) = file.read(str(tmp_path)).problems
-    assert problem.message == "the baseline cannot be read: Is a directory"
+    assert problem.message == "the baseline cannot be read: not a regular file"
     (tmp_path / "latin.json").write_bytes(b"\xff")
     (problem,) = file.read(str(tmp_path / "latin.json")).problems
     assert problem.message == "the baseline cannot be read: it is not UTF-8"
