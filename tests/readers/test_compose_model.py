@@ -7,11 +7,12 @@ from textwrap import dedent
 
 import pytest
 
+from servelint import limits
 from servelint.launch import Launch
 from servelint.readers import read
 from servelint.readers.neighbours import Neighbours
 from servelint.source import Source, Span
-from tests.launching import argv, environment, launch_in, launches_in, lines, release, spans
+from tests.launching import argv, environment, launch_in, launches_in, lines, reading, release, spans
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -213,7 +214,6 @@ class TestExtends:
             "{file: compose.yml, service: nobody}",
             "{file: broken.yml, service: base}",
             "{service: '${NAME}'}",
-            "{service: llm}",
             "{file: other.yml}",
             "nobody",
             "[base]",
@@ -241,6 +241,11 @@ class TestExtends:
         # what it is given stands there
         assert [(word.many, word.text.known) for word in launch.argv] == [(True, False)]
 
+    def test_a_service_of_itself(self) -> None:
+        found, _ = reading("services: {llm: {extends: {service: llm}, image: 'vllm/vllm-openai:v0.20.0'}}\n")
+        assert [launch.open_env for launch in found.launches] == [True]
+        assert [one.message for one in found.problems] == [limits.COMPOSE_CIRCLE.message]
+
     def test_a_circle_ends(self, tmp_path: Path) -> None:
         write(
             tmp_path,
@@ -249,9 +254,11 @@ class TestExtends:
                 "b.yml": "services: {x: {extends: {file: a.yml, service: x}, environment: {B: '1'}}}\n",
             },
         )
-        launch = launch_of(tmp_path, "a.yml")
+        found, _ = reading((tmp_path / "a.yml").read_text(), "a.yml", tmp_path)
+        (launch,) = found.launches
         assert argv(launch) == ["m"]
         assert launch.open_env
+        assert [repr(one) for one in found.problems] == [f"b.yml:1:25: {limits.COMPOSE_CIRCLE.message}"]
 
     def test_services_that_multiply_end(self) -> None:
         # each document doubles what the services before bring
@@ -263,7 +270,9 @@ class TestExtends:
             )
             for _ in range(3)
         )
-        assert len(launches_in(text)) <= 40
+        found, _ = reading(text)
+        assert len(found.launches) <= 40
+        assert {one.message for one in found.problems} == {limits.COMPOSE_PARTS.message, limits.COMPOSE_FIELDS.message}
 
 
 class TestMergeRules:

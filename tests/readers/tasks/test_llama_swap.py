@@ -6,8 +6,9 @@ from textwrap import dedent
 
 import pytest
 
+from servelint import limits
 from servelint.launch import Launch
-from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, reading, release, sites, spans
 
 
 def launch(text: str) -> Launch:
@@ -54,7 +55,9 @@ def test_macros() -> None:
 
 
 def test_a_macro_of_itself() -> None:
-    assert launches_in("macros: {a: '${a} ${a}'}\nmodels:\n  m: {cmd: 'llama-server ${a}'}\n", "config.yaml") != []
+    found, _ = reading("macros: {a: '${a} ${a}'}\nmodels:\n  m: {cmd: 'llama-server ${a}'}\n", "config.yaml")
+    assert found.launches == []
+    assert [one.message for one in found.problems] == [limits.WORDS.message]
 
 
 def test_no_shell_reads_it() -> None:
