@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,10 +106,15 @@ def test_a_journal_of_something_else(journal: bytes, path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such lock")
 def test_one_scan_at_a_time(path: Path) -> None:
+    program = (
+        "import sys; from servelint.scan.output import File, OutputError; from servelint.scan.job import Job\n"
+        "try: File(sys.argv[1], Job(None, context='one'), restart=len(sys.argv) > 2)\n"
+        "except OutputError as error: print(error)"
+    )
     first = scan(path, 2)
-    for restart in (False, True):
-        with pytest.raises(OutputError, match=r"rows\.jsonl is written by another scan"):
-            File(str(path), JOB, restart=restart)
+    for options in ([], ["restart"]):
+        ran = subprocess.run([sys.executable, "-c", program, str(path), *options], capture_output=True, text=True, check=True)
+        assert ran.stdout == f"{path} is written by another scan\n"
     first.close()
     scan(path, 5).finish()
     assert path.read_bytes() == WHOLE

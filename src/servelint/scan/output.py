@@ -56,7 +56,7 @@ class File:
         self.before = Counts()
         self._end = 0
         try:
-            self._journal: IO[bytes] = open(self._journal_path, "ab")  # noqa: SIM115 - it is open as long as the scan
+            self._journal: IO[bytes] = open(self._journal_path, "a+b")  # noqa: SIM115 - it is open as long as the scan
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
         try:
@@ -104,8 +104,8 @@ class File:
     def _resumed(self, job: Job) -> int:
         """Read the journal, and cut off its last line if that is not whole; gives the length of what counts of the file."""
         try:
-            with open(self._journal_path, "rb") as file:
-                *lines, rest = file.read().split(b"\n")
+            self._journal.seek(0)
+            *lines, rest = self._journal.read().split(b"\n")
             size = os.path.getsize(self._path) if os.path.exists(self._path) else 0
         except OSError as error:
             raise OutputError(f"{self._journal_path}: cannot be read: {error.strerror}") from None
@@ -131,19 +131,23 @@ class File:
             what = f"{self._journal_path} is no journal of a scan; write --restart to begin anew, or name another file"
             raise OutputError(what) from None
         if rest or length < sum([len(line) + 1 for line in lines]):
-            os.truncate(self._journal_path, length)
+            self._journal.truncate(length)
         return end
 
 
 def _lock(journal: IO[bytes], path: str) -> None:
-    """Keep other scans off the file; the lock ends with the process. Raises OutputError."""
+    """Keep other scans off the file. Raises OutputError.
+
+    The lock is the process's, not the open file's, which processes that it starts hold on to for a while after it is killed; it
+    ends as soon as the process closes the journal anywhere.
+    """
     try:
         import fcntl
     except ImportError:
         return  # not on this system
     try:
-        fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.lockf(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
         raise OutputError(f"{path} is written by another scan") from None
     except OSError:
         return  # a file system without locks
