@@ -314,7 +314,7 @@ def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
 
 def _measured(value: str | float) -> bool:
     """Whether a number can be counted with: infinity and numbers of a hundred digits cannot, and stay text."""
-    return isinstance(value, str) or -_BEYOND < value < _BEYOND
+    return isinstance(value, str) or not (value >= _BEYOND or value <= -_BEYOND)
 
 
 def facts_of(engine: str) -> list[str]:
