@@ -128,7 +128,7 @@ EXPANSIONS = {
     "indirect": "V=W; W=1; vllm ${!V} ${!V:-d}; N=U; vllm ${!N:-d}x",
     "indirect with an operator": "V=W; W=a.b; vllm ${!V%.*} ${!V^^} ${!V/a/x}",
     "special names": 'set -- a b; vllm $# ${#} "$*" $1$2 ${1}0 ${#1}',
-    "positional with zeros in front": "set -- a b; vllm ${01} ${002} ${3}x ${03}x; f() { vllm \"${00##*/}x\" ${01}; }; f c",
+    "positional with zeros in front": 'set -- a b; vllm ${01} ${002} ${3}x ${03}x; f() { vllm "${00##*/}x" ${01}; }; f c',
     "positional beyond nine": "set -- 1 2 3 4 5 6 7 8 9 ten; vllm $10 ${10} ${11}x",
     "arithmetic": "N=3; vllm $((N*2+1)) $(( $N ** 2 )) $((7/2)) $((-7/2)) $((-7%3)) $((N>2 ? 10 : 20)) $((1<<4)) $((5&3|8))",
     "arithmetic of other bases": "vllm $((0x1F)) $((010)) $((2#101)) $((16#ff))",
