@@ -287,6 +287,8 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
             # two dashes are no value: they change what the words after them are; and nobody keeps an option in a variable
             # whose value is to be what looks like the next option
             several = any(_takes_several(launch.engine, one) for one in launch.argv[max(0, number - 1) : number + 1])
+            # behind an unknown word, that may be its value
+            several = several or (number > 0 and launch.argv[number - 1].text.flat.startswith(HOLE))
             if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-") or several:
                 span = None
             if span is not None and span.source is found.source and span.start < span.end:

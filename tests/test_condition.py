@@ -66,6 +66,11 @@ def test_a_comparison_of_no_number_is_not_known(operator: str) -> None:
     assert truth({"kv-cache-dtype": {operator: 1}}) is None
 
 
+@pytest.mark.parametrize("operator", ["above", "below", "at-least", "at-most"])
+def test_a_bound_that_no_number_reaches_is_not_known(operator: str) -> None:
+    assert truth({"port": {operator: 10**400}}) is None
+
+
 def test_an_unknown_stays_unknown_in_a_closed_world() -> None:
     # passed through from an environment that no file shows: written, but with a value that nobody knows
     text = "docker run -e A vllm/vllm-openai:v0.20.0 --model m"

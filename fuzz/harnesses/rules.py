@@ -46,7 +46,7 @@ _OPERANDS = (
     "effective.x",
     "container.ipc",
 )
-_SCALARS: tuple[Any, ...] = (0, 1, 2.5, -1, True, False, "", "a", "fp8", "1", "true", "x y", 10**30)
+_SCALARS: tuple[Any, ...] = (0, 1, 2.5, -1, True, False, "", "a", "fp8", "1", "true", "x y", 10**30, 10**400)
 _VALUES: tuple[Any, ...] = (*_SCALARS, "nan", "1e400", "turboquant_k8v4")
 
 _RULE = """id: vllm/a-rule
@@ -127,7 +127,7 @@ def _argument(chance: Chance, operator: str) -> Any:
         return chance.pick(("", "a", "turbo", "f"))
     if operator in ("is", "is-not"):
         return chance.pick(_SCALARS)
-    return chance.pick((0, 1, 2.5, -3, 1e300))
+    return chance.pick((0, 1, 2.5, -3, 1e300, 10**400))
 
 
 def check(case: Case) -> None:

@@ -154,6 +154,8 @@ class TestUnknownWords:
             'm "${ARGS[@]}"',
             "m $(cat args)",
             'm "$OPTION"',
+            '"$MODEL" "$OPTION"',
+            '"$MODEL" "$OPTION" 3 --enforce-eager',
             'm "--$NAME" 3',
             "m --${NAME}=3",
             "m ${A:+$B}",

@@ -136,11 +136,12 @@ class _Reader:
 
     def _argument(self, at: int) -> None:
         word, flat = self.argv[at], self.argv[at].text.flat
-        if self.asked == at - 1 != -1:
+        behind = self.asked == at - 1 != -1
+        if behind:
             self.taken -= 1  # with a word behind it, the unknown may be an option and this its value
         self.unsure = self.unsure or flat.startswith(HOLE)
         full = self.taken >= self.places
-        if flat.startswith(HOLE) and full:
+        if flat.startswith(HOLE) and (full or behind):
             self.result.complete = False  # it may be an option as well
             return
         spelling = self.spelled(flat.partition(" ")[0])

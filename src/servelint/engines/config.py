@@ -301,8 +301,6 @@ class Config:
         return Operand(True, text.value, text)
 
 
-
-
 def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
     """The value as the release converts it; the text where it does not."""
     value = text.value
@@ -318,8 +316,8 @@ def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
 
 
 def _measured(value: str | float) -> bool:
-    """Whether a number can be counted with: infinity and numbers of a hundred digits cannot."""
-    return isinstance(value, str) or -_BEYOND < value < _BEYOND
+    """Whether a number can be counted with: infinity and numbers of a hundred digits cannot, and stay text."""
+    return isinstance(value, str) or not (value >= _BEYOND or value <= -_BEYOND)
 
 
 def facts_of(engine: str) -> list[str]:

@@ -151,7 +151,7 @@ def _test(operand: Operand, operator: str, argument: Any, closed: bool) -> Truth
         return str(value).startswith(argument)
     try:
         number, bound = float(value), float(argument)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if operator == "above":
         return number > bound

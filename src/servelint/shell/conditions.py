@@ -214,8 +214,12 @@ def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:
     text = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match.group(1), "[]"), text)
     if _REGEX.fullmatch(text) is None:
         return None
+    import warnings
+
     try:
-        return re.compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what Python may read otherwise some day: `[a--b]`
+            return re.compile(text)
     except re.error:
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from servelint.digits import is_whole
 from servelint.launch import Word
 from servelint.shell import arithmetic, expand
 from servelint.shell.files import HERE
@@ -51,6 +50,8 @@ class Variables:
         return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
 
     def variable(self, name: str) -> Text | None:
+        if name.isdecimal():
+            name = name.lstrip("0") or "0"  # `${01}` is `$1`
         if name == "0":
             source = self.state.variables.get("BASH_SOURCE")
             if isinstance(source, list) and source:
@@ -61,7 +62,7 @@ class Variables:
             return folder.placed(None) if folder is not None and folder is not HERE else None
         if name == "#":
             return self.argument_count()
-        if is_whole(name):
+        if name.isdecimal():
             args, number = self.state.args, int(name[:9])
             if args is None:
                 return None
