@@ -384,7 +384,7 @@ class TestDiff:
 
     def test_lines_are_those_of_the_file(self, workspace: Workspace) -> None:
         workspace.file("run.sh", "# a\u2028b\x0cc\n" + ALIAS)
-        assert "@@ -1,2 +1,2 @@\n # a\u2028b\x0cc\n-" in workspace.run("check", "run.sh", "--diff").out
+        assert "@@ -1,2 +1,2 @@\n # a\\u2028b\\x0cc\n-" in workspace.run("check", "run.sh", "--diff").out
 
 
 class TestWrongUsage:
