@@ -17,6 +17,8 @@ from servelint.report import FORMATS
 from servelint.rules.load import headings
 from tests.running import Workspace
 
+pytestmark = pytest.mark.book  # a shell each, and the same under every Python
+
 BASH = """
 eval "$(servelint completions bash)"
 COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9

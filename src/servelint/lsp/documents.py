@@ -98,8 +98,8 @@ class Document:
 
 def path_of(uri: str) -> str | None:
     """The path of a file; None for what is no file."""
-    if not uri.startswith("file:"):
-        return None
+    if not uri.startswith("file:") or "[" in uri.removeprefix("file://").partition("/")[0]:
+        return None  # no file has an address for its host; which of these are URIs at all depends on the Python
     try:
         path = uris.to_fs_path(uri)
     except ValueError:  # no URI at all: "file://["
