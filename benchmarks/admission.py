@@ -2,10 +2,11 @@
 
     python benchmarks/admission.py [--rate 200] [--seconds 60] [--kind distinct] [--runs 1]
 
-Needs servelint[admission,test] beside this interpreter. The server and the one process that judges for it run on one processor,
-the clients on the others. Reviews are sent over kept TLS connections when they are due, whatever became of those before, and
-their time counts from then (so what waits counts as waiting). Every object is a Deployment of an engine as an API server sends
-it: with managedFields and what `kubectl apply` remembers. Kinds:
+Needs servelint[admission,test] beside this interpreter. The server and the one process that judges for it run on one
+processor, the clients on the others. Reviews are sent over kept TLS connections when they are due, whatever became of
+those before, and their time counts from then (so what waits counts as waiting); in the first five seconds the rate
+grows. Every object is a Deployment of an engine as an API server sends it: with managedFields and what `kubectl apply`
+remembers. Kinds:
 
     distinct   no two are alike
     repeated   40 in turn, as controllers write them
@@ -35,6 +36,10 @@ import trustme
 HEAD = b"POST /validate?timeout=10s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 CHUNKS = b"POST /validate HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
 TICKS = os.sysconf("SC_CLK_TCK")
+_KEPT = 16
+"""Connections that are open before the first review."""
+_GROWS = 5.0
+"""Seconds in which the rate grows from none: a server that has just begun has not seen any object."""
 FLAGS = {
     "--tensor-parallel-size": "4", "--gpu-memory-utilization": "0.92", "--max-num-seqs": "256", "--kv-cache-dtype": "fp8",
     "--served-model-name": "chat", "--max-num-batched-tokens": "8192", "--tool-call-parser": "hermes", "--seed": "0",
@@ -127,15 +132,17 @@ class Client:
         self.denied = 0
         self.errors: list[str] = []
 
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        self.opened += 1
+        return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.context, server_hostname="localhost")
+
+    async def prepare(self, count: int) -> None:
+        """Open connections before the time runs: an API server keeps those that it has."""
+        self.free += [await self.connect() for _ in range(count)]
+
     async def send(self, body: bytes, due: float) -> None:
         try:
-            if self.free:
-                reader, writer = self.free.pop()
-            else:
-                self.opened += 1
-                reader, writer = await asyncio.open_connection(
-                    "127.0.0.1", self.port, ssl=self.context, server_hostname="localhost"
-                )
+            reader, writer = self.free.pop() if self.free else await self.connect()
             writer.write(HEAD % len(body) + body)
             answer = await reader.readuntil(b"\r\n\r\n")
             if not answer.startswith(b"HTTP/1.1 200 "):
@@ -154,10 +161,16 @@ class Client:
         tasks = set()
         start = time.perf_counter()
         for number, body in enumerate(bodies):
-            due = start + number / rate
+            due = start + _due(number, rate)
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             tasks.add(asyncio.create_task(self.send(body, due)))
         await asyncio.gather(*tasks)
+
+
+def _due(number: int, rate: float) -> float:
+    """Seconds after the start at which a review is sent: the rate grows for some seconds, then it stays."""
+    growing = rate * _GROWS / 2
+    return (2 * number * _GROWS / rate) ** 0.5 if number < growing else _GROWS + (number - growing) / rate
 
 
 async def garbage(port: int, context: ssl.SSLContext, counts: dict[str, int]) -> None:
@@ -228,6 +241,7 @@ async def measure(port: int, pid: int, ca: trustme.CA, options: argparse.Namespa
     careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
     bodies = [review(first + number, options.kind) for number in range(int(options.rate * options.seconds))]
     client, counts = Client(port, context), {"garbage": 0, "silent, ended by the server": 0}
+    await client.prepare(_KEPT)
     others = [
         asyncio.create_task(one)
         for one in (garbage(port, careless, counts), silence(port, None, counts), silence(port, careless, counts))
