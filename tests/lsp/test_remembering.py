@@ -89,3 +89,42 @@ def test_what_it_is_told_to_forget(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     counted.of(text)
     counted._memory.forget()
     assert counted.of(text) == ["chat", "draft", "embed"]
+
+
+SCRIPT = """#!/bin/bash
+cat > engine.yaml <<EOF
+max-model-len: 8192
+swap-space: 4
+EOF
+log() { echo "$1"; }
+log started
+vllm serve Qwen/Qwen3-8B --config engine.yaml --kv-cache-dtype fp8
+"""
+
+
+class OfAScript(Counted):
+    """The same in a script, which knows the files that it writes."""
+
+    def of(self, text: str, settings: Settings = DEFAULT) -> list[str]:
+        self.names = []
+        path = str(TEXTS / "run.sh")
+        found = analyse(Source(path, text), settings, beside(path), self._memory)
+        assert content(found) == content(analyse(Source(path, text), settings, beside(path)))
+        return self.names
+
+
+def test_a_file_that_a_launch_is_judged_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = OfAScript(monkeypatch)
+    assert counted.of(SCRIPT)
+    assert (counted.of(SCRIPT), counted.of(SCRIPT.replace("log started", "log up"))) == ([], [])
+    assert counted.of(SCRIPT.replace("swap-space: 4\n", "")) == [""]
+    assert counted.of(SCRIPT.replace("engine.yaml <<", "other.yaml <<")) == [""]
+    assert counted.of(SCRIPT.replace("engine.yaml <<", "others.yaml <<")) == []
+
+
+def test_a_command_that_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "vllm serve Qwen/Qwen3-8B --port 8000\n    --enforce-eager\necho done\n"
+    counted = OfAScript(monkeypatch)
+    assert counted.of(text)
+    assert (counted.of(text), counted.of(text.replace("done", "over"))) == ([], [])
+    assert counted.of(text.replace("8000\n", "8000 \\\n")) == [""]

@@ -20,21 +20,40 @@ from servelint.text import Piece, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from servelint.shell.files import Opened
 
 
 class Judged:
     """A launch as it was, and what was found.
 
     values: what it consists of but for places;  places: offsets of its text, of each place the start and the end
+    asked:  the files that it was judged by, and those that were looked for
     """
 
-    __slots__ = ("findings", "places", "values")
+    __slots__ = ("asked", "findings", "places", "values")
 
-    def __init__(self, values: list[object], places: list[int], findings: list[Finding]) -> None:
-        self.values = values
-        self.places = places
+    def __init__(self, walk: Walk, asked: list[Text], findings: list[Finding]) -> None:
+        self.values = walk.values
+        self.places = walk.places
+        self.asked = asked
         self.findings = findings
+
+
+class Asking:
+    """Opens files for a launch. asked: their paths"""
+
+    __slots__ = ("_open", "asked")
+
+    def __init__(self, open: Callable[[Text], Opened | None]) -> None:
+        self._open = open
+        self.asked: list[Text] = []
+
+    def __call__(self, path: Text) -> Opened | None:
+        if all(path.flat != one.flat for one in self.asked):
+            self.asked.append(path)
+        return self._open(path)
 
 
 class Memory:
@@ -67,29 +86,49 @@ class Memory:
     def judge(self, launch: Launch, settings: Settings) -> list[Finding]:
         """As servelint.judge does."""
         name_gpus(launch, settings)
-        walk = Walk(launch.source)
-        walk.launch(launch)
-        if not walk.own or launch.source is not self._source:
+        if launch.source is not self._source:
             return judge(launch, settings)
-        findings = self._again(launch, walk)
+        findings, asked = self._again(launch)
         if findings is None:
-            findings = judge(launch, settings)
-        entry = Judged(walk.values, walk.places, [_copied(finding) for finding in findings])
-        self._new.setdefault((launch.engine, launch.name), []).append(entry)
+            findings, asked = _judged(launch, settings)
+        if all(path.known for path in asked):  # the same path, wherever it stands
+            entry = Judged(_walked(launch, asked), asked, [_copied(finding) for finding in findings])
+            self._new.setdefault((launch.engine, launch.name), []).append(entry)
         return findings
 
-    def _again(self, launch: Launch, walk: Walk) -> list[Finding] | None:
+    def _again(self, launch: Launch) -> tuple[list[Finding] | None, list[Text]]:
+        """What was found of the launch before, if it and all that it was judged by is as it was; and the files of that."""
         change, before = self._change, self._before
         if change is None or before is None:
-            return None
+            return None, []
         for entry in self._known.get((launch.engine, launch.name), ()):
+            walk = _walked(launch, entry.asked)
             if entry.values == walk.values and change.moves(entry.places, walk.places):
                 found = moved(entry.findings, change.standing, before, launch.source)
                 if len(found) == len(entry.findings):
                     for finding in found:
                         finding.launch = launch
-                    return found
-        return None
+                    return found, entry.asked
+        return None, []
+
+
+def _judged(launch: Launch, settings: Settings) -> tuple[list[Finding], list[Text]]:
+    """The findings of a launch, and the files that were asked for."""
+    opens = launch.open
+    if opens is None:
+        return judge(launch, settings), []
+    launch.open = asking = Asking(opens)
+    try:
+        return judge(launch, settings), asking.asked
+    finally:
+        launch.open = opens
+
+
+def _walked(launch: Launch, asked: list[Text]) -> Walk:
+    walk = Walk(launch.source)
+    walk.launch(launch)
+    walk.files(launch, asked)
+    return walk
 
 
 class Change:
@@ -130,24 +169,23 @@ class Change:
 
 
 class Walk:
-    """Goes through a launch. own: whether it is known which files it is read from"""
+    """Goes through a launch, and through the files that it is judged by."""
 
-    __slots__ = ("_source", "own", "places", "values")
+    __slots__ = ("_source", "places", "values")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.values: list[object] = []
         self.places: list[int] = []
-        self.own = True
 
     def launch(self, launch: Launch) -> None:
-        if launch.open is not None or launch.owner is not None or launch.cut is not None:
-            self.own = False
-            return
         self.values += (launch.engine, launch.name, launch.open_env, launch.likely, launch.folder, launch.gpu)
         self.values += (launch.gpu_count, launch.fragment, len(launch.argv), len(launch.verb))
+        owner = launch.owner
+        self.values.append((owner.path, owner.text) if owner is not None and owner is not self._source else owner is None)
         self.span(launch.site)
         self.span(launch.gpu_site)
+        self.span(launch.cut)
         self.words(launch.argv)
         self.words(launch.verb)
         for variable in launch.env.values():
@@ -160,6 +198,14 @@ class Walk:
             self.texts(container.settings.values())
             if container.hosting is not None:
                 self.hosting(container.hosting)
+
+    def files(self, launch: Launch, paths: list[Text]) -> None:
+        for path in paths:
+            opened = launch.open(path) if launch.open is not None else None
+            self.values += (path.flat, opened is None)
+            if opened is not None:
+                self.values += (opened.path, opened.own)
+                self.text(opened.text)
 
     def words(self, words: Iterable[Word]) -> None:
         for word in words:
