@@ -15,7 +15,7 @@ from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Arguments
 from servelint.engines.argv import read
-from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option
+from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option, Signatures
 from servelint.engines.catalog_file import SUFFIX, compile_all, compile_catalog, compile_file, compiled
 from servelint.engines.dialects import DIALECTS
 from servelint.shell.words import split
@@ -200,7 +200,7 @@ class TestSignature:
         shared: dict[object, object] = {}
         for index in range(len(CATALOG.releases)):
             found = reading(words, CATALOG, index)
-            assert shared.setdefault(CATALOG.table(index).signature(words), found) == found
+            assert shared.setdefault(Signatures(CATALOG, words).of(index), found) == found
 
     @pytest.mark.parametrize("engine", ["vllm", "sglang", "lmdeploy", "llama.cpp"])
     def test_equal_ones_read_alike_in_every_catalog(self, engine: str) -> None:
@@ -212,10 +212,10 @@ class TestSignature:
             shared: dict[object, object] = {}
             for index in range(0, len(catalog.releases), step):
                 found = reading(words, catalog, index)
-                assert shared.setdefault(catalog.table(index).signature(words), found) == found, (spelling, index)
+                assert shared.setdefault(Signatures(catalog, words).of(index), found) == found, (spelling, index)
 
     def test_those_of_releases_that_differ_are_few(self) -> None:
-        signatures = {CATALOG.table(index).signature(["--port", "1"]) for index in range(1, 5)}
+        signatures = {Signatures(CATALOG, ["--port", "1"]).of(index) for index in range(1, 5)}
         assert len(signatures) == 2
 
 

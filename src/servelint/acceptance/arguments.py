@@ -351,13 +351,11 @@ def _back_again(here: Here) -> list[Complaint]:
     """Options that the release takes and that releases before it refused, after they had been taken."""
     found: list[Complaint] = []
     for setting in here.config.reading.arguments.every:
-        runs = here.catalog.spelled(setting.spelling) if setting.option is not None else []
-        starts = [first for first, _, _ in runs if first <= here.index]
-        gaps = [start for start in starts[1:] if start - 1 not in [last for _, last, _ in runs]]
-        if not gaps or max(gaps) > here.index:
+        gaps = here.catalog.gaps(setting.spelling) if setting.option is not None else []
+        gap = next((one for one in reversed(gaps) if one[1] <= here.index), None)
+        if gap is None:
             continue
-        back = max(gaps)
-        gone = max([last for _, last, _ in runs if last < back]) + 1
+        gone, back = gap
         releases = here.catalog.releases
         spell = releases[gone] if gone == back - 1 else f"{releases[gone]} to {releases[back - 1]}"
         instead = replacement(here.engine, setting.spelling.lstrip("-"))

@@ -27,11 +27,14 @@ _NAMES = {("vllm", "kv-cache-dtype"): "kv-cache-dtypes"}
 """Options whose value is looked up among the catalog's names of a kind, once the parser itself no longer does it."""
 _OBJECTS = frozenset((("vllm", "hf-overrides"), ("vllm", "additional-config")))
 """Options whose parser lets any text pass, and whose config field takes an object alone."""
+_BY_RELEASE = frozenset((*FIELDS, *_NAMES, *_OBJECTS))
+"""Options of which releases that declare them alike take different values."""
 _JSON = frozenset(("none", "json"))
 
 
 def complaints(here: Here) -> list[Complaint]:
     found: list[Complaint] = []
+    taken = here.config.reading.taken
     for setting in here.config.reading.arguments.every:
         option = setting.option
         if option is None or "." in setting.name:
@@ -57,10 +60,13 @@ def complaints(here: Here) -> list[Complaint]:
         words = setting.values if option.kind == LIST else [setting.value_word] if setting.value_word is not None else []
         for word in words:
             text_of = setting.value if word is setting.value_word else word.text
-            if text_of is not None and text_of.known and not word.many:
+            place = id(setting), id(word)
+            if text_of is not None and text_of.known and not word.many and place not in taken:
                 complaint = _value(here, setting, option, text_of, word)
                 if complaint is not None:
                     found.append(complaint)
+                elif (here.engine, option.name) not in _BY_RELEASE:
+                    taken.add(place)
     return found
 
 

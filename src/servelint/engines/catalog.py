@@ -22,6 +22,10 @@ FLAG, TOGGLE, VALUE, OPTIONAL, LIST, APPEND = "flag", "toggle", "value", "option
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+_HEADS_AT_MOST = 4_096
+"""Words of which it is remembered what they are in each release: an editor meets one at every keystroke."""
+
+
 class Option:
     """One option of one release, as its parser declares it.
 
@@ -80,6 +84,8 @@ class Catalog:
     __slots__ = (
         "_bodies",
         "_env",
+        "_gaps",
+        "_heads",
         "_keys",
         "_lines",
         "_ordered",
@@ -108,6 +114,8 @@ class Catalog:
         self._keys: dict[tuple[str, int], Keys | None] = {}
         self._env: dict[str, Any] | None = None
         self._positionals: list[Any] | None = None
+        self._gaps: dict[str, list[tuple[int, int]]] = {}
+        self._heads: dict[str, list[object]] = {}
 
     def index(self, release: str) -> int | None:
         """The position of a release; None if the catalog does not have it."""
@@ -140,6 +148,34 @@ class Catalog:
     def spelled(self, spelling: str) -> list[tuple[int, int, Option]]:
         """(first, last, option) for each run of releases in which a spelling is declared, oldest first."""
         return [(first, last, self.option(line)) for first, last, line in self._spellings.get(spelling, ())]
+
+    def gaps(self, spelling: str) -> list[tuple[int, int]]:
+        """(gone, back) for each time that a spelling went and came again, oldest first: what is between lacks it."""
+        if spelling not in self._gaps:
+            runs = self._spellings.get(spelling, ())
+            lasts = [last for _, last, _ in runs]
+            starts = [first for first, _, _ in runs[1:] if first - 1 not in lasts]
+            self._gaps[spelling] = [(max([last for last in lasts if last < back]) + 1, back) for back in starts]
+        return self._gaps[spelling]
+
+    def head(self, head: str, word: str) -> list[object]:
+        """By release: the line of the option that a word is, by its head or as it is written, else the lines of those that it
+        may be short for. Equal for two releases if both take it for the same."""
+        key = head + " " + word
+        if key not in self._heads:
+            if len(self._heads) > _HEADS_AT_MOST:
+                self._heads.clear()
+            short: list[tuple[int, ...]] = [()] * len(self.releases)
+            for one in self.starting(head):
+                for first, last, line in self._spellings[one]:
+                    for index in range(first, last + 1):
+                        short[index] += (line,)
+            lines: list[object] = [*short]
+            for one in (word, head):
+                for first, last, line in self._spellings.get(one, ()):
+                    lines[first : last + 1] = [line] * (last + 1 - first)
+            self._heads[key] = lines
+        return self._heads[key]
 
     def spellings(self) -> dict[str, list[list[int]]]:
         """spelling -> [first, last, line of its option] for each run of releases."""
@@ -260,17 +296,9 @@ class Table:
     def release(self) -> str:
         return self.catalog.releases[self.index]
 
-    def signature(self, words: list[str]) -> tuple[object, ...]:
-        """Equal for two releases only if their parsers read the words alike."""
-        known: list[object] = [self.catalog.positionals_line(self.index)]
-        for word in words:
-            if word[:1] != "-" or len(word) < 2:
-                continue
-            head = word.partition("=")[0].partition(".")[0].replace("_", "-")
-            line = self.lines.get(head) or self.lines.get(word.partition("=")[0])
-            known.append(line if line is not None else tuple([self.lines[one] for one in self.starting(head)]))
-        known += [line for line in sorted(self.catalog.required_lines()) if line in self._every]
-        return tuple(known)
+    def has(self, line: int) -> bool:
+        """Whether the release has the option of a line."""
+        return line in self._every
 
     def find(self, spelling: str) -> Option | None:
         line = self.lines.get(spelling)
@@ -306,3 +334,21 @@ def load(engine: str) -> Catalog | None:
 
     text = catalog_file.compiled(engine, os.path.join(_HERE, "data"))
     return Catalog(text) if text is not None else None
+
+
+class Signatures:
+    """What tells the releases of a catalog apart that read the same words."""
+
+    __slots__ = ("_catalog", "_heads", "_required")
+
+    def __init__(self, catalog: Catalog, words: list[str]) -> None:
+        self._catalog = catalog
+        options = [word.partition("=")[0] for word in words if word[:1] == "-" and len(word) > 1]
+        self._heads = [catalog.head(option.partition(".")[0].replace("_", "-"), option) for option in options]
+        self._required = sorted(catalog.required_lines())
+
+    def of(self, index: int) -> tuple[object, ...]:
+        """Equal for two releases only if their parsers read the words alike."""
+        known = [head[index] for head in self._heads]
+        required = [line for line in self._required if self._catalog.table(index).has(line)] if self._required else []
+        return (self._catalog.positionals_line(index), *known, *required)

@@ -14,7 +14,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Setting
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
-from servelint.engines.reading import Reading, reading_of
+from servelint.engines.reading import Reading, Readings
 from servelint.engines.releases import release_key
 from servelint.launch import Launch
 from servelint.text import Text
@@ -83,18 +83,18 @@ class Named:
 def configs(launch: Launch, releases: list[str]) -> list[Config]:
     """A launch under each of some releases; under none that is known if the list is empty."""
     catalog = catalogs.load(launch.engine)
-    readings: dict[object, Reading] = {}
+    readings = Readings(launch, catalog)
     asked: list[str | None] = [*releases] or [None]
-    return [_config(launch, release, catalog, readings) for release in asked]
+    return [_config(release, catalog, readings) for release in asked]
 
 
-def _config(launch: Launch, release: str | None, catalog: Catalog | None, readings: dict[object, Reading]) -> Config:
+def _config(release: str | None, catalog: Catalog | None, readings: Readings) -> Config:
     exact = catalog.index(release) if catalog is not None and release is not None else None
     index = exact if exact is not None or catalog is None else catalog.nearest(release)
-    config = Config(reading_of(launch, catalog, index, readings), release, catalog, exact)
+    config = Config(readings.of(index), release, catalog, exact)
     around = catalog.around(release) if catalog is not None and exact is None and release is not None else None
     if around is not None and catalog is not None:
-        known = [Config(reading_of(launch, catalog, one, readings), catalog.releases[one], catalog, one) for one in around]
+        known = [Config(readings.of(one), catalog.releases[one], catalog, one) for one in around]
         config.around = (known[0], known[1])
         for one in known:
             one.told = release

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.engines import config_file, entry, images
 from servelint.engines.arguments import Arguments, Fault
 from servelint.engines.argv import read
-from servelint.engines.catalog import Catalog
+from servelint.engines.catalog import Catalog, Signatures, Table
 from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.launch import Launch, Word
 from servelint.text import Text
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """A launch's arguments as the parser of some releases reads them: all those that read them alike share it."""
+    """A launch's arguments as the parser of some releases reads them: all those that read them alike share it.
 
-    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model")
+    taken: values that all of them take, so that they need to be looked at once only: the settings' ids, and the words'
+    """
+
+    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model", "taken")
 
     def __init__(self, launch: Launch, arguments: Arguments) -> None:
         self.launch = launch
         self.arguments = arguments
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
+        self.taken: set[tuple[int, int]] = set()
         self.json: dict[str, json_nodes.JsonNode | json_nodes.JsonFault | None] = {}
         self.model = self._model()
         self._family: list[models.Family | None] = []
@@ -96,21 +100,36 @@ def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return launch.argv, Fault("config-file", word, "--config", [str(missing)])
 
 
-def reading_of(launch: Launch, catalog: Catalog | None, index: int | None, readings: dict[object, Reading]) -> Reading:
-    """How a release of a catalog reads a launch. readings: what is known already, by what tells releases apart"""
-    table = catalog.table(index) if catalog is not None and index is not None else None
-    argv, fault = _with_file(launch)
-    alike = table.signature([word.text.flat for word in argv]) if table is not None else None
-    if alike not in readings:
+class Readings:
+    """A launch as the releases of a catalog read it: those whose parsers read it alike share a reading."""
+
+    __slots__ = ("_argv", "_catalog", "_fault", "_known", "_launch", "_signatures")
+
+    def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
+        self._launch = launch
+        self._catalog = catalog
+        self._argv, self._fault = _with_file(launch)
+        self._signatures = Signatures(catalog, [word.text.flat for word in self._argv]) if catalog is not None else None
+        self._known: dict[object, Reading] = {}
+
+    def of(self, index: int | None) -> Reading:
+        """How the release at a position of the catalog reads the launch; None for no release."""
+        alike = self._signatures.of(index) if self._signatures is not None and index is not None else None
+        found = self._known.get(alike)
+        if found is None:
+            found = self._known[alike] = self._read(self._catalog.table(index) if self._catalog and index is not None else None)
+        return found
+
+    def _read(self, table: Table | None) -> Reading:
+        launch = self._launch
         entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
         arguments = read(
-            argv,
+            self._argv,
             table,
             DIALECTS.get(launch.engine, PLAIN),
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
         )
-        if fault is not None:
-            arguments.faults.insert(0, fault)
-        readings[alike] = Reading(launch, arguments)
-    return readings[alike]
+        if self._fault is not None:
+            arguments.faults.insert(0, self._fault)
+        return Reading(launch, arguments)
