@@ -62,6 +62,19 @@ class TestRoot:
         (tmp_path / "a" / "servelint.toml").write_text("")
         assert root("c") == str(tmp_path / "a")
 
+    def test_without_one_is_the_folder_that_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+        (tmp_path / "d").mkdir()
+        monkeypatch.chdir(tmp_path / "d")
+        inner = str(tmp_path / "a" / "b" / "c")
+        assert (root(inner), root(inner, ("../a/b", inner))) == (inner, str(tmp_path / "a" / "b"))
+        assert root(inner, ("../d", str(tmp_path / "a" / "bb"))) == inner
+        Path("../a/util.sh").write_text("UTIL=1.5\n")
+        Path(inner, "run.sh").write_text(SCRIPT % "../../util.sh")
+        Path("../a/link.sh").symlink_to(Path(inner, "run.sh"))
+        assert (rules(check([inner])), rules(check(["../a"]))) == ([], [RULE])
+        assert told(check(["../a/b"])) != told(check(["../a"])) == []
+
 
 class TestFilesThatAFileNames:
     @pytest.fixture(autouse=True)

@@ -59,7 +59,8 @@ def files(
             problems.append(Problem(path, _reason(error)))
             continue
         if stat.S_ISDIR(info.st_mode):
-            found: Iterable[str] = _walk(path, problems, settings, [] if notes is None else notes, outside)
+            project = lambda folder: Project(folder, outside(folder) if outside is not None else (), tuple(paths))  # noqa: E731
+            found: Iterable[str] = _walk(path, problems, settings, [] if notes is None else notes, project)
         else:
             found = [path] if settings is None or not settings.leaves_out(path) else []
         for file in found:
@@ -74,7 +75,7 @@ def _walk(
     problems: list[Problem],
     settings: SettingsFiles | None,
     notes: list[Problem],
-    outside: Callable[[str], Outside] | None,
+    project: Callable[[str], Project],
 ) -> Iterator[str]:
     folders = [folder]
     while folders:
@@ -93,7 +94,7 @@ def _walk(
                     deeper.append(_shown(here, entry.name))
             elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
                 path = _shown(here, entry.name)
-                if entry.is_symlink() and not Project(here, outside(here) if outside is not None else ()).holds(path):
+                if entry.is_symlink() and not project(here).holds(path):
                     notes.append(Problem(path, _LEADS_OUT))
                 else:
                     yield path

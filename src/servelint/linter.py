@@ -78,7 +78,7 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
     asked = settings or DEFAULT
     report = Report()
     for path in listed(paths, asked, report):
-        report.add(_one(path, asked))
+        report.add(_one(path, asked, tuple(paths)))
     settle(report)
     return report
 
@@ -99,7 +99,7 @@ def check_in_parallel(
     here = os.getpid()
 
     def lint(path: str) -> Report:
-        one = _in_time(path, asked)
+        one = _in_time(path, asked, tuple(paths))
         if done is not None and os.getpid() == here:
             done(len(found), count)  # the other processes are as far, about
         return one
@@ -110,11 +110,11 @@ def check_in_parallel(
     return report
 
 
-def _in_time(path: str, asked: Asked) -> Report:
+def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
     """The same as _one, unless it takes too long."""
     try:
         with clock.running(_times(path)):
-            return _one(path, asked)
+            return _one(path, asked, named)
     except clock.TooLong:
         report = Report()
         report.files, report.paths = 1, [path]
@@ -145,7 +145,7 @@ def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
     return []
 
 
-def _one(path: str, asked: Asked) -> Report:
+def _one(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
     report = Report()
     report.files = 1
     report.paths = [path]
@@ -154,14 +154,17 @@ def _one(path: str, asked: Asked) -> Report:
         report.errors.append(source)
     elif source is not None:
         settings = asked.of(path)
-        add_source(report, source, settings, beside(path, settings))
+        add_source(report, source, settings, beside(path, settings, named))
     return report
 
 
-def beside(path: str, settings: Settings = DEFAULT) -> Neighbours:
-    """The neighbours of a file: files of its project, and what the settings allow beside them."""
+def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ()) -> Neighbours:
+    """The neighbours of a file: files of its project, and what the settings allow beside them.
+
+    named: files and folders that are linted; such a folder may be what the project is
+    """
     folder = os.path.dirname(path)
-    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside))
+    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named))
 
 
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:

@@ -27,13 +27,15 @@ class Project:
     """Reads the files of the project that a folder belongs to; a link out of it leads nowhere.
 
     outside: folders whose files may be read as well (`read-outside` of the settings); True: any file
+    named:   folders that are looked through, which may be what the project is
     """
 
-    __slots__ = ("_folder", "_outside", "_roots")
+    __slots__ = ("_folder", "_named", "_outside", "_roots")
 
-    def __init__(self, folder: str, outside: Outside = ()) -> None:
+    def __init__(self, folder: str, outside: Outside = (), named: tuple[str, ...] = ()) -> None:
         self._folder = folder
         self._outside = outside
+        self._named = named
         self._roots: list[str] | None = None
 
     def __call__(self, path: str) -> bytes | None:
@@ -67,33 +69,34 @@ class Project:
     def _known(self) -> list[str]:
         if self._roots is None:
             more = self._outside if self._outside is not True else ()
-            self._roots = [root(self._folder), *[os.path.realpath(one) for one in more]]
+            self._roots = [root(self._folder, self._named), *[os.path.realpath(one) for one in more]]
         return self._roots
 
     def _root_of(self, real: str) -> str | None:
         return next((one for one in self._known() if real.startswith(os.path.join(one, ""))), None)
 
 
-def root(folder: str) -> str:
+def root(folder: str, named: tuple[str, ...] = ()) -> str:
     """The project of a folder: the nearest one above it that is a git checkout.
 
-    Without one it is the outermost of the folder itself, the current one and that of the settings file that governs it.
+    Without one it is the outermost of the folder itself, the current one, that of the settings file that governs it, and those
+    that are named.
     """
     folder = os.path.abspath(folder)
     here = folder
     while not os.path.lexists(os.path.join(here, ".git")):
         parent = os.path.dirname(here)
         if parent == here:
-            return os.path.realpath(_without_git(folder))
+            return os.path.realpath(_without_git(folder, named))
         here = parent
     return os.path.realpath(here)
 
 
-def _without_git(folder: str) -> str:
+def _without_git(folder: str, named: tuple[str, ...]) -> str:
     from servelint.settings_files.find import Finder
 
     settings = Finder().nearest(folder)
-    found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder]
+    found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder, *map(os.path.abspath, named)]
     above = [one for one in found if os.path.join(folder, "").startswith(os.path.join(one, ""))]
     return min([folder, *above], key=len)
 

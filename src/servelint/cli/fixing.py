@@ -35,10 +35,11 @@ def fix(report: Report, asked: SettingsFiles, arguments: argparse.Namespace, gat
     left.files, left.paths = report.files, report.paths
     left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
     fixed = 0
+    named = tuple(arguments.paths)
     for source in report.sources:
         settings = asked.of(source.path)
         only = [finding for finding in report.findings if _read_in(finding).path == source.path] if gate is not None else None
-        new, gone = mend(source, settings, beside(source.path, settings), unsafe=arguments.unsafe_fixes, only=only)
+        new, gone = mend(source, settings, beside(source.path, settings, named), unsafe=arguments.unsafe_fixes, only=only)
         if new.text != source.text:
             if arguments.diff:
                 files.write_out(_diff(source, new))
@@ -48,7 +49,7 @@ def fix(report: Report, asked: SettingsFiles, arguments: argparse.Namespace, gat
                 new = source
             else:
                 fixed += len(gone)
-        add_source(left, new, settings, beside(source.path, settings))
+        add_source(left, new, settings, beside(source.path, settings, named))
     settle(left)
     if gate is not None:
         gate.narrow(left)

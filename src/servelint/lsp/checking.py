@@ -65,7 +65,7 @@ class Checking:
 
         folder = os.path.dirname(document.path) if document.is_file else None
         settings = self._folders.settings(document.path, is_file=document.is_file)
-        project = Project(folder or ".", settings.read_outside)
+        project = Project(folder or ".", settings.read_outside, (self._folders.of(document.path).path,))
 
         def fetch(path: str) -> bytes | None:
             path = os.path.normpath(path)

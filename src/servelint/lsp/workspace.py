@@ -117,7 +117,7 @@ class Scan:
         if len(source.text) > apart.LARGE:
             return await apart.check(source, folder.options, positions, uri_of(path))
         settings = folder.of(path)
-        analysis = analyse(source, settings, beside(path, settings))
+        analysis = analyse(source, settings, beside(path, settings, (folder.path,)))
         return diagnostics.told(analysis, analysis.findings, positions, uri_of(path))
 
 
