@@ -95,7 +95,7 @@ class TestFiles:
         )]  # fmt: skip
 
     def test_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def forever(path: str, asked: object) -> Report:
+        def forever(path: str, asked: object, named: object) -> Report:
             while True:
                 pass
 

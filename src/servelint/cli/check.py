@@ -104,12 +104,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_gpu(usage)
     options.add_settings(usage)
     usage.add_argument("--show-settings", action="store_true", help="print the settings of each PATH, and where they are said")
-    usage.add_argument(
-        "--fail-on",
-        choices=(*reversed(SEVERITIES), "never"),
-        help="findings that make the exit status 1 (default: error)",
-    )
-    usage.add_argument("--exit-zero", action="store_true", help="findings do not change the exit status, as --fail-on never")
+    options.add_status(usage)
     options.add_gate(usage)
     options.add_trust(usage)
     outputs.add(usage)

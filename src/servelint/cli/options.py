@@ -10,6 +10,7 @@ from servelint.cli.told import tell
 from servelint.linter import Report, add_source, beside, check_in_parallel
 from servelint.problem import Problem
 from servelint.readers.neighbours import Neighbours
+from servelint.rules.rule import SEVERITIES
 from servelint.settings import PROFILES, Settings
 from servelint.settings_files.files import SettingsFiles
 from servelint.source import Source
@@ -82,6 +83,16 @@ def add_inputs(arguments: argparse.ArgumentParser) -> None:
 def add_settings(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--settings", metavar="FILE", help="this settings file instead of the nearest one above each file")
     arguments.add_argument("--isolated", action="store_true", help="read no settings file")
+
+
+def add_status(usage: argparse.ArgumentParser) -> None:
+    """What makes the exit status 1."""
+    usage.add_argument(
+        "--fail-on",
+        choices=(*reversed(SEVERITIES), "never"),
+        help="findings that make the exit status 1 (default: error)",
+    )
+    usage.add_argument("--exit-zero", action="store_true", help="findings do not change the exit status, as --fail-on never")
 
 
 def add_gate(arguments: argparse.ArgumentParser) -> None:

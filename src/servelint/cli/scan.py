@@ -80,12 +80,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_gpu(usage)
     usage.add_argument("--settings", metavar="FILE", help="this settings file, not the nearest one above the current folder")
     usage.add_argument("--isolated", action="store_true", help="read no settings file")
-    usage.add_argument(
-        "--fail-on",
-        choices=(*reversed(SEVERITIES), "never"),
-        help="findings that make the exit status 1 (default: error)",
-    )
-    usage.add_argument("--exit-zero", action="store_true", help="findings do not change the exit status, as --fail-on never")
+    options.add_status(usage)
     usage.add_argument("--format", dest="kind", choices=_FORMATS, default=_FORMATS[0], help=f"(default: {_FORMATS[0]})")
     usage.add_argument("--output", metavar="FILE", help="write the rows there instead of standard output")
     usage.add_argument("--restart", action="store_true", help="begin anew where a scan into the same file was killed")
@@ -136,9 +131,8 @@ def _with_cache(job: Job, arguments: argparse.Namespace, usage: argparse.Argumen
 
 def _lines(arguments: argparse.Namespace) -> str | None:
     """The file of JSON Lines that is written, if any; a Parquet file is made of one."""
-    if arguments.output is None or arguments.kind == _FORMATS[0]:
-        return arguments.output  # type: ignore[no-any-return]
-    return f"{arguments.output}.jsonl"
+    output: str | None = arguments.output
+    return output if output is None or arguments.kind == _FORMATS[0] else f"{output}.jsonl"
 
 
 def _scan(arguments: argparse.Namespace, job: Job, lines: str | None, usage: argparse.ArgumentParser) -> Counts:

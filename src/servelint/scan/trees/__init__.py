@@ -9,6 +9,7 @@ import hashlib
 import posixpath
 from functools import lru_cache
 
+from servelint import discover
 from servelint.problem import Problem
 from servelint.readers import mentions_engine
 from servelint.readers.recognise import CANDIDATE
@@ -52,12 +53,6 @@ if TYPE_CHECKING:
 FRESH = "?"
 """The stamp of a file that may change again and keep its times."""
 
-FILE_AT_MOST = 4 << 20
-"""Bytes (4 MiB): as servelint.discover has it."""
-
-NEIGHBOUR_AT_MOST = 1 << 20
-"""Bytes (1 MiB): as servelint.readers.neighbours has it."""
-
 SEARCHED_AT_MOST = 64 << 20
 """Bytes (64 MiB) of a file that is too large in which an engine is looked for."""
 
@@ -91,8 +86,7 @@ def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:
         if b"\0" in chunk or searched > SEARCHED_AT_MOST:
             return None
         if mentions_engine(tail + chunk):
-            most = FILE_AT_MOST >> 20
-            return Problem(path, f"not read: {size / (1 << 20):.1f} MiB, and servelint reads files up to {most} MiB")
+            return discover.too_large(path, size)
         tail = chunk[-_OVERLAP:]
     return None
 

@@ -15,12 +15,14 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
-from servelint.discover import SKIPPED
+from servelint import limits
+from servelint.discover import SKIPPED, bound
 from servelint.problem import Problem
-from servelint.scan.trees import CHUNK, FILE_AT_MOST, NEIGHBOUR_AT_MOST, followed, inside, is_candidate, reason, too_large
+from servelint.scan.trees import CHUNK, followed, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ class _Forward:
         return self._position
 
 
-class Archive:
+class Archive(ABC):
     """The members of an archive. A folder that holds all the others is no part of their paths."""
 
     whole = True
@@ -153,7 +155,7 @@ class Archive:
             member = self._member(path)
             if member is None:
                 continue
-            if self._sizes[member] > FILE_AT_MOST:
+            if self._sizes[member] > bound(member).most:
                 found = self._of_large(member)
                 yield path, Problem(path, found.message) if found is not None else None
                 continue
@@ -164,7 +166,7 @@ class Archive:
 
     def read(self, path: str) -> bytes | None:
         member = self._member(path)
-        if member is None or self._sizes[member] > NEIGHBOUR_AT_MOST:
+        if member is None or self._sizes[member] > limits.NEIGHBOUR.most:
             return None
         try:
             return self._data(member)
@@ -182,11 +184,9 @@ class Archive:
     def _of_large(self, member: str) -> Problem | None:
         return self._large.get(member)
 
+    @abstractmethod
     def _data(self, member: str) -> bytes:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        pass
+        """The bytes of a member."""
 
 
 class TarTree(Archive):
@@ -244,13 +244,13 @@ class TarTree(Archive):
     def _keep(self, archive: tarfile.TarFile, name: str, info: tarfile.TarInfo) -> int:
         """Put a member of a compressed archive aside; gives how many bytes that takes."""
         candidate = is_candidate(posixpath.basename(name))
-        if info.size > FILE_AT_MOST:
+        if info.size > bound(name).most:
             if candidate:
                 self._large[name] = too_large(name, info.size, _pieces(archive, info))
             return 0
         if self._spool is None:
             return 0
-        if not candidate and info.size > NEIGHBOUR_AT_MOST:
+        if not candidate and info.size > limits.NEIGHBOUR.most:
             del self._sizes[name]
             return 0
         count = 0
@@ -337,7 +337,7 @@ class ZipTree(Archive):
             return Problem(member, _why(error))
 
     def _data(self, member: str) -> bytes:
-        return self._bytes(self._infos[member], FILE_AT_MOST)
+        return self._bytes(self._infos[member], bound(member).most)
 
     def _bytes(self, info: zipfile.ZipInfo, at_most: int) -> bytes:
         with self._zip.open(info) as file:

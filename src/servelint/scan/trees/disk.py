@@ -7,9 +7,10 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 
-from servelint.discover import SKIPPED
+from servelint import limits
+from servelint.discover import SKIPPED, bound
 from servelint.problem import Problem
-from servelint.scan.trees import CHUNK, FILE_AT_MOST, FRESH, NEIGHBOUR_AT_MOST, inside, is_candidate, reason, too_large
+from servelint.scan.trees import CHUNK, FRESH, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class DiskTree:
                 info = os.fstat(descriptor)
                 if not stat.S_ISREG(info.st_mode):
                     return Problem(path, "not a regular file")
-                if info.st_size > FILE_AT_MOST:
+                if info.st_size > bound(path).most:
                     return too_large(path, info.st_size, iter(lambda: os.read(descriptor, CHUNK), b""))
                 return os.read(descriptor, info.st_size + 1)  # room for all of it at most would take longer to get than to fill
             finally:
@@ -93,11 +94,11 @@ class DiskTree:
 
     def read(self, path: str) -> bytes | None:
         info = self._info(path)
-        if info is None or info.st_size > NEIGHBOUR_AT_MOST:
+        if info is None or info.st_size > limits.NEIGHBOUR.most:
             return None
         try:
             with open(os.path.join(self._folder, path), "rb") as file:
-                return file.read(NEIGHBOUR_AT_MOST)
+                return file.read(limits.NEIGHBOUR.most)
         except OSError:
             return None
 

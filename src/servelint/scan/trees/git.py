@@ -10,9 +10,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from servelint.discover import SKIPPED
+from servelint import limits
+from servelint.discover import SKIPPED, bound
 from servelint.problem import Problem
-from servelint.scan.trees import CHUNK, FILE_AT_MOST, NEIGHBOUR_AT_MOST, inside, is_candidate, too_large
+from servelint.scan.trees import CHUNK, inside, is_candidate, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class GitTree:
 
     def read(self, path: str) -> bytes | None:
         oid = self._file(path)
-        return self._looking().one(oid, "blob", NEIGHBOUR_AT_MOST) if oid is not None else None
+        return self._looking().one(oid, "blob", limits.NEIGHBOUR.most) if oid is not None else None
 
     def stamp(self, path: str) -> str:
         return self._file(path) or ""
@@ -262,7 +263,7 @@ def _content(objects: _Objects, path: str) -> bytes | Problem | None:
     if kind != "blob":
         objects.skip(size)
         return Problem(path, "cannot be read: git has no such object here")
-    if size <= FILE_AT_MOST:
+    if size <= bound(path).most:
         return objects.body(size)
     chunks = objects.chunks(size)
     found = too_large(path, size, chunks)
