@@ -135,8 +135,14 @@ class Text:
         text = source.text[start:end]
         if not text:
             return cls(())
+        piece = Piece.__new__(Piece)  # as in Piece.cut
+        piece.text = text
+        piece.span = Span(source, start, end)
+        piece.verbatim = True
+        piece.expression = piece.shown = piece.origin = piece.perhaps = None
+        piece.assumed = False
         new = cls.__new__(cls)
-        new.pieces, new.flat, new._starts = (Piece(text, Span(source, start, end), verbatim=True),), text, None
+        new.pieces, new.flat, new._starts = (piece,), text, None
         return new
 
     @classmethod

@@ -131,9 +131,11 @@ def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
 
 
 def _test(operand: Operand, operator: str, argument: Any, closed: bool) -> Truth:
-    from servelint.engines.config import UNWRITTEN
+    present = operand.present
+    if closed and present is None:
+        from servelint.engines.config import UNWRITTEN
 
-    present = False if closed and operand is UNWRITTEN else operand.present
+        present = False if operand is UNWRITTEN else None
     if operator == "set":
         return None if present is None else present is argument
     if present is False:
