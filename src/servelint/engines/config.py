@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.acceptance.complaint import Complaint
+    from servelint.memory.plan import MemoryPlan
     from servelint.source import Span
 
 Scalar = str | int | float | bool
@@ -106,10 +107,10 @@ class Config:
 
     catalog, index: where the release stands in its engine's catalog; index None if it does not
     told: the release as messages say it;  around: where it stands between two of the catalog, the launch under each of these
-    complaints: what servelint.acceptance found, once it looked
+    complaints: what servelint.acceptance found, once it looked;  plan: of servelint.memory, once it was asked for
     """
 
-    __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "reading", "release", "told")
+    __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "plan", "reading", "release", "told")
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
@@ -120,6 +121,7 @@ class Config:
         self.around: tuple[Config, Config] | None = None
         self.told = release
         self.complaints: list[Complaint] | None = None
+        self.plan: MemoryPlan | None = None
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
 
