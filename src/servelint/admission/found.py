@@ -77,12 +77,16 @@ def found(thing: dict[str, Any], settings: Settings) -> tuple[Found, ...]:
 
 def text_of(thing: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
     """An object as JSON that is YAML as well, without what launches nothing: its status, who wrote which of its fields, and
-    its annotations, among which `kubectl apply` keeps it once more. With it what it is the JSON of, None where YAML takes some
+    its annotations, among which `kubectl apply` keeps it once more; nor with what its pods are called. With it what it is the JSON of, None where YAML takes some
     of its characters only as escapes."""
     slim = {key: value for key, value in thing.items() if key != "status"}
     metadata = thing.get("metadata")
     if isinstance(metadata, dict):
         slim["metadata"] = {key: metadata[key] for key in _NAMES if key in metadata}
+    spec = thing.get("spec")
+    template = spec.get("template") if isinstance(spec, dict) else None
+    if isinstance(spec, dict) and isinstance(template, dict) and "metadata" in template:
+        slim["spec"] = {**spec, "template": {key: value for key, value in template.items() if key != "metadata"}}
     try:
         text = json.dumps(slim, ensure_ascii=False)
     except RecursionError as error:

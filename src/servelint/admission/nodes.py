@@ -29,11 +29,10 @@ class _OtherwiseError(Exception):
 class _Place:
     """Where a node begins or ends. index: the offset"""
 
-    __slots__ = ("column", "index", "line")
+    __slots__ = ("index",)
 
     def __init__(self, index: int) -> None:
-        self.index = self.column = index
-        self.line = 0
+        self.index = index
 
 
 _place: Any = _Place
