@@ -76,9 +76,9 @@ def found(thing: dict[str, Any], settings: Settings) -> tuple[Found, ...]:
 
 
 def text_of(thing: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """An object as JSON that is YAML as well, without what launches nothing: its status, who wrote which of its fields, and
-    its annotations, among which `kubectl apply` keeps it once more; nor with what its pods are called. With it what it is the JSON of, None where YAML takes some
-    of its characters only as escapes."""
+    """An object as JSON that is YAML as well, without what launches nothing: its status, who wrote which of its fields, its
+    annotations, among which `kubectl apply` keeps it once more, and what its pods are called. With it what it is the JSON of,
+    None where YAML takes some of its characters only as escapes."""
     slim = {key: value for key, value in thing.items() if key != "status"}
     metadata = thing.get("metadata")
     if isinstance(metadata, dict):
