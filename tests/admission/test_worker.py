@@ -21,11 +21,11 @@ def test_a_launch_of_each_engine_is_judged_before(monkeypatch: pytest.MonkeyPatc
     answers: list[Answer] = []
     engines: dict[str, list[str | None]] = {}
 
-    def watched(body: bytes, *given: Rules) -> Answer:
+    def watched(body: bytes, given: Rules) -> Answer:
         source = Source("object.json", json.dumps(json.loads(body)["request"]["object"]))
         for launch in kubernetes.read(source, yaml_nodes.documents(source)[0], Neighbours(None)):
             engines.setdefault(launch.engine, []).append(launch.release.release)
-        answers.append(answer(body, *given))
+        answers.append(answer(body, given))
         return answers[-1]
 
     monkeypatch.setattr(worker, "answer", watched)

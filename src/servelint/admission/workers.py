@@ -78,9 +78,8 @@ class Worker(asyncio.Protocol):
         self._read = bytearray()
         self._transport: asyncio.WriteTransport | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.WriteTransport):
-            self._transport = transport
+    def connection_made(self, transport: asyncio.WriteTransport) -> None:  # type: ignore[override]
+        self._transport = transport
 
     def data_received(self, data: bytes) -> None:
         self._read += data
