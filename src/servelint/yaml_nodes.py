@@ -301,6 +301,11 @@ def _traced(source: Source, node: Node) -> Text:
         start, end = start + 1, end - 1
     if style not in ("|", ">") and raw.startswith(value, start):
         return Text.at(source, start, start + len(value)) if value else Text(())
+    if style == '"' and value and value[0] not in _WHITE and value[-1] not in _WHITE and raw.find("\n", start, end) == -1:
+        # on one line there is nothing to align
+        runs = list(_split(raw, _ESCAPE, start, end))
+        if "".join([run for run, _, _ in runs]) == value:
+            return Text([Piece(run, Span(source, at, stop), verbatim=len(run) == stop - at) for run, at, stop in runs])
     pieces = list(_aligned(source, value, _tokens(raw, style, start, end), start, end))
     if "".join([piece.text for piece in pieces]) == value:
         return Text(pieces)
