@@ -150,7 +150,7 @@ class Config:
         return self.catalog.releases[runs[0][0]] if self.catalog is not None and runs and runs[0][0] else None
 
     def setting(self, name: str) -> Setting | None:
-        return self._settings.get(name)
+        return self.reading.arguments.settings.get(name)
 
     def unwritten(self, option: str) -> Operand:
         """An option that is not written: certainly absent only where no unknown word may add it."""
@@ -165,21 +165,22 @@ class Config:
 
     def _operand(self, name: str) -> Operand:
         head, dot, rest = name.partition(".")
-        if dot and head == "env":
-            return self._env(rest)
-        if dot and head == "model":
-            return self._model(rest)
-        if dot and head == "gpu":
-            return self._gpu(rest)
-        if dot and head == "effective":
-            fact = _facts(self.launch.engine).get(rest)
-            return fact(self) if fact is not None else UNKNOWN
-        if dot and head == "container":
-            return self._container(rest)
+        if dot:
+            if head == "env":
+                return self._env(rest)
+            if head == "model":
+                return self._model(rest)
+            if head == "gpu":
+                return self._gpu(rest)
+            if head == "effective":
+                fact = _facts(self.launch.engine).get(rest)
+                return fact(self) if fact is not None else UNKNOWN
+            if head == "container":
+                return self._container(rest)
         if name == "model":
             model = self.reading.model
             return self.unwritten(name) if model is None else Operand(True, model.value, model)
-        setting = self.setting(name)
+        setting = self.reading.arguments.settings.get(name)
         if setting is not None:
             return self._of(setting)
         if head in self.reading.by_keys:

@@ -122,7 +122,10 @@ def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
     decisive = kind == "or"
     result: Truth = not decisive
     for part in compiled[1]:
-        truth = evaluate(part, config, closed)
+        if part[0] == "test":
+            truth = _test(config.operand(part[1]), part[2], part[3], closed)
+        else:
+            truth = evaluate(part, config, closed)
         if truth is decisive:
             return decisive
         if truth is None:
