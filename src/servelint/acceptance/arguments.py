@@ -350,8 +350,11 @@ def _repeated(here: Here) -> list[Complaint]:
 def _back_again(here: Here) -> list[Complaint]:
     """Options that the release takes and that releases before it refused, after they had been taken."""
     found: list[Complaint] = []
+    spellings = here.catalog.spellings()
     for setting in here.config.reading.arguments.every:
-        runs = here.catalog.spelled(setting.spelling) if setting.option is not None else []
+        runs = spellings.get(setting.spelling, []) if setting.option is not None else []
+        if len(runs) < 2:
+            continue
         starts = [first for first, _, _ in runs if first <= here.index]
         gaps = [start for start in starts[1:] if start - 1 not in [last for _, last, _ in runs]]
         if not gaps or max(gaps) > here.index:
