@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from copy import deepcopy
 from typing import Any
 
@@ -136,24 +137,35 @@ class Client:
         self.opened += 1
         return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.context, server_hostname="localhost")
 
+    async def connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """One that is free, else a new one."""
+        while self.free:
+            reader, writer = self.free.pop()
+            if not reader.at_eof():  # the server has not ended it: it gives up those that wait for their first request
+                return reader, writer
+        return await self.connect()
+
     async def prepare(self, count: int) -> None:
         """Open connections before the time runs: an API server keeps those that it has."""
         self.free += [await self.connect() for _ in range(count)]
 
     async def send(self, body: bytes, due: float) -> None:
         try:
-            reader, writer = self.free.pop() if self.free else await self.connect()
+            reader, writer = await self.connection()
             writer.write(HEAD % len(body) + body)
-            answer = await reader.readuntil(b"\r\n\r\n")
-            if not answer.startswith(b"HTTP/1.1 200 "):
-                raise ValueError(answer[:12].decode("latin-1"))
-            length = int(answer.lower().partition(b"content-length:")[2].split(None, 1)[0])
-            response = json.loads(await reader.readexactly(length))["response"]
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            answer = await reader.readexactly(int(head.partition(b"content-length:")[2].split(None, 1)[0]))
+            if b"\r\nconnection: close\r\n" in head:
+                writer.close()
+            else:
+                self.free.append((reader, writer))
+            if not head.startswith(b"http/1.1 200 "):
+                raise ValueError(head[9:12].decode("latin-1"))
+            response = json.loads(answer)["response"]
             self.times.append(time.perf_counter() - due)
             self.denied += not response["allowed"]
             if any("could not judge" in one for one in response.get("warnings", ())):
                 self.errors.append("not judged")
-            self.free.append((reader, writer))
         except (OSError, KeyError, ValueError, asyncio.IncompleteReadError) as error:
             self.errors.append(f"{type(error).__name__}: {error}")
 
@@ -267,7 +279,8 @@ async def measure(port: int, pid: int, ca: trustme.CA, options: argparse.Namespa
     print(f"{before:.0f} MiB before, {resident(pids):.0f} MiB after")
     print(f"  it waited {idle / wall:.0%} of the time for a processor (its own two processes wait for each other as well)")
     print(f"  connections: {client.opened}; {', '.join([f'{name} {count}' for name, count in counts.items()])}")
-    print(f"  denied: {client.denied}; errors: {len(client.errors)} {sorted(set(client.errors))[:3] if client.errors else ''}")
+    errors = ", ".join([f"{count} x {name}" for name, count in Counter(client.errors).most_common(4)])
+    print(f"  denied: {client.denied}; errors: {len(client.errors)}{f' ({errors})' if errors else ''}")
     return len(client.errors)
 
 

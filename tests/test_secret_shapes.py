@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.secret_shapes import MASK, is_secret_name, looks, mask_of, merged, named, replaced, without
+from servelint.secret_shapes import MASK, is_secret_name, looks, mask_of, may_look, merged, named, replaced, without
 
 BY_LOOK = [
     ("HF says hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "HF says hf_***"),
@@ -165,3 +165,13 @@ def _tried(text: str) -> int:
         patch.setattr(shapes, "_compiled", counted)
         named(text)
     return tried
+
+
+@pytest.mark.parametrize("text", [text for text, _ in BY_LOOK])
+def test_many_texts_are_asked_at_once_whether_one_may_look_like_a_secret(text: str) -> None:
+    assert may_look(f"a\nb\n{text}\nc")
+
+
+def test_what_no_secret_can_look_like() -> None:
+    assert not may_look("vllm serve m --port 8000\nA=1\nhttp://host/v1")
+    assert looks("vllm serve m --port 8000") == []

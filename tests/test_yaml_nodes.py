@@ -191,3 +191,20 @@ def test_what_is_asked_of_the_wrong_kind() -> None:
     assert yaml_nodes.entries(None) == {}
     assert yaml_nodes.items(None) is None
     assert not yaml_nodes.is_mapping(root)
+
+
+SCALARS = ["a", "'1'", "1", "1.5", "~", "null", "true", "no", "0x1f", "<<", "=", "2001-01-01", '""', "!b c"]
+
+
+def listed(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.lists(inner, max_size=3).map(lambda parts: f"[{', '.join(parts)}]")
+
+
+@given(st.recursive(st.sampled_from(SCALARS), listed, max_leaves=8))
+def test_a_node_has_the_tag_that_the_whole_loader_gives_it(content: str) -> None:
+    def tags(node: yaml.nodes.Node | None) -> list[object]:
+        assert node is not None
+        return [node.tag, *[tags(item) for item in (node.value if isinstance(node, yaml.SequenceNode) else [])]]
+
+    _, found = only(f"- {content}\n")
+    assert tags(found) == tags(yaml.compose(f"- {content}\n", Loader=yaml.SafeLoader))

@@ -7,7 +7,18 @@ from bisect import bisect_right
 
 from servelint.finding import Finding
 from servelint.launch import Launch
-from servelint.secret_shapes import Part, is_filled_in, is_secret_name, looks, mask_of, merged, named, private_keys, replaced
+from servelint.secret_shapes import (
+    Part,
+    is_filled_in,
+    is_secret_name,
+    looks,
+    mask_of,
+    may_look,
+    merged,
+    named,
+    private_keys,
+    replaced,
+)
 from servelint.source import Source, Span
 from servelint.surroundings import secrets
 from servelint.text import Text
@@ -204,6 +215,9 @@ def _places(text: Text) -> dict[Source, list[Part]]:
 
 def _secrets(launch: Launch) -> list[Text]:
     """The values of a launch that are secrets by the name of their option or variable, or by how they look."""
+    values = [variable.value for variable in launch.env.values()]
+    told = [word.text.flat for word in launch.argv] + [value.flat for value in values if value is not None]
+    any_look = may_look("\n".join(told))
     found: list[Text] = []
     before = ""
     for word in launch.argv:
@@ -213,18 +227,20 @@ def _secrets(launch: Launch) -> list[Text]:
             found.append(word.text)
         elif sign and _is_option(name):
             found.append(word.text.cut(len(name) + 1))
-        else:
+        elif any_look:
             found += [word.text.cut(start, end) for start, end in looks(flat)]
         before = flat
     for name, variable in launch.env.items():
         value = variable.value
         if value is not None and (name.endswith(secrets.ENDS) or is_secret_name(name)):
             found.append(value)
-        elif value is not None:
+        elif value is not None and any_look:
             found += [value.cut(start, end) for start, end in looks(value.flat)]
     return [text for text in found if text.value and not is_filled_in(text.value)]
 
 
 def _is_option(word: str) -> bool:
-    name = word.removeprefix("--").replace("_", "-")
-    return word.startswith("--") and (name in secrets.OPTIONS or name in _MORE or is_secret_name(name))
+    if not word.startswith("--"):
+        return False
+    name = word[2:].replace("_", "-")
+    return name in secrets.OPTIONS or name in _MORE or is_secret_name(name)

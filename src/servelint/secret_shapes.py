@@ -96,19 +96,24 @@ def is_filled_in(value: str) -> bool:
     return _compiled(_PLACEHOLDER).fullmatch(value) is not None if short else is_placeholder(value)
 
 
+@lru_cache(maxsize=1 << 10)
 def is_secret_name(name: str) -> bool:
     """Whether an option or a variable holds a secret, by how its name ends."""
     found = _compiled(rf"(?i).*{_NAME_ENDS}").fullmatch(name) is not None
     return found and _compiled(_OF_A_MODEL).fullmatch(name) is None
 
 
+def may_look(text: str) -> bool:
+    """Whether anything in a text, or in a part of it, may look like a secret: to ask it of many texts at once is cheap."""
+    for sign in _SIGNS:  # any() takes twice the time
+        if sign in text:
+            return True
+    return ("://" in text and "@" in text) or ("=" in text and ("?" in text or "&" in text))
+
+
 def looks(text: str) -> list[Part]:
     """The parts of any text, also of a sentence, that are secrets by how they look."""
-    if (
-        not any(sign in text for sign in _SIGNS)
-        and not ("://" in text and "@" in text)
-        and not ("=" in text and ("?" in text or "&" in text))
-    ):
+    if not may_look(text):
         return []
     found = [match.span() for match in _compiled(_BEGUN).finditer(text) if not _to_fill_in(match.group())]
     for pattern in (_ADDRESS, _QUERY, _HEADER, _BEARER):

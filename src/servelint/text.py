@@ -8,7 +8,7 @@ shell word inside a folded scalar still knows the characters the user typed.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from servelint.source import Source, Span
@@ -135,8 +135,14 @@ class Text:
         text = source.text[start:end]
         if not text:
             return cls(())
+        piece = Piece.__new__(Piece)  # as in Piece.cut
+        piece.text = text
+        piece.span = Span(source, start, end)
+        piece.verbatim = True
+        piece.expression = piece.shown = piece.origin = piece.perhaps = None
+        piece.assumed = False
         new = cls.__new__(cls)
-        new.pieces, new.flat, new._starts = (Piece(text, Span(source, start, end), verbatim=True),), text, None
+        new.pieces, new.flat, new._starts = (piece,), text, None
         return new
 
     @classmethod
@@ -198,13 +204,13 @@ class Text:
             new = Text.__new__(Text)
             new.pieces, new.flat, new._starts = (piece,), piece.text, None
             return new
-        first = bisect_right(self.starts, start) - 1
-        parts: list[Piece] = []
-        for index in range(first, len(self.pieces)):
-            piece, at = self.pieces[index], self.starts[index]
-            if at >= end:
-                break
-            parts.append(piece.cut(max(0, start - at), min(len(piece.text), end - at)))
+        starts = self.starts
+        first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
+        parts = list(self.pieces[first : last + 1])
+        if end - starts[last] < len(parts[-1].text):
+            parts[-1] = parts[-1].cut(0, end - starts[last])
+        if start > starts[first]:
+            parts[0] = parts[0].cut(start - starts[first], len(parts[0].text))
         return Text(parts)
 
     def strip(self) -> Text:

@@ -6,12 +6,14 @@ lines, block indentation) is aligned here with the value, so that every characte
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator
 
 import yaml
 
 from servelint import limits
+from servelint.launch import Word
 from servelint.problem import Problem
 from servelint.source import Source, Span
 from servelint.text import HOLE, Piece, Text, spend
@@ -20,14 +22,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.launch import Word
-
 Node = yaml.nodes.Node
 Entries = dict[str, tuple[Node, Node]]
 
-Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAGS = {
+    yaml.ScalarNode: "tag:yaml.org,2002:str",
+    yaml.SequenceNode: "tag:yaml.org,2002:seq",
+    yaml.MappingNode: "tag:yaml.org,2002:map",
+}
+
+
+class Loader(_Base):  # type: ignore[misc]
+    """PyYAML's without resolvers of paths, of which it has none: to ask for them at every node takes a fifth of the time."""
+
+    # functions that do nothing with their arguments, and that C calls without a frame of Python
+    descend_resolver = operator.is_
+    ascend_resolver = tuple
+
+    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
+        if kind is yaml.ScalarNode and implicit[0]:
+            tag: str = super().resolve(kind, value, implicit)
+            return tag
+        return _TAGS[kind]
+
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_SIGNS = ("&", "!")
+"""What an anchor and a tag begin with."""
 _QUOTED = r"\bs?quote\s*-?\}\}\Z"
 _DOUBLED_QUOTE = re.compile("''")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)", re.DOTALL)
@@ -215,11 +237,12 @@ def span(source: Source, node: Node) -> Span:
     """The characters of a node, without anchor and tag, and without what trails a block collection."""
     start, end = node.start_mark.index, node.end_mark.index
     text = source.text if source.mask is None or source.mask.text is None else source.mask.text
-    match = _PROPERTIES.match(text, start, end)
-    start = match.end() if match else start
+    if text[start : start + 1] in _SIGNS:
+        match = _PROPERTIES.match(text, start, end)
+        start = match.end() if match else start
     while end > start and text[end - 1] in " \t\r\n":
         end -= 1
-    return Span(source, start, max(start, end))
+    return Span(source, start, end if end > start else start)
 
 
 def text(source: Source, node: Node) -> Text:
@@ -238,8 +261,6 @@ def listed(source: Source, node: Node | None) -> list[Word] | None:
 
     What a template writes as lines of its own is any number of words; so is a word that it may leave out.
     """
-    from servelint.launch import Word
-
     if isinstance(node, yaml.SequenceNode):
         return [word(source, item, node) for item in node.value if isinstance(item, yaml.ScalarNode)]
     if isinstance(node, yaml.ScalarNode) and source.mask is not None and (found := text(source, node)).flat == HOLE:
@@ -249,8 +270,6 @@ def listed(source: Source, node: Node | None) -> list[Word] | None:
 
 def word(source: Source, item: Node, around: Node) -> Word:
     """An item of a list of words."""
-    from servelint.launch import Word
-
     found = text(source, item)
     many = item.tag in (_GAP, _PERHAPS)
     if source.mask is not None and found.flat == HOLE and isinstance(around, yaml.SequenceNode) and around.flow_style:
@@ -274,7 +293,7 @@ def _traced(source: Source, node: Node) -> Text:
     value: str = node.value
     start, end = node.start_mark.index, node.end_mark.index
     raw = source.text
-    if raw[start : start + 1] in ("&", "!"):
+    if raw[start : start + 1] in _SIGNS:
         match = _PROPERTIES.match(raw, start, end)
         start = match.end() if match else start
     style = node.style
@@ -282,6 +301,11 @@ def _traced(source: Source, node: Node) -> Text:
         start, end = start + 1, end - 1
     if style not in ("|", ">") and raw.startswith(value, start):
         return Text.at(source, start, start + len(value)) if value else Text(())
+    if style == '"' and value and value[0] not in _WHITE and value[-1] not in _WHITE and raw.find("\n", start, end) == -1:
+        # on one line there is nothing to align
+        runs = list(_split(raw, _ESCAPE, start, end))
+        if "".join([run for run, _, _ in runs]) == value:
+            return Text([Piece(run, Span(source, at, stop), verbatim=len(run) == stop - at) for run, at, stop in runs])
     pieces = list(_aligned(source, value, _tokens(raw, style, start, end), start, end))
     if "".join([piece.text for piece in pieces]) == value:
         return Text(pieces)

@@ -242,6 +242,7 @@ class TestObjects:
             "labels": {"b": "c"},
         }
         thing["status"] = {"replicas": 3}
+        thing["spec"]["template"]["metadata"] = {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}}
         assert found.text_of(thing) == plain
 
     @pytest.mark.parametrize("odd", ["\x7f", "\x85", "\u2028", "\ufeff", "\ud800", "\U0001f600", "\x00", "a\nb", "\\/\b"])

@@ -13,6 +13,7 @@ import pytest
 from servelint.admission.answer import Answer, answer
 from servelint.admission.app import App
 from servelint.admission.metrics import Metrics
+from servelint.admission.workers import BusyError
 from tests.admission.reviews import BROKEN, SOUND, by, deployment, review
 
 JSON = {"content-type": "application/json"}
@@ -138,8 +139,29 @@ def test_a_content_type_may_have_parameters() -> None:
 
 
 def test_more_reviews_than_are_taken_at_a_time() -> None:
-    got = send(app(most=0), body=body(SOUND))
+    to = app(most=0)
+    whole = body(SOUND)
+    got = send(to, body=whole)
     assert (got.status, got.headers["retry-after"]) == (503, "1")
+    assert "connection" not in got.headers  # its body is read: what follows is another request
+    assert 'servelint_admission_http_errors_total{status="503"} 1.0' in metrics(to)
+    # one that does not end, or is too large, costs the connection all the same
+    assert send(app(most=0, patience=0.05), body=[whole[:10]]).status == 408
+    assert send(app(most=0, largest=10), body=whole).headers["connection"] == "close"
+    assert send(app(most=0), body=[whole[:10], None]).status == 0
+
+
+def test_a_review_that_would_not_be_answered_in_its_time() -> None:
+    async def ask(path: str, body: bytes, seconds: float) -> Answer:
+        raise BusyError
+
+    to = App(ask, Metrics())
+    got = send(to, body=body(SOUND))
+    assert (got.status, got.headers["retry-after"]) == (503, "1")
+    assert "connection" not in got.headers
+    assert "servelint_admission_reviews_in_flight 0.0" in metrics(to)
+    to.stopping = True
+    assert send(to, body=body(SOUND)).headers["connection"] == "close"
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,31 @@ def test_a_process_that_ends_is_replaced(server: Running) -> None:
     assert not server.review(BROKEN)["allowed"]
 
 
+def test_a_review_that_is_too_many_keeps_its_connection(tmp_path: Path) -> None:
+    running = Running(tmp_path, "--max-reviews=1", "--budget=60")
+    worker = running.worker()
+    os.kill(worker, signal.SIGSTOP)
+    body = json.dumps(review(deployment(BROKEN))).encode()
+    with closing(running.connection()) as first, closing(running.connection()) as second:
+        first.request("POST", "/validate", body, {"Content-Type": "application/json"})
+        while b"reviews_in_flight 1.0" not in running.ask(path="/metrics")[1]:
+            pass
+        second.connect()
+        kept = second.sock
+        for _ in range(3):
+            second.request("POST", "/validate", body, {"Content-Type": "application/json"})
+            response = second.getresponse()
+            assert (response.status, response.headers["retry-after"]) == (503, "1")
+            assert b"1 reviews are open already" in response.read()
+            assert second.sock is kept
+        os.kill(worker, signal.SIGCONT)
+        assert json.loads(first.getresponse().read())["response"]["allowed"] is False
+        second.request("POST", "/validate", body, {"Content-Type": "application/json"})
+        assert json.loads(second.getresponse().read())["response"]["allowed"] is False
+        assert second.sock is kept
+    assert running.stop() == 0
+
+
 def test_a_process_that_takes_too_long_is_replaced(tmp_path: Path) -> None:
     running = Running(tmp_path, "--budget=0.5")
     worker = running.worker()

@@ -25,18 +25,18 @@ _PREFIXES = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "lmdeploy": ("LM
 def complaints(here: Here) -> list[Complaint]:
     prefixes = _PREFIXES.get(here.engine, ())
     others = tuple([prefix for engine, own in _PREFIXES.items() if engine != here.engine for prefix in own])
-    if not any(name.startswith((*prefixes, *others)) for name in here.config.launch.env):
+    both = (*prefixes, *others)
+    env = [(name, variable) for name, variable in here.config.launch.env.items() if name.startswith(both)]
+    if not env:
         return []
     known = here.catalog.variables()
     foreign = [
         _foreign(here, name, variable)
-        for name, variable in here.config.launch.env.items()
+        for name, variable in env
         # what a script exports may be for another engine that it starts
         if here.config.launch.container is not None and name.startswith(others) and name not in known
     ]
-    found = [
-        _variable(here, name, variable, known) for name, variable in here.config.launch.env.items() if name.startswith(prefixes)
-    ]
+    found = [_variable(here, name, variable, known) for name, variable in env if name.startswith(prefixes)]
     return [one for one in [*foreign, *found] if one is not None]
 
 

@@ -7,10 +7,13 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from urllib.parse import parse_qs
 
 from servelint.admission.answer import Answer, refusal
 from servelint.admission.metrics import Metrics
+from servelint.admission.patience import Patience
+from servelint.admission.workers import BusyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +96,7 @@ class App:
         elif _header(scope, b"content-encoding") not in (b"", b"identity"):
             await self._refuse(send, 415, "a review is sent without a content encoding")
         elif self._open >= self._most:
-            await self._refuse(send, 503, f"{self._most} reviews are open already", [(b"retry-after", b"1")])
+            await self._review(None, scope, receive, send)
         else:
             self._open += 1
             try:
@@ -101,9 +104,11 @@ class App:
             finally:
                 self._open -= 1
 
-    async def _review(self, name: str, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    async def _review(self, name: str | None, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """name: None for a review that is too many, whose body is read and thrown away"""
         try:
-            body = await asyncio.wait_for(self._body(scope, receive), self._patience)
+            with Patience(self._patience):
+                body = await self._body(scope, receive, keep=name is not None)
         except asyncio.TimeoutError:
             await self._refuse(send, 408, "the body did not come in time")
         except Disconnected:
@@ -111,11 +116,13 @@ class App:
         else:
             if body is None:
                 await self._refuse(send, 413, f"a review has up to {self._largest} bytes here")
+            elif name is None:
+                await self._put_off(send, f"{self._most} reviews are open already")
             else:
                 await self._answer(name, body, scope, send)
 
-    async def _body(self, scope: dict[str, Any], receive: Receive) -> bytes | None:
-        """The whole body; None where it is too large."""
+    async def _body(self, scope: dict[str, Any], receive: Receive, *, keep: bool = True) -> bytes | None:
+        """The whole body, nothing of it where it is not kept; None where it is too large."""
         length = _header(scope, b"content-length")
         if length.isdigit() and int(length) > self._largest:
             return None
@@ -129,7 +136,8 @@ class App:
             size += len(part)
             if size > self._largest:
                 return None
-            parts.append(part)
+            if keep:
+                parts.append(part)
             if not event.get("more_body", False):
                 return b"".join(parts)
 
@@ -138,6 +146,9 @@ class App:
         self.metrics.waiting.inc()
         try:
             answer = await self.ask(name, body, self._seconds(scope))
+        except BusyError:
+            await self._put_off(send, "those that wait already would take longer than this review may")
+            return
         finally:
             self.metrics.waiting.dec()
         seconds = time.perf_counter() - started
@@ -151,11 +162,13 @@ class App:
 
     def _seconds(self, scope: dict[str, Any]) -> float:
         """How long a review may take: an API server says in the query for how long it waits."""
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("timeout", [""])[0] if scope["query_string"] else ""
-        found = _SECONDS.fullmatch(asked)
-        if found is None:
-            return self._budget
-        return min(self._budget, max(0.5, int(found[1]) - 0.5))
+        asked = _timeout(scope["query_string"]) if scope["query_string"] else None
+        return self._budget if asked is None else min(self._budget, max(0.5, asked - 0.5))
+
+    async def _put_off(self, send: Send, message: str) -> None:
+        """Refuse a review whose body is read: the connection is kept, as a handshake costs as much as a review."""
+        self.metrics.http_error(503)
+        await self._send(send, 503, refusal(503, message).body, _JSON, [(b"retry-after", b"1")])
 
     async def _refuse(self, send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         self.metrics.http_error(status)
@@ -166,10 +179,17 @@ class App:
         self, send: Send, status: int, body: bytes, content_type: bytes, more: list[tuple[bytes, bytes]] | None = None
     ) -> None:
         headers = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), *(more or [])]
-        if self.stopping and not more:
+        if self.stopping and _CLOSE not in (more or ()):
             headers.append(_CLOSE)  # the next one goes to another replica
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+
+@lru_cache(maxsize=64)
+def _timeout(query: bytes) -> int | None:
+    """The seconds in a query: an API server sends the same one each time."""
+    found = _SECONDS.fullmatch(parse_qs(query.decode("latin-1")).get("timeout", [""])[0])
+    return int(found[1]) if found is not None else None
 
 
 def _header(scope: dict[str, Any], name: bytes) -> bytes:

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from servelint import yaml_nodes
+from servelint.admission import nodes
 from servelint.engines import ENGINE_NAMES
 from servelint.finding import Finding
 from servelint.judge import judge
@@ -60,41 +61,55 @@ well, and controllers write the same one many times."""
 
 def found(thing: dict[str, Any], settings: Settings) -> tuple[Found, ...]:
     """The findings of an object, the most severe first. Raises UnreadError; settings are compared as objects."""
-    text = text_of(thing)
+    slim, text = text_of(thing)
     data = text.encode("utf-8", "replace")
     if not mentions_engine(data):
         return ()
     key = blake2b(data, digest_size=32).digest(), settings
     known = _known.pop(key, None)
     if known is None:
-        known = _found(text, settings)
+        known = _found(slim, text, settings)
         if len(_known) >= _REMEMBERED:
             del _known[next(iter(_known))]
     _known[key] = known
     return known
 
 
-def text_of(thing: dict[str, Any]) -> str:
-    """An object as JSON that is YAML as well, without what launches nothing: its status, who wrote which of its fields, and
-    its annotations, among which `kubectl apply` keeps it once more."""
+def text_of(thing: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """An object as JSON that is YAML as well, without what launches nothing: its status, who wrote which of its fields, its
+    annotations, among which `kubectl apply` keeps it once more, and what its pods are called. With it what it is the JSON of,
+    None where YAML takes some of its characters only as escapes."""
     slim = {key: value for key, value in thing.items() if key != "status"}
     metadata = thing.get("metadata")
     if isinstance(metadata, dict):
         slim["metadata"] = {key: metadata[key] for key in _NAMES if key in metadata}
+    spec = thing.get("spec")
+    template = spec.get("template") if isinstance(spec, dict) else None
+    if isinstance(spec, dict) and isinstance(template, dict) and "metadata" in template:
+        slim["spec"] = {**spec, "template": {key: value for key, value in template.items() if key != "metadata"}}
     try:
         text = json.dumps(slim, ensure_ascii=False)
     except RecursionError as error:
         raise UnreadError("the object is nested too deeply") from error
     if text.isascii() and "\x7f" not in text:
-        return text
-    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", _SURROGATE.sub("\ufffd", text))
+        return slim, text
+    plain = _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", _SURROGATE.sub("\ufffd", text))
+    return slim if plain == text else None, plain
 
 
-def _found(text: str, settings: Settings) -> tuple[Found, ...]:
-    source = Source("object.json", text)
+def _documents(slim: dict[str, Any] | None, source: Source) -> list[Node]:
+    node = nodes.of(slim, source.text) if slim is not None else None
+    if node is not None:
+        return [node]
     documents, problem = yaml_nodes.documents(source)
     if problem is not None:
         raise UnreadError(problem.message)
+    return documents
+
+
+def _found(slim: dict[str, Any] | None, text: str, settings: Settings) -> tuple[Found, ...]:
+    source = Source("object.json", text)
+    documents = _documents(slim, source)
     launches = kubernetes.read(source, documents, Neighbours(None))
     kept: dict[tuple[str, object, str], Finding] = {}
     least = SEVERITIES.index(settings.severity)

@@ -1,4 +1,8 @@
-"""The processes that judge, each with one review at a time. One that takes too long is ended, and another is started."""
+"""The processes that judge, each with one review at a time. One that takes too long is ended, and another is started.
+
+What is asked goes to a process that has nothing to do, else it waits in a row: callbacks of the loop do it all, without a task
+for each review. What could not be answered in its time, by how long reviews take at present, is not let into the row.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import logging
 import socket
 import subprocess
 import sys
+from collections import deque
 
 from servelint.admission.answer import Answer, Rules, unjudged
 from servelint.admission.worker import LENGTHS
@@ -16,6 +21,9 @@ from servelint.admission.worker import LENGTHS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Answered = asyncio.Future[Answer | str]
+    """An answer, or why there is none."""
 
 _LOG = logging.getLogger("servelint.admission")
 _PROGRAM = (
@@ -25,41 +33,96 @@ _PROGRAM = (
 """As `python -m`, which would take modules from the current folder first."""
 _STARTED_WITHIN = 60.0
 _PAUSE = 1.0
-_OUTPUT_AT_MOST = 1 << 26
+_LAST = 16
+"""Reviews over which the time that one takes is averaged."""
 
 
 class WorkerError(Exception):
-    """A worker that cannot be started, or that ended."""
+    """A worker that cannot be started."""
 
 
-class Worker:
-    """One process, and the connection to it."""
+class BusyError(Exception):
+    """A review that would not be answered in its time."""
 
-    def __init__(self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+class Review:
+    """One that is asked. path: the name behind /validate/;  answered: takes the answer, unless nobody waits for it any more"""
+
+    __slots__ = ("answered", "body", "path")
+
+    def __init__(self, path: str, body: bytes, answered: Answered) -> None:
+        self.path = path
+        self.body = body
+        self.answered = answered
+
+    def tell(self, found: Answer | str) -> None:
+        if not self.answered.done():
+            self.answered.set_result(found)
+
+
+class Worker(asyncio.Protocol):
+    """One process, and the connection to it.
+
+    up:     the process is ready
+    ended:  is told of what the process answered, or of None where it ended instead
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[Worker, Answer | None], None]) -> None:
         self.process = process
-        self.reader = reader
-        self.writer = writer
+        self.review: Review | None = None
+        self.began = 0.0
+        self.late: asyncio.TimerHandle | None = None
+        self.loop = asyncio.get_running_loop()
+        self.up: asyncio.Future[bool] = self.loop.create_future()
+        self._ended = ended
+        self._read = bytearray()
+        self._transport: asyncio.WriteTransport | None = None
 
-    async def ask(self, path: str, body: bytes) -> Answer:
-        """The answer to a review. Raises WorkerError where the process ends over it."""
-        name = path.encode()
-        try:
-            self.writer.writelines((LENGTHS.pack(len(name), len(body)), name, body))
-            await self.writer.drain()
-            facts, text = await self.frame()
-        except (asyncio.IncompleteReadError, OSError) as error:
-            raise WorkerError("the process that judged it ended") from error
-        told = json.loads(facts)
-        return Answer(told.pop("status"), text, told)
+    def connection_made(self, transport: asyncio.WriteTransport) -> None:  # type: ignore[override]
+        self._transport = transport
 
-    async def frame(self) -> tuple[bytes, bytes]:
-        lengths = LENGTHS.unpack(await self.reader.readexactly(LENGTHS.size))
-        first = await self.reader.readexactly(lengths[0])
-        return first, await self.reader.readexactly(lengths[1])
+    def data_received(self, data: bytes) -> None:
+        self._read += data
+        if len(self._read) < LENGTHS.size:
+            return
+        first, second = LENGTHS.unpack_from(self._read)
+        end = LENGTHS.size + first + second
+        if len(self._read) < end:
+            return
+        facts, body = bytes(self._read[LENGTHS.size : LENGTHS.size + first]), bytes(self._read[LENGTHS.size + first : end])
+        del self._read[:end]
+        if not self.up.done():
+            self.up.set_result(True)
+        elif self.review is not None:
+            told = json.loads(facts)
+            self._ended(self, Answer(told.pop("status"), body, told))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        if not self.up.done():
+            self.up.set_result(False)
+        else:
+            self._ended(self, None)
+
+    def judge(self, review: Review, budget: float) -> None:
+        """Send a review to the process, and end that where it takes longer than the budget."""
+        self.review = review
+        self.began = self.loop.time()
+        self.late = self.loop.call_later(budget, self.process.kill)
+        name = review.path.encode()
+        if self._transport is not None:
+            self._transport.write(b"".join((LENGTHS.pack(len(name), len(review.body)), name, review.body)))
+
+    def done(self) -> Review | None:
+        """The review that the process has finished with."""
+        review, self.review = self.review, None
+        if self.late is not None:
+            self.late.cancel()
+        return review
 
     def end(self) -> None:
         """End the process without waiting for what it does."""
-        self.writer.close()
+        if self._transport is not None:
+            self._transport.abort()
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -86,10 +149,11 @@ class Workers:
         self.budget = budget
         self.restarted: Callable[[str], None] | None = None
         self._words = json.dumps({"policy": policy, "settings": settings, "memory": memory})
-        self._idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
+        self._idle: list[Worker] = []
+        self._row: deque[Review] = deque()
+        self._takes = 0.0
         self._all: set[Worker] = set()
         self._starting: set[asyncio.Task[None]] = set()
-        self._running: set[asyncio.Task[Answer | str]] = set()
         self._stopped = False
 
     @property
@@ -100,64 +164,90 @@ class Workers:
     async def start(self) -> None:
         """Start all of them. Raises WorkerError where one does not come up."""
         for worker in await asyncio.gather(*[self._started() for _ in range(self.count)]):
-            self._idle.put_nowait(worker)
+            self._next(worker)
 
     async def ask(self, path: str, body: bytes, seconds: float) -> Answer:
-        """The answer to a review within some seconds, what the policy has for an object that nobody judged otherwise."""
+        """The answer to a review within some seconds, what the policy has for an object that nobody judged otherwise.
+
+        Raises BusyError where so many wait that there would be none in that time.
+        """
         loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        why = f"no answer within {seconds:g} s"
-        try:
-            worker = self._idle.get_nowait() if not self._idle.empty() else await asyncio.wait_for(self._idle.get(), seconds)
-        except asyncio.TimeoutError:
-            return unjudged(body, self.rules, path, why)
-        judging = loop.create_task(self._judged(worker, path, body))
-        self._running.add(judging)
-        judging.add_done_callback(self._running.discard)
+        review = Review(path, body, loop.create_future())
+        if self._idle:
+            self._idle.pop().judge(review, self.budget)
+        elif self.wait > seconds:
+            raise BusyError
+        else:
+            self._row.append(review)
         # one that waited for long is given up without ending the process, which is not to blame
-        await asyncio.wait((judging,), timeout=max(0.0, until - loop.time()))
-        found = judging.result() if judging.done() else why
+        until = loop.call_later(seconds, review.tell, f"no answer within {seconds:g} s")
+        try:
+            found = await review.answered
+        finally:
+            until.cancel()
+            with contextlib.suppress(ValueError):  # it is in the row only if no process has begun with it
+                self._row.remove(review)
         return found if isinstance(found, Answer) else unjudged(body, self.rules, path, found)
 
-    async def _judged(self, worker: Worker, path: str, body: bytes) -> Answer | str:
-        """What a process answers, or why it does not: then another takes its place."""
-        late = asyncio.get_running_loop().call_later(self.budget, worker.process.kill)
-        try:
-            found = await worker.ask(path, body)
-        except WorkerError as error:
-            timed_out = late.when() <= asyncio.get_running_loop().time()
-            self._replace(worker, "timeout" if timed_out else "ended")
-            return f"no answer within {self.budget:g} s" if timed_out else str(error)
-        finally:
-            late.cancel()
-        self._idle.put_nowait(worker)
-        return found
+    @property
+    def wait(self) -> float:
+        """Seconds until the answer of a review that comes now, by how long the last ones took."""
+        return (len(self._row) + 1) * self._takes / max(1, len(self._all))
 
     def stop(self) -> None:
         """End all of them."""
         self._stopped = True
-        for task in (*self._starting, *self._running):
+        for task in self._starting:
             task.cancel()
         for worker in list(self._all):
             self._all.discard(worker)
+            worker.done()
             worker.end()
 
-    def _replace(self, worker: Worker, reason: str) -> None:
+    def _ended(self, worker: Worker, found: Answer | None) -> None:
+        if worker not in self._all:
+            return
+        took = worker.loop.time() - worker.began
+        if found is None:
+            self._lost(worker, timed_out=worker.review is not None and took >= self.budget)
+            return
+        self._takes += (took - self._takes) / _LAST
+        review = worker.done()
+        self._next(worker)
+        if review is not None:
+            review.tell(found)
+
+    def _next(self, worker: Worker) -> None:
+        """Give a process the review that waits for the longest time, if any does."""
+        while self._row:
+            review = self._row.popleft()
+            if not review.answered.done():
+                worker.judge(review, self.budget)
+                return
+        self._idle.append(worker)
+
+    def _lost(self, worker: Worker, *, timed_out: bool) -> None:
+        review = worker.done()
         self._all.discard(worker)
+        if worker in self._idle:
+            self._idle.remove(worker)
         worker.end()
+        if review is not None:
+            review.tell(f"no answer within {self.budget:g} s" if timed_out else "the process that judged it ended")
         if self._stopped:
             return
+        reason = "timeout" if timed_out else "ended"
         if self.restarted is not None:
             self.restarted(reason)
         _LOG.warning("a process that judges is replaced", extra={"facts": {"reason": reason}})
-        task = asyncio.get_running_loop().create_task(self._replaced())
+        task = worker.loop.create_task(self._replaced())
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
     async def _replaced(self) -> None:
         while not self._stopped:
             with contextlib.suppress(WorkerError):
-                self._idle.put_nowait(await self._started())
+                self._next(await self._started())
                 return
             await asyncio.sleep(_PAUSE)
 
@@ -170,16 +260,18 @@ class Workers:
                 stdin=there.fileno(),
                 stdout=there.fileno(),
             )
-        reader, writer = await asyncio.open_connection(sock=here, limit=_OUTPUT_AT_MOST)
-        worker = Worker(process, reader, writer)
+        worker = Worker(process, self._ended)
         up = False
         try:
-            await asyncio.wait_for(worker.frame(), _STARTED_WITHIN)
-            up = True
-        except (asyncio.IncompleteReadError, asyncio.TimeoutError, OSError) as error:
+            here.setblocking(False)
+            await asyncio.get_running_loop().create_connection(lambda: worker, sock=here)
+            up = await asyncio.wait_for(worker.up, _STARTED_WITHIN)
+        except (asyncio.TimeoutError, OSError) as error:
             raise WorkerError("a process that judges did not come up") from error
         finally:
             if not up:
                 worker.end()
+        if not up:
+            raise WorkerError("a process that judges did not come up")
         self._all.add(worker)
         return worker

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from servelint.engines.config import Config
 
 CHECKS = (
@@ -121,6 +124,10 @@ CHECKS = (
 
 def run_check(name: str, config: Config) -> dict[str, str] | None:
     """Fields for the rule's message if the check holds for a config; None if it does not, or cannot be told."""
-    module = import_module("servelint.checks." + name)
-    fields: dict[str, str] | None = module.check(config)
+    fields: dict[str, str] | None = _module(name).check(config)
     return fields
+
+
+@lru_cache(maxsize=len(CHECKS))
+def _module(name: str) -> Any:
+    return import_module("servelint.checks." + name)

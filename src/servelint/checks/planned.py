@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from servelint.engines.config import Config
 
 TYPE_CHECKING = False
@@ -20,15 +18,12 @@ def plan(config: Config) -> MemoryPlan | None:
     arguments = config.reading.arguments
     if not arguments.complete or arguments.possible:
         return None
-    found = _planned(config)
+    found = config.plan
+    if found is None:
+        from servelint.memory import plan_of
+
+        found = config.plan = plan_of(config)
     return found if not found.missing and found.kv_gib is not None else None
-
-
-@lru_cache(maxsize=256)
-def _planned(config: Config) -> MemoryPlan:
-    from servelint.memory import plan_of
-
-    return plan_of(config)
 
 
 def changed(config: Config, *settings: tuple[str, str]) -> MemoryPlan | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.acceptance.complaint import Complaint
+    from servelint.memory.plan import MemoryPlan
     from servelint.source import Span
 
 Scalar = str | int | float | bool
@@ -106,10 +107,10 @@ class Config:
 
     catalog, index: where the release stands in its engine's catalog; index None if it does not
     told: the release as messages say it;  around: where it stands between two of the catalog, the launch under each of these
-    complaints: what servelint.acceptance found, once it looked
+    complaints: what servelint.acceptance found, once it looked;  plan: of servelint.memory, once it was asked for
     """
 
-    __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "reading", "release", "told")
+    __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "plan", "reading", "release", "told")
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
@@ -120,6 +121,7 @@ class Config:
         self.around: tuple[Config, Config] | None = None
         self.told = release
         self.complaints: list[Complaint] | None = None
+        self.plan: MemoryPlan | None = None
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
 
@@ -148,7 +150,7 @@ class Config:
         return self.catalog.releases[runs[0][0]] if self.catalog is not None and runs and runs[0][0] else None
 
     def setting(self, name: str) -> Setting | None:
-        return self._settings.get(name)
+        return self.reading.arguments.settings.get(name)
 
     def unwritten(self, option: str) -> Operand:
         """An option that is not written: certainly absent only where no unknown word may add it."""
@@ -163,21 +165,22 @@ class Config:
 
     def _operand(self, name: str) -> Operand:
         head, dot, rest = name.partition(".")
-        if dot and head == "env":
-            return self._env(rest)
-        if dot and head == "model":
-            return self._model(rest)
-        if dot and head == "gpu":
-            return self._gpu(rest)
-        if dot and head == "effective":
-            fact = _facts(self.launch.engine).get(rest)
-            return fact(self) if fact is not None else UNKNOWN
-        if dot and head == "container":
-            return self._container(rest)
+        if dot:
+            if head == "env":
+                return self._env(rest)
+            if head == "model":
+                return self._model(rest)
+            if head == "gpu":
+                return self._gpu(rest)
+            if head == "effective":
+                fact = _facts(self.launch.engine).get(rest)
+                return fact(self) if fact is not None else UNKNOWN
+            if head == "container":
+                return self._container(rest)
         if name == "model":
             model = self.reading.model
             return self.unwritten(name) if model is None else Operand(True, model.value, model)
-        setting = self.setting(name)
+        setting = self.reading.arguments.settings.get(name)
         if setting is not None:
             return self._of(setting)
         if head in self.reading.by_keys:

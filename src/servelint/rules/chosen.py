@@ -8,6 +8,7 @@ from servelint.rules.rule import ANY, Rule
 
 _COMMON = frozenset(("model.", "gpu."))
 _COVERS_AT_MOST = 512
+_SEEN_AT_MOST = 64
 
 
 class Chosen:
@@ -40,7 +41,7 @@ class Chosen:
 class _Cover:
     """The rules for some releases, by one thing that each of them needs."""
 
-    __slots__ = ("always", "by_need", "rules")
+    __slots__ = ("_named", "_seen", "always", "by_need", "rules")
 
     def __init__(self, rules: list[Rule], keys: tuple[ReleaseKey | None, ...]) -> None:
         self.rules = [
@@ -54,8 +55,19 @@ class _Cover:
                 continue
             for name in min(rule.needs, key=lambda names: (not _COMMON.isdisjoint(names), len(names))):
                 self.by_need.setdefault(name, []).append(number)
+        self._named = frozenset([name for rule in self.rules for names in rule.needs for name in names])
+        self._seen: dict[frozenset[str], list[Rule]] = {}
 
     def candidates(self, there: set[str]) -> list[Rule]:
+        known = self._named.intersection(there)  # the rest is nothing that a rule needs: variables of the user's own
+        found = self._seen.get(known)
+        if found is None:
+            if len(self._seen) >= _SEEN_AT_MOST:
+                self._seen.clear()
+            found = self._seen[known] = self._candidates(known)
+        return found
+
+    def _candidates(self, there: frozenset[str]) -> list[Rule]:
         numbers = set(self.always)
         for name in there:
             numbers.update(self.by_need.get(name, ()))

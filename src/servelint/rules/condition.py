@@ -122,7 +122,10 @@ def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
     decisive = kind == "or"
     result: Truth = not decisive
     for part in compiled[1]:
-        truth = evaluate(part, config, closed)
+        if part[0] == "test":
+            truth = _test(config.operand(part[1]), part[2], part[3], closed)
+        else:
+            truth = evaluate(part, config, closed)
         if truth is decisive:
             return decisive
         if truth is None:
@@ -131,9 +134,11 @@ def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
 
 
 def _test(operand: Operand, operator: str, argument: Any, closed: bool) -> Truth:
-    from servelint.engines.config import UNWRITTEN
+    present = operand.present
+    if closed and present is None:
+        from servelint.engines.config import UNWRITTEN
 
-    present = False if closed and operand is UNWRITTEN else operand.present
+        present = False if operand is UNWRITTEN else None
     if operator == "set":
         return None if present is None else present is argument
     if present is False:

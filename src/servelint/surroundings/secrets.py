@@ -23,6 +23,7 @@ ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
 """Options whose value is a secret; how the names of variables end that hold one."""
 _SERVER = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
 _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
+_BEGINNINGS = ("hf_", "sk-", "nvapi-", "gh", "AKIA")
 _NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
 
 
@@ -53,9 +54,11 @@ def _tokens(config: Config, options: Options) -> list[Complaint]:
     found: list[Complaint] = []
     for name, variable in config.launch.env.items():
         text = variable.value
-        if text is None or name in _SERVER or not _written(text):
+        if text is None or len(text.flat) < 12 or name in _SERVER:
             continue
-        if len(text.flat) < 12 or (not name.endswith(ENDS) and not re.fullmatch(_TOKENS, text.flat)):
+        if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
+            continue
+        if not _written(text):
             continue
         if is_placeholder(text.flat):
             continue

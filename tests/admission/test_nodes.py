@@ -1,0 +1,88 @@
+"""Objects as nodes: what is built of an object is what libyaml reads in its JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from servelint import limits, yaml_nodes
+from servelint.admission import nodes
+from servelint.source import Source
+from tests.admission.reviews import BROKEN, deployment
+
+TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=0x7E) | st.sampled_from('"\\/\n\t\b\x1f<~&!*é😀{%}'), max_size=12)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def written(node: yaml.nodes.Node) -> Any:
+    """All that readers see of a node."""
+    place = (type(node), node.tag, node.start_mark.index, node.end_mark.index)
+    if isinstance(node, yaml.MappingNode):
+        return (*place, node.flow_style, [(written(key), written(value)) for key, value in node.value])
+    if isinstance(node, yaml.SequenceNode):
+        return (*place, node.flow_style, [written(item) for item in node.value])
+    assert isinstance(node, yaml.ScalarNode)
+    return (*place, node.style, node.value)
+
+
+def read(text: str) -> yaml.nodes.Node:
+    (document,), problem = yaml_nodes.documents(Source("object.json", text))
+    assert problem is None
+    return document
+
+
+@given(st.dictionaries(TEXT, VALUES, max_size=5))
+def test_the_nodes_are_those_of_the_text(thing: dict[str, Any]) -> None:
+    text = json.dumps(thing, ensure_ascii=False)
+    built = nodes.of(thing, text)
+    if "{{" in text or "{%" in text:
+        assert built is None
+    else:
+        assert built is not None
+        assert written(built) == written(read(text))
+
+
+def test_an_object_of_a_cluster() -> None:
+    thing = deployment(BROKEN, env=[{"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}], ports=[])
+    text = json.dumps(thing)
+    built = nodes.of(thing, text)
+    assert built is not None
+    assert written(built) == written(read(text))
+
+
+def deep(levels: int) -> dict[str, Any]:
+    thing: dict[str, Any] = {}
+    for _ in range(levels):
+        thing = {"a": thing}
+    return thing
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        {"a": 1.5},
+        {"a": 1e16},
+        {"a": [float("nan")]},
+        {"a" * 1001: 1},
+        {"a": "{{ .Values.a }}"},
+        {"a": ["{% if b %}"]},
+        deep(200),
+        {"a": [0] * limits.YAML_NODES.most},
+    ],
+    ids=["point", "exponent", "no-number", "key", "template", "jinja", "depth", "nodes"],
+)
+def test_what_is_left_to_libyaml(thing: dict[str, Any]) -> None:
+    assert nodes.of(thing, json.dumps(thing)) is None
+
+
+def test_a_text_of_another_object_is_not_taken() -> None:
+    assert nodes.of({"a": "b"}, '{"a": "bc"}') is None
