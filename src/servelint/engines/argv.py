@@ -43,6 +43,7 @@ class _Reader:
         self.sure_of_first = True  # whether the first positional is one, and no value of an unknown option
         self.taken = 0  # the places of positional arguments that are surely taken
         self.asked = -1  # where an unknown word counts for a positional argument
+        self.counted = False  # whether that one was added to those that are taken
         self.places = self._places()
 
     def _places(self) -> float:
@@ -138,7 +139,8 @@ class _Reader:
         word, flat = self.argv[at], self.argv[at].text.flat
         behind = self.asked == at - 1 != -1
         if behind:
-            self.taken -= 1  # with a word behind it, the unknown may be an option and this its value
+            self.taken -= self.counted  # with a word behind it, the unknown may be an option and this its value
+        sure = not self.unsure  # else it may be the value of an option that an unknown word is, whether it is known or not
         self.unsure = self.unsure or flat.startswith(HOLE)
         full = self.taken >= self.places
         if flat.startswith(HOLE) and (full or behind):
@@ -152,7 +154,8 @@ class _Reader:
         if not self.result.positionals:
             self.sure_of_first = not self.unsure
         self.asked = at if flat.startswith(HOLE) else -1
-        self.taken += self.asked == at or not self.unsure
+        self.counted = sure
+        self.taken += sure
         self.result.positionals.append(word)
 
     def _perhaps(self, word: Word) -> None:
