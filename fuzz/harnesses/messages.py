@@ -214,6 +214,7 @@ class _Desk:
         self.server.protocol.take({"jsonrpc": "2.0", "id": "begin", "method": "initialize", "params": params})
         self.server.protocol.take(_note("initialized", {}))
         await asyncio.sleep(0)
+        self.files = [folder.files for folder in self.server.folders.everywhere()]
 
     def lead(self, case: Case) -> None:
         self.wire.messages.clear()
@@ -249,8 +250,12 @@ class _Desk:
         self.loop.close()
 
     def settings(self) -> None:
-        """What a message may have changed, as it was."""
-        self.server.folders.start(self.options)
+        """What a message may have changed, as it was. What is known of the same ones stays known."""
+        folders = self.server.folders
+        files = [folder.files for folder in folders.everywhere()]
+        if files != self.files or folders.data != self.options:
+            folders.start(self.options)
+            self.files = [folder.files for folder in folders.everywhere()]
 
     def leave(self) -> None:
         for document in self.server.documents:
@@ -321,9 +326,9 @@ def check(case: Case) -> None:
         if case.name == "session":
             _as_the_editor_has_it(case, desk, answers)
     finally:
+        desk.leave()
         if case.name == "broken":
             desk.settings()
-        desk.leave()
         if desk.server.protocol._shutdown or not desk.server.protocol.begun:
             close()
 

@@ -161,6 +161,7 @@ class TestUnknownWords:
             "m ${A:+$B}",
             "m --config server.yaml",
             "$MODEL_AND_MORE",
+            'm --an-option-of-tomorrow "$VALUE_OR_OPTION"',
         ],
     )
     def test_any_option(self, text: str) -> None:

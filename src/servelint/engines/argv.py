@@ -295,8 +295,8 @@ class _Reader:
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many
-            if at > start and word.text.flat.startswith(HOLE):
-                self.result.complete = False  # of a list's further words, one that nobody knows may be an option
+            if (at > start or (least == 0 and self.table is not None)) and word.text.flat.startswith(HOLE):
+                self.result.complete = False  # where no value has to follow, a word that nobody knows may be an option
             setting.values.append(word)
             at += 1
         if setting.values:
