@@ -229,6 +229,7 @@ CONTROL = {
     "a pattern in single brackets is text": "V='a*'; [ ab = $V ] || vllm a; [ 'a*' = \"$V\" ] && vllm b",
     "a pattern in a variable": "V=ab; P='a*'; [[ $V == $P ]] && vllm a; [[ $V == \"$P\" ]] || vllm b",
     "regular expressions that Python would warn of": "V=a; [[ $V =~ ^[x~~a]$ ]] && vllm a",
+    "brackets in brackets": "V='a['; [[ $V =~ [[x] ]] && vllm a; [[ $V =~ ^[^[]+$ ]] || vllm b; [[ 7 =~ [[:alpha:][] ]] && vllm c",
     "regular expressions": "V=v1.2; [[ $V =~ ^v[0-9] ]] && vllm a; [[ $V =~ ^x ]] || vllm b; [[ $V =~ v([0-9]+) ]] && vllm ${BASH_REMATCH[1]}",
     "not": 'V=a; [ ! "$V" = b ] && vllm a; ! [ "$V" = b ] && vllm b; [[ ! $V == b ]] && vllm c; [[ ! ( $V == b ) ]] && vllm d; [ ! -z "$V" ] && vllm e',
     "both and either in single brackets": 'V=a; [ "$V" = a -a -n "$V" ] && vllm a; [ "$V" = b -o "$V" = a ] && vllm b; [ "$V" = b -o "$V" = c ] || vllm c',
