@@ -297,6 +297,7 @@ SUBSTITUTIONS = {
     "echo without interpretation": """vllm "$(echo 'a\\nb')" "$(echo -E x)" "$(echo a -n)" """,
     "printf": "vllm \"$(printf '%s' 'a b')\" \"$(printf '%s\\n' a)\" \"$(printf a)\" $(printf '%d' 3) \"$(printf '%s,%s' a b)\"",
     "printf of several": "vllm \"$(printf '%s ' a b)\" \"$(printf '%02d' 7)\"",
+    "printf with a width in digits of another script": "vllm \"$(printf '%\u0662d' 7)\" b",
     "printf -v": "printf -v V '%s-%s' a b; vllm \"$V\"; V=1; printf -v V %s x; vllm $V",
     "basename": "vllm $(basename /a/b.c) $(basename a/b/) $(basename /a/b.c .c) $(basename a) \"$(basename 'a/b c')\"",
     "dirname": "vllm $(dirname /a/b) $(dirname a/b/) $(dirname a) $(dirname /a) $(dirname /)",
