@@ -296,8 +296,18 @@ class TestFaults:
             ('"$OPTION" 1 --enforce-eager m other', [("unexpected-argument", "other")]),
             ('"$A" "$B" 1 --enforce-eager m', []),
             ('${V+x} "$M" --enforce-eager m', []),
+            ('m --lora-modules a "$OPTION" 1', []),
+            ('m --lora-modules a "$OPTION" 1 --enforce-eager 2', [("unexpected-argument", "2")]),
         ],
-        ids=["a model", "an option with its value", "and a model", "two that nobody knows", "a value of one that may be there"],
+        ids=[
+            "a model",
+            "an option with its value",
+            "and a model",
+            "two that nobody knows",
+            "a value of one that may be there",
+            "behind several values",
+            "up to the next option",
+        ],
     )
     def test_what_an_unknown_word_may_be(self, text: str, expected: list[tuple[str, str]]) -> None:
         """It is the model, unless what follows may be its value: then it may be an option."""

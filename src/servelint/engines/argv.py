@@ -216,7 +216,7 @@ class _Reader:
                 self.result.faults.append(Fault("missing-value", word, spelling, setting=setting))
             return at + 1
         at = self._values(at + 1, setting, known, path=bool(dot))
-        self.unsure = known is None  # of an option that nobody knows, more words may be values
+        self.unsure = self.unsure or known is None  # of an option that nobody knows, more words may be values
         return at
 
     def _short(self, at: int, spelling: str) -> int:
@@ -295,10 +295,14 @@ class _Reader:
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many
-            if (at > start or (least == 0 and self.table is not None)) and word.text.flat.startswith(HOLE):
-                self.result.complete = False  # where no value has to follow, a word that nobody knows may be an option
             setting.values.append(word)
             at += 1
+            if word.text.flat.startswith(HOLE) and at - start > (least if self.table is not None else 1):
+                # where no more values have to follow it may be an option, and what stands behind it the value of that
+                self.result.complete = False
+                if self.table is not None:
+                    self.unsure = True
+                    break
         if setting.values:
             setting.give(setting.values[0].text, setting.values[0])
         if len(setting.values) < least and not unsure and setting.option is not None:
