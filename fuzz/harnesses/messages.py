@@ -225,11 +225,14 @@ class _Desk:
         chance = Seeded(case.turn)
         data = b"".join([_framed(line, chance if case.name == "broken" else None) for line in case.text.split("\n")])
         frames = Frames()
+        paced = _is_compared(case)
         at = 0
         while at < len(data):
             size = 1 + chance.below(2 * len(data))
             for message in frames.feed(data[at : at + size]):
                 self.server.protocol.take(message)
+                if paced:
+                    await self._told()
             at += size
         pending = self.server.protocol._request_futures
         for _ in range(500):
@@ -240,6 +243,12 @@ class _Desk:
             future.cancel()  # what waits for a change that does not come
         pending.clear()
         await asyncio.sleep(0)
+
+    async def _told(self) -> None:
+        """Have what is due told, so that each change comes to a text that was looked at as it was before."""
+        await asyncio.sleep(0)
+        for document in self.server.documents:
+            document.seconds = 0.0  # what took longer is looked at later, and how long a small text takes is up to the machine
 
     def close(self) -> None:
         for name in _LOGGERS:
@@ -265,6 +274,11 @@ class _Desk:
             task.cancel()
         for path in [folder.path for folder in self.server.folders]:
             self.server.folders.remove(path)
+
+
+def _is_compared(case: Case) -> bool:
+    """Whether what is known of the text at last is held against a fresh look at it."""
+    return case.turn % 8 == 0
 
 
 def _framed(line: str, chance: Seeded | None) -> bytes:
@@ -358,7 +372,7 @@ def _as_the_editor_has_it(case: Case, desk: _Desk, sent: list[Any], answers: lis
     for message in published[-1:]:
         insist(message["params"].get("version") == version, "the last thing told is of the last version", message)
         _places(message["params"]["diagnostics"], lines)
-    if case.turn % 8 == 0:
+    if _is_compared(case):
         COUNTS["compared with a fresh look"] += 1
         _fresh(desk, document)
 
