@@ -29,7 +29,7 @@ _KEPT_AT_MOST = 25
 _OF_A_KIND = 8
 """How many failures of one kind are kept: they may have different causes."""
 
-_EVERY = 500
+_EVERY = 2_000
 _TOLD_EVERY = 100_000
 _WARMING = 20
 
