@@ -372,9 +372,10 @@ def _may_be_a_way_out(names: set[str], finding: Finding) -> bool:
         return True
     if "effective" not in ways or finding.launch is None:
         return False
-    # what several options make together: it is one where nobody can tell it
+    # what several options make together: it is one where nobody can tell it, or where it has a look at what was replaced
     unless = next(rule.unless for rule in rules_of(finding.launch.engine) if rule.id == finding.rule)
-    return unless is not None and evaluate(unless, possible_releases(finding.launch, SETTINGS)[1][-1]) is None
+    config = possible_releases(finding.launch, SETTINGS)[1][-1]
+    return unless is not None and (evaluate(unless, config) is None or not names.isdisjoint(config._operands))
 
 
 @lru_cache(maxsize=2048)
