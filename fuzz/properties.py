@@ -13,6 +13,7 @@ from fuzz.counts import COUNTS
 from servelint.comments import SIGN
 from servelint.discover import decode
 from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import OPTIONAL
 from servelint.engines.releases import newest
 from servelint.finding import Finding
 from servelint.judge import possible_releases
@@ -308,11 +309,14 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
     for launch in found.launches:
         before = ""
         for number, word in enumerate(launch.argv):
+            flat = word.text.flat
             following = launch.argv[number + 1].text.flat if number + 1 < len(launch.argv) else ""
             span = word.text.written
             # two dashes are no value: they change what the words after them are; and nobody keeps an option in a variable
             # whose value is to be what looks like the next option
             several = any(_takes_several(launch.engine, one) for one in launch.argv[max(0, number - 1) : number + 1])
+            # behind an option that may go without a value, whatever is unknown is its value
+            several = several or (number > 0 and flat[:1] == "-" and _may_go_without(launch.engine, launch.argv[number - 1]))
             # behind an unknown word, that may be its value
             several = several or (number > 0 and launch.argv[number - 1].text.flat.startswith(HOLE))
             if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-") or several:
@@ -337,6 +341,18 @@ def _several(engine: str, spelling: str) -> bool:
 def _takes_several(engine: str, word: Word) -> bool:
     """Whether a word is an option that takes so many words, whatever they look like."""
     return word.text.flat.startswith("-") and _several(engine, word.text.flat)
+
+
+@lru_cache(maxsize=4096)
+def _goes_without(engine: str, spelling: str) -> bool:
+    catalog = catalogs.load(engine)
+    runs = catalog.spelled(spelling) if catalog is not None else []
+    return any(option.kind == OPTIONAL or option.nargs == "*" for _, _, option in runs)
+
+
+def _may_go_without(engine: str, word: Word) -> bool:
+    """Whether a word is an option that takes a value or none."""
+    return word.text.flat.startswith("-") and _goes_without(engine, word.text.flat)
 
 
 def _option(word: Word) -> str:

@@ -176,6 +176,7 @@ class TestUnknownWords:
             "m --port $PORT",
             "m --served-model-name=$NAME",
             "m --x y --seed ${SEED:-1}",
+            'm --hf-token "$TOKEN"',
         ],
     )
     def test_none(self, text: str) -> None:

@@ -216,7 +216,7 @@ class _Reader:
                 self.result.faults.append(Fault("missing-value", word, spelling, setting=setting))
             return at + 1
         at = self._values(at + 1, setting, known, path=bool(dot))
-        self.unsure = self.unsure or known is None  # of an option that nobody knows, more words may be values
+        self.unsure = known is None  # of an option that nobody knows, more words may be values
         return at
 
     def _short(self, at: int, spelling: str) -> int:
@@ -279,7 +279,7 @@ class _Reader:
         elif self.table is None:
             limit = len(self.argv)
         start = at
-        unsure = False
+        unsure, sure_of_all = False, True
         while at < len(self.argv) and at - start < limit:
             word = self.argv[at]
             if word.many and not word.text.flat:
@@ -295,14 +295,15 @@ class _Reader:
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many
-            setting.values.append(word)
+            if sure_of_all:
+                setting.values.append(word)
             at += 1
-            if word.text.flat.startswith(HOLE) and at - start > (least if self.table is not None else 1):
+            # the value of an option that is declared, if it takes any, is the first word: `--hf-token "$TOKEN"`
+            sure = 0 if option is None and self.table is not None else max(least, 1)
+            if word.text.flat.startswith(HOLE) and at - start > sure:
                 # where no more values have to follow it may be an option, and what stands behind it the value of that
                 self.result.complete = False
-                if self.table is not None:
-                    self.unsure = True
-                    break
+                sure_of_all = self.table is None
         if setting.values:
             setting.give(setting.values[0].text, setting.values[0])
         if len(setting.values) < least and not unsure and setting.option is not None:
