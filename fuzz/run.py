@@ -26,7 +26,10 @@ SECONDS_AT_MOST = 2.0
 
 _TRIES_AT_MOST = 4_000
 _KEPT_AT_MOST = 25
-_EVERY = 500
+_OF_A_KIND = 8
+"""How many failures of one kind are kept: they may have different causes."""
+
+_EVERY = 2_000
 _TOLD_EVERY = 100_000
 _WARMING = 20
 
@@ -43,7 +46,7 @@ class Failure:
 
 
 class Ran:
-    """executions: how many cases;  seconds: that they took, of the processor;  failures: one for each `what`"""
+    """executions: how many cases;  seconds: that they took, of the processor;  failures: some for each `what`"""
 
     __slots__ = ("executions", "failures", "seconds")
 
@@ -133,7 +136,7 @@ def loop(
     """Run so many cases of a harness, those that a seed gives. keep: a folder for what fails"""
     one = harness(name)
     ran = Ran()
-    known: set[str] = set()
+    known: dict[str, int] = {}
     for number in range(_WARMING):
         failing(one, one.make(Seeded((seed << 40) - 1 - number)))  # loads what the first of all would be blamed for
     COUNTS.clear()
@@ -146,18 +149,19 @@ def loop(
             failure = failing(one, case)
             if failure is not None:
                 COUNTS["failures"] += 1
-            if failure is not None and failure.what not in known and len(known) < _KEPT_AT_MOST:
-                known.add(failure.what)
+            if failure is not None and known.get(failure.what, 0) < _OF_A_KIND and len(ran.failures) < _KEPT_AT_MOST:
+                known[failure.what] = known.get(failure.what, 0) + 1
                 # a text that the grammar made whole is none any more when a part is missing
                 least = smaller(one, failure) if small and not case.whole else failure
-                ran.failures.append(least)
-                say(f"{name}: execution {number} of seed {seed}: {least.what}\n  {least.case!r}\n{least.told}")
-                if keep is not None:
-                    store(keep, name, least)
+                if all((one.what, one.case.text) != (least.what, least.case.text) for one in ran.failures):
+                    ran.failures.append(least)
+                    say(f"{name}: execution {number} of seed {seed}: {least.what}\n  {least.case!r}\n{least.told}")
+                    if keep is not None:
+                        store(keep, name, least)
             if ran.executions % _EVERY == 0:
                 gc.collect()
             if ran.executions % _TOLD_EVERY == 0:
-                say(f"{name}: {ran.executions} executions of seed {seed}, {len(ran.failures)} kinds of failures")
+                say(f"{name}: {ran.executions} executions of seed {seed}, {len(known)} kinds of failures")
         ran.seconds = time.process_time() - began
     return ran
 
@@ -180,6 +184,10 @@ def store(folder: Path, name: str, failure: Failure) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     shown = "".join([char if char.isalnum() else "-" for char in failure.what])[:60]
     path = folder / f"{name}-{shown}.json"
+    others = 1
+    while path.exists():
+        others += 1
+        path = folder / f"{name}-{shown}-{others}.json"
     case = failure.case
     data = {"harness": name, "what": failure.what, "name": case.name, "turn": case.turn, "whole": case.whole, "text": case.text}
     path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -15,37 +14,13 @@ from servelint.linter import Report, check
 from servelint.problem import Problem
 from servelint.settings import Settings
 from servelint.source import Source
-
-RULE = "vllm/gpu-memory-utilization-out-of-range"
-WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
-SERVICE = "image: vllm/vllm-openai:v0.20.0, command: --model m --gpu-memory-utilization 1.5"
+from tests.bounded import SERVICE, WRONG, checked, rules, said
 
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-
-
-def checked(name: str, text: str, **others: str) -> Report:
-    """The report of a file, and of one beside it that is wrong in a way that must always be found."""
-    for other, content in others.items():
-        Path(other.replace("_", ".")).write_text(content)
-    Path(name).parent.mkdir(exist_ok=True)
-    Path(name).write_text(text)
-    Path("zzz.sh").write_text(WRONG)
-    report = check([name, "zzz.sh"], Settings(select=(RULE,)))
-    assert report.findings[-1].span.source.path == "zzz.sh"
-    return report
-
-
-def said(report: Report) -> list[str]:
-    return [repr(one) for one in report.errors]
-
-
-def rules(report: Report) -> list[int]:
-    """The lines of the file in which the wrong option was found."""
-    return [finding.span.line for finding in report.findings if finding.span.source.path != "zzz.sh"]
 
 
 class TestBounds:
@@ -289,63 +264,6 @@ class TestSteps:
         report = checked("run.bat", WRONG + "echo a\r\n" * 100 + WRONG)
         assert [one.message for one in report.errors] == [limits.BATCH_STEPS.message]
         assert rules(report) == [1]
-
-
-class TestFilesThatBelongTogether:
-    def test_extends_in_a_circle(self) -> None:
-        report = checked("compose.yml", f"services:\n  a: {{extends: b, {SERVICE}}}\n  b: {{extends: a}}\n")
-        assert [one.message for one in report.errors] == [limits.COMPOSE_CIRCLE.message]
-        assert rules(report)
-
-    def test_extends_in_chains(self) -> None:
-        services = "".join([f"  s{n}: {{extends: s{n + 1}}}\n" for n in range(40)])
-        report = checked("compose.yml", f"services:\n{services}  s40: {{{SERVICE}}}\n")
-        assert [one.message for one in report.errors] == [limits.COMPOSE_DEPTH.message]
-        assert rules(report) == [42] or 42 in rules(report)
-
-    def test_includes_in_a_circle_end(self) -> None:
-        Path("c.yml").write_text("include: [compose.yml]\n")
-        report = checked("compose.yml", f"include: [c.yml]\nservices: {{a: {{{SERVICE}}}, b: {{extends: a}}}}\n")
-        assert said(report) == []
-        assert rules(report)
-
-    def test_many_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.COMPOSE_FILES, "most", 3)
-        for number in range(6):
-            Path(f"c{number}.yml").write_text(f"services: {{s{number}: {{image: x}}}}\n")
-        files = ", ".join([f"c{number}.yml" for number in range(6)])
-        report = checked("compose.yml", f"include: [{files}]\nservices: {{a: {{extends: s5, {SERVICE}}}}}\n")
-        assert [one.message for one in report.errors] == [limits.COMPOSE_FILES.message]
-
-
-class TestFormats:
-    def test_objects(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.KUBERNETES_OBJECTS, "most", 5)
-        pod = dedent(
-            """\
-            ---
-            apiVersion: v1
-            kind: Pod
-            metadata: {name: a}
-            spec:
-              containers:
-                - {name: a, image: "vllm/vllm-openai:v0.20.0", args: [--model, m, --gpu-memory-utilization, "1.5"]}
-            """
-        )
-        report = checked("pods.yml", pod * 8)
-        assert [one.message for one in report.errors] == [limits.KUBERNETES_OBJECTS.message]
-        assert len(rules(report)) == 5
-
-    def test_code_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.SNIPPET, "most", 100)
-        report = checked("README.md", f"```bash\n{WRONG}```\n\n```bash\n{WRONG * 5}```\n")
-        assert said(report) == [f"README.md:6:1: {limits.SNIPPET.message}"]
-        assert rules(report) == [2]
-
-    def test_targets(self) -> None:
-        report = checked("Makefile", f"{' '.join([f't{n}' for n in range(12)])}:\n\t{WRONG}")
-        assert [one.message for one in report.errors] == [limits.TARGETS.message]
-        assert rules(report) == [2]
 
 
 def test_a_problem_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,14 +45,17 @@ class Bound:
         self.reached(place)
         return True
 
-    def reached(self, place: Span | Text | None, path: str | None = None) -> None:
-        """Say that something at a place lies past this bound. path: of the file where the place is not known"""
+    def reached(self, place: Span | Text | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
+        """Say that something at a place lies past this bound.
+
+        path: of the file where the place is not known;  at: line and column in it, as far as they are
+        """
         problems = _reached.get()
         if problems is None or not self.says:
             return
         span = place.extent() if isinstance(place, Text) else place
         shown = span.source.path if span is not None else path or ""
-        line, column = span.source.position(span.start) if span is not None else (1, 1)
+        line, column = span.source.position(span.start) if span is not None else at
         problems.setdefault((self.says, shown), Problem(shown, self.message, line, column))
 
 

@@ -18,15 +18,21 @@ _FIXES_AT_MOST = 1_000
 
 
 def mend(
-    source: Source, settings: Settings, neighbours: Neighbours, *, unsafe: bool, only: list[Finding] | None = None
+    source: Source,
+    settings: Settings,
+    neighbours: Neighbours,
+    *,
+    unsafe: bool,
+    only: list[Finding] | None = None,
+    before: Report | None = None,
 ) -> tuple[Source, list[Finding]]:
     """The source after its fixes, and the findings that are gone for them; to mend it again changes nothing.
 
-    only: findings like these are mended, and no others
+    only: findings like these are mended, and no others;  before: of the source as it is, where that is known already
     """
     asked = {_key(finding) for finding in only} if only is not None else None
     fixed: list[Finding] = []
-    before = _lint(source, settings, neighbours)
+    before = before if before is not None else _lint(source, settings, neighbours)
     tried: set[tuple[str, ...]] = set()
     since = 0  # how many had been fixed when the first of those that were tried was tried
     while len(fixed) < _FIXES_AT_MOST:

@@ -177,15 +177,19 @@ def entries(node: Node | None) -> Entries:
     if merged:
         seen = {id(node)}
         for value in merged:
-            _merge(value, found, seen)
+            _merge(value, found, seen, node.start_mark)
     return found
 
 
-def _merge(node: Node, found: Entries, seen: set[int]) -> None:
-    """Add what a merge key brings; what is there already wins. `seen` keeps an alias bomb from being unrolled."""
+def _merge(node: Node, found: Entries, seen: set[int], asked: yaml.Mark) -> None:
+    """Add what a merge key brings; what is there already wins. `seen` keeps an alias bomb from being unrolled.
+
+    asked: where the mapping stands that has the key
+    """
     waiting = [node]
     while waiting:
-        if limits.YAML_MERGES.passed(len(seen), None):
+        if len(seen) > limits.YAML_MERGES.most:
+            limits.YAML_MERGES.reached(None, at=(asked.line + 1, asked.column + 1))
             break
         node = waiting.pop(0)
         if id(node) in seen:

@@ -161,6 +161,7 @@ class TestUnknownWords:
             "m ${A:+$B}",
             "m --config server.yaml",
             "$MODEL_AND_MORE",
+            'm --an-option-of-tomorrow "$VALUE_OR_OPTION"',
         ],
     )
     def test_any_option(self, text: str) -> None:
@@ -175,6 +176,7 @@ class TestUnknownWords:
             "m --port $PORT",
             "m --served-model-name=$NAME",
             "m --x y --seed ${SEED:-1}",
+            'm --hf-token "$TOKEN"',
         ],
     )
     def test_none(self, text: str) -> None:
@@ -294,8 +296,19 @@ class TestFaults:
             ('"$OPTION" 1 --enforce-eager m', []),
             ('"$OPTION" 1 --enforce-eager m other', [("unexpected-argument", "other")]),
             ('"$A" "$B" 1 --enforce-eager m', []),
+            ('${V+x} "$M" --enforce-eager m', []),
+            ('m --lora-modules a "$OPTION" 1', []),
+            ('m --lora-modules a "$OPTION" 1 --enforce-eager 2', [("unexpected-argument", "2")]),
         ],
-        ids=["a model", "an option with its value", "and a model", "two that nobody knows"],
+        ids=[
+            "a model",
+            "an option with its value",
+            "and a model",
+            "two that nobody knows",
+            "a value of one that may be there",
+            "behind several values",
+            "up to the next option",
+        ],
     )
     def test_what_an_unknown_word_may_be(self, text: str, expected: list[tuple[str, str]]) -> None:
         """It is the model, unless what follows may be its value: then it may be an option."""

@@ -49,7 +49,7 @@ LOOKED_AT = {
     "files": ("with launches", "read twice", "bytes", "judged", "comments before", "comments behind", "unknowns"),
     "argv": ("read twice", "unknowns", "complaints"),
     "rules": ("tree", "condition", "range", "a-rule.yaml", "evaluated", "ranges that are some"),
-    "mending": ("with a fix", "mended", "judged after"),
+    "mending": ("with a fix", "mended"),
     "messages": ("session", "broken", "messages", "compared with a fresh look"),
 }
 

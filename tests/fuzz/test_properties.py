@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from fuzz import properties, vocabulary
 from fuzz.case import BrokenError, Case
+from fuzz.counts import COUNTS
 from servelint.finding import Finding
 from servelint.launch import Launch
 from servelint.linter import check_launches
@@ -85,6 +88,15 @@ def added_where(sign: str, source: Source, launches: list[Launch], settings: Set
 def test_a_comment_that_changes_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(properties, "check_launches", lambda *args: added_where("# a comment", *args))
     assert breaks(COMMENT_BEHIND) == "a comment changes no finding"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_what_bash_refuses_to_read_is_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands behind what makes no sense is read in one way or another."""
+    monkeypatch.setattr(properties, "check_launches", lambda *args: added_where("# a comment", *args))
+    before = COUNTS["comments in what is no script"]
+    check(COMMENT_BEHIND, TEXT + "fi\n")
+    assert COUNTS["comments in what is no script"] == before + 1
 
 
 def test_an_unknown_that_adds_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,10 @@ def similar(name: str, known: Iterable[str], cutoff: float = 0.84) -> str | None
 def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
     # most releases know the same names, and an editor asks after each keystroke
     scores = _scores(_plain(name), cutoff)
-    told = [(score, plain, one) for one in known if (score := scores.of(plain := _plain(one)))]
+    # no name is close enough whose length alone differs by more
+    least, most = len(name) * cutoff / (2 - cutoff), len(name) * (2 - cutoff) / cutoff
+    near = [one for one in known if least <= len(one) <= most]
+    told = [(score, plain, one) for one in near if (score := scores.of(plain := _plain(one)))]
     return max(told, key=lambda found: found[:2])[2] if told else None
 
 

@@ -319,7 +319,7 @@ class Walk:
 
     def do_call(self, node: Simple, text: Text) -> None:
         if text.flat[:1] == ":":
-            self.call(self.fill(text).text.flat[1:].split(None, 1)[0].lower() if text.flat[1:].strip() else "")
+            self.call(self.fill(text).text.flat[1:].split(None, 1)[0].lower() if text.flat[1:].strip() else "", text)
             return
         words = split(self.fill(text))
         flat = words[0].text.flat if words else ""
@@ -345,12 +345,12 @@ class Walk:
             self.state = end
         self.sourced = self.sourced or inner.sourced
 
-    def call(self, name: str) -> None:
-        """`call :label`."""
+    def call(self, name: str, text: Text) -> None:
+        """`call :label`. text: where it is written"""
         start = self.labels.get(name)
         if start is None or name in self.calls or self.state is None:
             return
-        if limits.BATCH_CALLS.passed(len(self.calls) + 1, None):
+        if limits.BATCH_CALLS.passed(len(self.calls) + 1, text):
             return
         before, saved = (self.snapshot, self.pending, self.returned, self.delayed), len(self.saved)
         self.pending, self.returned = {}, []

@@ -43,6 +43,7 @@ class _Reader:
         self.sure_of_first = True  # whether the first positional is one, and no value of an unknown option
         self.taken = 0  # the places of positional arguments that are surely taken
         self.asked = -1  # where an unknown word counts for a positional argument
+        self.counted = False  # whether that one was added to those that are taken
         self.places = self._places()
 
     def _places(self) -> float:
@@ -138,7 +139,8 @@ class _Reader:
         word, flat = self.argv[at], self.argv[at].text.flat
         behind = self.asked == at - 1 != -1
         if behind:
-            self.taken -= 1  # with a word behind it, the unknown may be an option and this its value
+            self.taken -= self.counted  # with a word behind it, the unknown may be an option and this its value
+        sure = not self.unsure  # else it may be the value of an option that an unknown word is, whether it is known or not
         self.unsure = self.unsure or flat.startswith(HOLE)
         full = self.taken >= self.places
         if flat.startswith(HOLE) and (full or behind):
@@ -152,7 +154,8 @@ class _Reader:
         if not self.result.positionals:
             self.sure_of_first = not self.unsure
         self.asked = at if flat.startswith(HOLE) else -1
-        self.taken += self.asked == at or not self.unsure
+        self.counted = sure
+        self.taken += sure
         self.result.positionals.append(word)
 
     def _perhaps(self, word: Word) -> None:
@@ -276,7 +279,7 @@ class _Reader:
         elif self.table is None:
             limit = len(self.argv)
         start = at
-        unsure = False
+        unsure, sure_of_all = False, True
         while at < len(self.argv) and at - start < limit:
             word = self.argv[at]
             if word.many and not word.text.flat:
@@ -292,10 +295,15 @@ class _Reader:
             if stops and not (self.dialect.next_word and option is not None and at - start < least):
                 break
             unsure = unsure or word.many
-            if at > start and word.text.flat.startswith(HOLE):
-                self.result.complete = False  # of a list's further words, one that nobody knows may be an option
-            setting.values.append(word)
+            if sure_of_all:
+                setting.values.append(word)
             at += 1
+            # the value of an option that is declared, if it takes any, is the first word: `--hf-token "$TOKEN"`
+            sure = 0 if option is None and self.table is not None else max(least, 1)
+            if word.text.flat.startswith(HOLE) and at - start > sure:
+                # where no more values have to follow it may be an option, and what stands behind it the value of that
+                self.result.complete = False
+                sure_of_all = self.table is None
         if setting.values:
             setting.give(setting.values[0].text, setting.values[0])
         if len(setting.values) < least and not unsure and setting.option is not None:

@@ -77,7 +77,7 @@ def of_findings(desk: Desk, findings: list[Finding]) -> Iterator[tuple[Finding, 
 
 def all_safe(desk: Desk) -> Action | None:
     """Every safe fix of a text, each held against what it makes of the launches; None if there is none."""
-    new, fixed = mend(desk.source, desk.settings, desk.neighbours, unsafe=False)
+    new, fixed = mend(desk.source, desk.settings, desk.neighbours, unsafe=False, before=desk.report)
     if not fixed:
         return None
     title = "Apply the safe fix" if len(fixed) == 1 else f"Apply all {len(fixed)} safe fixes"

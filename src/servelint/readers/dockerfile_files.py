@@ -31,7 +31,7 @@ def opened(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours
     """The file that a path in a container of a stage's image names; None if its content is not known."""
     if path.value is None or not path.flat:
         return None
-    image = _Image(stages, neighbours)
+    image = _Image(stages, neighbours, path)
     for name in [path.value] if "/" in path.value else [f"{folder}/{path.value}" for folder in (*_FOLDERS, stage.folder)]:
         full = posixpath.normpath(posixpath.join(stage.folder, name))
         text = image.content(stage, full)
@@ -41,7 +41,8 @@ def opened(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours
 
 
 class _Image:
-    def __init__(self, stages: list[Stage], neighbours: Neighbours) -> None:
+    def __init__(self, stages: list[Stage], neighbours: Neighbours, asked: Text) -> None:
+        self.asked = asked
         self.stages = stages
         self.neighbours = neighbours
 
@@ -53,7 +54,7 @@ class _Image:
 
     def content(self, stage: Stage, path: str, depth: int = 0) -> Text | None:
         """The text of a file after all steps of a stage."""
-        if limits.DOCKERFILE_DEPTH.passed(depth, None):
+        if limits.DOCKERFILE_DEPTH.passed(depth, self.asked):
             return None
         text = self.content(stage.parent, path, depth + 1) if stage.parent is not None else None
         name = posixpath.basename(path)

@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\s*(&&|\|\||[()<>]|!(?=[\s(])|$)")
 _UNSURE = Status(None, likely=False)
 # what extended regular expressions and Python's agree on; a repeated group may take a very long time
 _REGEX = re.compile(
-    r"(?:[^\\\[\](){}|*+?$^.]|\.|\\[^\w<>'`]|\^|\$|\[\^?[^\\\[\]]+\]|\((?!\?)|\||\)(?![*+{])|(?<!^)[*+?](?![*+?{])|\{\d+(?:,\d*)?\}(?![*+?{]))*"
+    r"(?:[^\\\[\](){}|*+?$^.]|\.|\\[^\w<>'`]|\^|\$|\[\^?(?:[^\\\[\]]|\[(?![:.=]))+\]|\((?!\?)|\||\)(?![*+{])|(?<!^)[*+?](?![*+?{])|\{\d+(?:,\d*)?\}(?![*+?{]))*"
 )
 _CLASSES = {
     "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "space": " \t\n\r\f\v", "upper": "A-Z",

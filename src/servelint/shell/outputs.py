@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _ECHO_OPTION = re.compile(r"-[neE]+")
-_DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?\d{0,3})([di]))|\\([\\nt\"])")
+_DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
 _LINE_END = Text.of("\n")
 

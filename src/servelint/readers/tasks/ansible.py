@@ -38,7 +38,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def launches(source: Source, document: Node) -> list[Launch]:
     found: list[Launch] = []
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
-        if limits.TASKS.passed(count, yaml_nodes.span(source, document)):
+        if limits.TASKS.passed(count + 1, yaml_nodes.span(source, next(iter(task.values()))[0]) if task else None):
             break
         module = _module(task)
         if module is None:
