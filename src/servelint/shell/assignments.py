@@ -13,7 +13,7 @@ from servelint.text import EMPTY, Text, spend, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
 _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(.+)\])?", re.ASCII | re.DOTALL)

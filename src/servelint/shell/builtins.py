@@ -12,7 +12,7 @@ from servelint.text import HOLE, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 _SILENT = frozenset(
     [

@@ -15,7 +15,7 @@ from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
 _WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))

@@ -12,8 +12,8 @@ from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
     from servelint.shell.invocation import Invocation
+    from servelint.shell.walk import Evaluator
 
 _ITERATIONS_AT_MOST = 16
 

@@ -13,7 +13,7 @@ from servelint.text import EMPTY, Piece, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _ECHO_OPTION = re.compile(r"-[neE]+")

@@ -9,7 +9,7 @@ from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 _WHITE = " \t\n"
 
