@@ -9,7 +9,7 @@ from servelint.launch import Word
 from servelint.shell import expand, lexer, outputs
 from servelint.shell.assignments import ASSIGNMENT, assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
-from servelint.shell.syntax import Node, name_of, parts
+from servelint.shell.syntax import Node
 from servelint.shell.words import nothing
 from servelint.text import Text
 
@@ -24,24 +24,24 @@ _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
 def redirected(shell: Evaluator, node: Node) -> Status:
-    body = node.child_by_field_name("body")
+    body = node.field("body")
     here: Text | None = None
     after: list[Node] = []
     likely = True
     simple = body is None or body.type == "command"
-    for redirect in node.children_by_field_name("redirect"):
+    for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
             here = heredoc(shell, redirect)
             # what follows `<<EOF` on its line (`| vllm serve`, `&& ...`) hangs on the redirection
-            after += [child for child in parts(redirect) if child.type in _AFTER_HEREDOC]
+            after += [child for child in redirect.parts if child.type in _AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
-            target = redirect.child_by_field_name("destination")
+            target = redirect.field("destination")
             if target is not None and redirect.children[0].type in (">", ">>", "&>", ">|"):
                 shell.write(expand.value(shell.script.cut(target), shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
-        pipe(shell, outputs.printed_by(shell, node, here) if simple else None, parts(after[0]))
+        pipe(shell, outputs.printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
     return status
@@ -70,7 +70,7 @@ def heredoc(shell: Evaluator, redirect: Node) -> Text | None:
     raw = shell.script.cut(body)
     if redirect.children[0].type == "<<-":
         raw = _without_tabs(raw)
-    return raw if name_of(start)[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
+    return raw if start.text[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
 
 
 def _without_tabs(raw: Text) -> Text:
@@ -86,7 +86,7 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
     status, end = _simple(shell, node.start_byte, here)
     while end is not None and node.type == "command":
         # the grammar takes the line after several assignments (`A=1 B=2`) for their command
-        following = next((child.start_byte for child in parts(node) if child.start_byte > end), None)
+        following = next((child.start_byte for child in node.parts if child.start_byte > end), None)
         if following is None:
             break
         status, end = _simple(shell, following, here)

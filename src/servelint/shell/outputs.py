@@ -46,7 +46,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
         return _folder(shell, node)
     here: Text | None = None
     if node.type == "redirected_statement":
-        redirects, body = node.children_by_field_name("redirect"), node.child_by_field_name("body")
+        redirects, body = node.fields("redirect"), node.field("body")
         if len(redirects) != 1:
             return None
         if redirects[0].type == "heredoc_redirect":

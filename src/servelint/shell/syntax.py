@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import tree_sitter
 import tree_sitter_bash
@@ -12,12 +13,68 @@ from servelint.shell.lexer import Command, command, neutral
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
 
-Node = tree_sitter.Node
-
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # what may trip the grammar: an escape, a lone `$`, an expansion that is more than a name with a plain default
 _STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class Node:
+    """A node of the tree, with what a walk asks of it again and again: the library makes each answer anew.
+
+    background: an `&` follows it
+    """
+
+    __slots__ = ("_children", "_fields", "_node", "_parts", "background", "end_byte", "is_named", "start_byte", "type")
+
+    def __init__(self, node: tree_sitter.Node) -> None:
+        self._node = node
+        self.type = node.type
+        self.start_byte = node.start_byte
+        self.end_byte = node.end_byte
+        self.is_named = node.is_named
+        self.background = False
+        self._children: list[Node] | None = None
+        self._parts: list[Node] | None = None
+        self._fields: dict[str, list[Node]] = {}
+
+    @property
+    def has_error(self) -> bool:
+        return self._node.has_error
+
+    @property
+    def children(self) -> list[Node]:
+        found = self._children
+        if found is None:
+            found = self._children = [Node(child) for child in self._node.children]
+            for one, after in pairwise(found):
+                one.background = after.type == "&"
+        return found
+
+    @property
+    def parts(self) -> list[Node]:
+        """The named children, without comments."""
+        found = self._parts
+        if found is None:
+            found = self._parts = [child for child in self.children if child.is_named and child.type != "comment"]
+        return found
+
+    def fields(self, name: str) -> list[Node]:
+        """The children that have a name in the grammar."""
+        found = self._fields.get(name)
+        if found is None:
+            known = {child._node.id: child for child in self.children}
+            found = self._fields[name] = [known[child.id] for child in self._node.children_by_field_name(name)]
+        return found
+
+    def field(self, name: str) -> Node | None:
+        found = self.fields(name)
+        return found[0] if found else None
+
+    @property
+    def text(self) -> str:
+        """What the parser read, which is what is written for plain ASCII: a name, a keyword, an option."""
+        return (self._node.text or b"").decode()
 
 
 class Script:
@@ -48,7 +105,7 @@ class Script:
         if not flat.isascii():
             # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
             flat = _NOT_ASCII.sub("X", flat)
-        self.root = _PARSER.parse(flat.encode("ascii")).root_node
+        self.root = Node(_PARSER.parse(flat.encode("ascii")).root_node)
 
     def cut(self, node: Node) -> Text:
         return self.text.cut(node.start_byte, node.end_byte)
@@ -68,26 +125,3 @@ class Script:
         if found is None:
             found = self._cuts[place] = self.text.cut(*place)
         return found
-
-
-def first_error(node: Node) -> Node | None:
-    """The first node that the parser could not make sense of."""
-    if not node.has_error:
-        return None
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        if node.is_error or node.is_missing:
-            return node
-        waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
-    return None
-
-
-def name_of(node: Node | None) -> str:
-    """The text of a node that is plain ASCII by its grammar: a name, a keyword, an option."""
-    return (node.text or b"").decode() if node is not None else ""
-
-
-def parts(node: Node) -> list[Node]:
-    """The named children of a node, without comments."""
-    return [child for child in node.children if child.is_named and child.type != "comment"]

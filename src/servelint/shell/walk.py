@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 
 from servelint import limits
 from servelint.launch import Word
@@ -28,7 +27,7 @@ from servelint.shell.state import (
     Status,
     join,
 )
-from servelint.shell.syntax import Node, Script, parts
+from servelint.shell.syntax import Node, Script
 from servelint.source import Source, Span
 from servelint.text import Text, spend, unknown
 
@@ -110,13 +109,12 @@ class Evaluator(Variables):
         self.steps += steps
 
     def sequence(self, node: Node) -> Status:
-        return self.each(parts(node))
+        return self.each(node.parts)
 
     def each(self, nodes: list[Node]) -> Status:
         status = SUCCESS
-        background = _background(nodes)
         for node in nodes:
-            if node.id in background:
+            if node.background:
                 # in the background: a shell of its own
                 status = flow.apart(self, partial(self.visit, node))
                 status = SUCCESS
@@ -327,14 +325,6 @@ class Evaluator(Variables):
 
     def substitute(self, command: Text, whole: Text) -> Text:
         return outputs.output(self, command, whole)
-
-
-def _background(nodes: list[Node]) -> set[int]:
-    """The nodes that an `&` follows. The parent is asked, once: a node finds its next sibling by counting those before it."""
-    parent = nodes[0].parent if nodes else None
-    if parent is None:
-        return set()
-    return {one.id for one, after in pairwise(parent.children) if after.type == "&"}
 
 
 def _size(state: State) -> int:
