@@ -146,7 +146,17 @@ class Text:
 
     @classmethod
     def join(cls, texts: Iterable[Text]) -> Text:
-        return cls([piece for text in texts for piece in text.pieces])
+        parts = list(texts)
+        new = cls.__new__(cls)
+        # their pieces have text; the rest is as __init__ has it
+        new.pieces = tuple([piece for text in parts for piece in text.pieces])
+        count = len(new.pieces)
+        METER.left -= count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count
+        if METER.left < 0:
+            raise TooMuchWork
+        new.flat = "".join([text.flat for text in parts])
+        new._starts = None
+        return new
 
     def __repr__(self) -> str:
         return f"Text({self.shown!r})"

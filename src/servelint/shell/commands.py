@@ -6,8 +6,8 @@ import re
 
 from servelint import limits
 from servelint.launch import Word
-from servelint.shell import expand, lexer, outputs
-from servelint.shell.assignments import ASSIGNMENT, assigned
+from servelint.shell import expand, outputs
+from servelint.shell.assignments import assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
 from servelint.shell.syntax import Node
 from servelint.shell.words import nothing
@@ -96,35 +96,36 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
 def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
-    found = shell.script.command(start)
-    ranges = list(found.words)
-    last = start
+    found = shell.script.simple(start)
+    if found.cut:
+        limits.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
-    while ranges and ASSIGNMENT.match(flat, *ranges[0]):
-        name, value = assigned(shell, shell.script.word(ranges.pop(0)))
+    for assignment in found.assignments:
+        name, value = assigned(shell, assignment)
         values[name] = value
-    for low, high in found.strings:
-        here = Text.join((expand.value(text.cut(low, high), shell), Text.of("\n")))
+    for string in found.strings:
+        here = Text.join((string.value(shell), Text.of("\n")))
     words: list[Word] = []
     empty = shell.script.gaps
-    for low, high in ranges:
+    last = start
+    for word, (low, high) in zip(found.words, found.ranges, strict=True):
         # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
-        words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
-        words += expand.words(shell.script.word((low, high)), shell)
+        if empty:
+            words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
+        words += word.words(shell)
         last = high
         if len(words) > limits.WORDS.most:
             limits.WORDS.reached(text.extent(start, high))
             return UNSURE, None
     shell.worked(len(words) // _WORDS_A_STEP)
-    for operator, (low, high) in found.files:
+    for operator, path in found.files:
         if operator in _WRITES:
             written = outputs.printed(shell, words, here) if words else Text(())
-            shell.write(expand.value(text.cut(low, high), shell), written, operator.endswith(">>"))
+            shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
-        after = lexer.lost(flat, found.end)
-        shell.lost = text.extent(*after) if after is not None else None
-        return shell.invoke(words, inline, text.extent(start, found.words[-1][1]), here), None
+        shell.lost = found.lost
+        return shell.invoke(words, inline, found.site, here), None
     for name, value in values.items():
         shell.set(name, value)
-    return (UNSURE, None) if ranges else (SUCCESS, found.end)
+    return (UNSURE, None) if found.words else (SUCCESS, found.end)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from servelint.launch import ReleaseClaim, Word
 from servelint.shell.files import HERE, Files
-from servelint.shell.syntax import Node, Script
 from servelint.text import EMPTY, Text, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.syntax import Node, Script
 
 Value = Text | list[Word] | dict[str, Text]
 """A scalar, an array, or an associative array."""

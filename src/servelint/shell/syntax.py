@@ -9,7 +9,8 @@ import tree_sitter
 import tree_sitter_bash
 
 from servelint import limits
-from servelint.shell.lexer import Command, command, neutral
+from servelint.shell.lexer import neutral
+from servelint.shell.simple import Simple
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
 
@@ -85,12 +86,11 @@ class Script:
     elsewhere: it stands in a file that the script in question only sources
     """
 
-    __slots__ = ("_commands", "_cuts", "elsewhere", "flat", "gaps", "root", "text")
+    __slots__ = ("_simple", "elsewhere", "flat", "gaps", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
-        self._commands: dict[int, Command] = {}
-        self._cuts: dict[tuple[int, int], Text] = {}
+        self._simple: dict[int, Simple] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
         if len(text.flat) > limits.SCRIPT.most:
@@ -110,18 +110,9 @@ class Script:
     def cut(self, node: Node) -> Text:
         return self.text.cut(node.start_byte, node.end_byte)
 
-    def command(self, start: int) -> Command:
-        """The simple command that starts at an offset: what a function or a loop has is run again and again."""
-        found = self._commands.get(start)
+    def simple(self, start: int) -> Simple:
+        """The simple command that starts at an offset."""
+        found = self._simple.get(start)
         if found is None:
-            found = self._commands[start] = command(self.flat, start)
-            if found.cut:
-                limits.WORDS.reached(self.text.extent(start, start + 1))
-        return found
-
-    def word(self, place: tuple[int, int]) -> Text:
-        """The characters of a word of a command."""
-        found = self._cuts.get(place)
-        if found is None:
-            found = self._cuts[place] = self.text.cut(*place)
+            found = self._simple[start] = Simple(self.text, self.flat, start)
         return found
