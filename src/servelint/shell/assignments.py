@@ -95,7 +95,7 @@ def _array(shell: Evaluator, name: str, made: Assignment, before: Value | None, 
 def declaration(shell: Evaluator, node: Node) -> Status:
     """`export`, `declare`, `typeset`, `local`, `readonly`."""
     found = shell.script.simple(node.start_byte)
-    keyword = found.words[0].text.flat if found.words else ""
+    keyword = found.all_words[0].text.flat if found.all_words else ""
     flags = ""
     for declared in found.declared:
         if isinstance(declared, Assignment):

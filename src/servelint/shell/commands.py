@@ -6,19 +6,17 @@ import re
 
 from servelint import limits
 from servelint.launch import Word
-from servelint.shell import expand, outputs
+from servelint.shell import expand, idle, left_out, outputs
 from servelint.shell.assignments import assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
 from servelint.shell.syntax import Node
 from servelint.shell.words import nothing
-from servelint.text import Text
+from servelint.text import EMPTY, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.walk import Evaluator
 
-_AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
-_WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))
 _WORDS_A_STEP = 10
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
@@ -32,13 +30,13 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
             here = heredoc(shell, redirect)
-            # what follows `<<EOF` on its line (`| vllm serve`, `&& ...`) hangs on the redirection
-            after += [child for child in redirect.parts if child.type in _AFTER_HEREDOC]
+            after += [child for child in redirect.parts if child.type in left_out.AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
             target = redirect.field("destination")
-            if target is not None and redirect.children[0].type in (">", ">>", "&>", ">|"):
-                shell.write(expand.value(shell.script.cut(target), shell), None)
+            path = shell.script.cut(target) if target is not None else EMPTY
+            if path.flat not in ("", idle.NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
+                shell.write(expand.value(path, shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
         pipe(shell, outputs.printed_by(shell, node, here) if simple else None, after[0].parts)
@@ -97,7 +95,12 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
     found = shell.script.simple(start)
-    if found.cut:
+    shape = found.shape
+    if shape.idle is not None:
+        status = left_out.passed_by(shell, found)
+        if status is not None:
+            return status, None
+    if shape.cut:
         limits.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
     for assignment in found.assignments:
@@ -108,18 +111,19 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     words: list[Word] = []
     empty = shell.script.gaps
     last = start
-    for word, (low, high) in zip(found.words, found.ranges, strict=True):
-        # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
+    for index, word in enumerate(found.words):
         if empty:
+            # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
+            low, high = found.ranges[index]
             words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
+            last = high
         words += word.words(shell)
-        last = high
         if len(words) > limits.WORDS.most:
-            limits.WORDS.reached(text.extent(start, high))
+            limits.WORDS.reached(text.extent(start, found.ranges[index][1]))
             return UNSURE, None
     shell.worked(len(words) // _WORDS_A_STEP)
     for operator, path in found.files:
-        if operator in _WRITES:
+        if idle.writes(operator, path.text.flat):
             written = outputs.printed(shell, words, here) if words else Text(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:

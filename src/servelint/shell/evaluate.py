@@ -31,6 +31,7 @@ def evaluate(
     files: Callable[[str], Source | None] | None = None,
     here: Callable[[Text], Opened | None] | None = None,
     budget: Budget | None = None,
+    unheard: frozenset[str] = frozenset(),
 ) -> list[Text]:
     """Walk a script and report each command that it may run; gives the scripts that it writes into files.
 
@@ -38,6 +39,7 @@ def evaluate(
     files: opens a file by its path below the folder that the script stands in; None for a script that is no file
     here: opens a file by its path below the folder that the script runs in, where another command starts it
     budget: of a script that another one runs
+    unheard: programs that `found` need not be told of
     """
     if budget is not None:
         budget.left -= len(text.flat) // CHARACTERS_A_STEP
@@ -49,6 +51,7 @@ def evaluate(
     except RecursionError:
         limits.NESTED.reached(text)
         return []
+    shell.unheard = unheard
     if budget is not None:
         shell.steps_at_most = min(shell.steps_at_most, budget.left)
         shell.bound = limits.STEPS_OF_OTHERS

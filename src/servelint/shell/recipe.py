@@ -180,14 +180,15 @@ class Ansi(Fixed):
 
 
 class Substitution(Part):
-    """`$(...)`. low, high: what stands between the brackets"""
+    """`$(...)`. low, high: what stands between the brackets, the characters `inside`"""
 
-    __slots__ = ("high", "low")
+    __slots__ = ("high", "inside", "low")
 
-    def __init__(self, start: int, low: int, high: int, quoted: bool) -> None:
+    def __init__(self, flat: str, start: int, low: int, high: int, quoted: bool) -> None:
         super().__init__(start, high + 1, quoted)
         self.low = low
         self.high = high
+        self.inside = flat[low:high]
 
     def text(self, raw: Text, scope: Scope) -> Text:
         return scope.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
@@ -205,8 +206,8 @@ class Arithmetic(Substitution):
 
     __slots__ = ()
 
-    def __init__(self, start: int, low: int, high: int, quoted: bool) -> None:
-        super().__init__(start, low, high, quoted)
+    def __init__(self, flat: str, start: int, low: int, high: int, quoted: bool) -> None:
+        super().__init__(flat, start, low, high, quoted)
         self.end = high + 2
 
     def text(self, raw: Text, scope: Scope) -> Text:
@@ -392,16 +393,16 @@ def _dollar(flat: str, at: int, parts: list[Part], quoted: bool) -> int:
     """One `$...` or backquoted substitution; gives the offset after it."""
     if flat[at] == "`":
         close = backquote(flat, at + 1)
-        parts.append(Backquoted(at, at + 1, close, quoted))
+        parts.append(Backquoted(flat, at, at + 1, close, quoted))
         return close + 1
     if flat.startswith("$((", at):
         close = matching(flat, at + 3, ")")
         if flat.startswith("))", close):
-            parts.append(Arithmetic(at, at + 3, close, quoted))
+            parts.append(Arithmetic(flat, at, at + 3, close, quoted))
             return close + 2
     if flat.startswith("$(", at):
         close = matching(flat, at + 2, ")")
-        parts.append(Substitution(at, at + 2, close, quoted))
+        parts.append(Substitution(flat, at, at + 2, close, quoted))
         return close + 1
     if flat.startswith("${", at):
         close = matching(flat, at + 2, "}", quoted=quoted)

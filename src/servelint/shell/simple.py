@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from servelint.shell import lexer
+from servelint.shell import idle, lexer
 from servelint.shell.expand import Raw
 from servelint.source import Span
 from servelint.text import Text
 
 _TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
+
+
+_LINE_AT_MOST = 2_000
+"""Characters of a line whose shape is kept."""
 
 
 class Assignment:
@@ -65,42 +70,124 @@ def assignment_end(flat: str, at: int) -> int | None:
     return end
 
 
+class Shape:
+    """What the characters of a simple command tell, wherever it stands. Offsets are those from its start.
+
+    cut:   it has more words than are read;  end: its last character's
+    count: how many of its words are assignments that stand before the others
+    idle:  its name, where nothing but that tells whether all of it can be left out (servelint.shell.idle)
+    """
+
+    __slots__ = ("count", "cut", "end", "files", "idle", "strings", "words")
+
+    def __init__(self, flat: str, start: int, found: lexer.Command) -> None:
+        self.cut = found.cut
+        self.end = found.end - start
+        self.words = [(low - start, high - start) for low, high in found.words]
+        self.strings = [(low - start, high - start) for low, high in found.strings]
+        self.files = [(operator, (low - start, high - start)) for operator, (low, high) in found.files]
+        words = [flat[low:high] for low, high in found.words]
+        self.count = next((index for index, word in enumerate(words) if _TARGET.match(word) is None), len(words))
+        quiet = not found.strings and not any(idle.writes(operator, flat[low:high]) for operator, (low, high) in found.files)
+        self.idle = idle.name(words) if quiet and words and not self.count else None
+
+
+def _shape(flat: str, start: int) -> Shape:
+    end = flat.find("\n", start)
+    while end > start and flat[end - 1] == "\\":
+        end = flat.find("\n", end + 1)
+    if end == -1:
+        end = len(flat)
+    if end - start < _LINE_AT_MOST:
+        found = _line(flat[start : end + 1])
+        if found is not None:
+            return found
+    return Shape(flat, start, lexer.command(flat, start))
+
+
+@lru_cache(maxsize=4096)
+def _line(line: str) -> Shape | None:
+    """The shape of the command that starts a line, where what follows the line has no say in it."""
+    if "(" in line and ("<<" in line or "case" in line):
+        return None
+    found = lexer.command(line, 0)
+    return None if found.open or found.end >= len(line) else Shape(line, 0, found)
+
+
 class Simple:
     """A simple command.
 
-    cut:         it has more words than are read;  end: its last character's
+    shape:       what its characters tell
     assignments: that stand before its words;  words: the others, which stand at `ranges`;  all_words: with the assignments
     strings:     its here-strings;  files: the operator of each redirection, and the word that names its file
     site:        from its first character to its last word's end;  lost: what looks like its rest (servelint.shell.lexer.lost)
     """
 
     __slots__ = (
-        "_declared", "_flat", "_lost", "_text", "all_words", "assignments", "cut", "end", "files", "ranges", "site", "strings",
-        "words",
+        "_assignments", "_declared", "_files", "_flat", "_lost", "_site", "_strings", "_text", "_words", "shape", "start",
     )  # fmt: skip
 
     def __init__(self, text: Text, flat: str, start: int) -> None:
-        found = lexer.command(flat, start)
         self._text = text
         self._flat = flat
-        self._lost: tuple[Span | None] | None = None
+        self.start = start
+        self.shape = _shape(flat, start)
+        self._assignments: list[Assignment] | None = None
         self._declared: list[Assignment | Raw] | None = None
-        self.cut = found.cut
-        self.end = found.end
-        raw = [text.cut(low, high) for low, high in found.words]
-        self.assignments: list[Assignment] = []
-        for one in raw:
-            made = assignment(one)
-            if made is None:
-                break
-            self.assignments.append(made)
-        count = len(self.assignments)
-        self.ranges = found.words[count:]
-        self.words = [Raw(one) for one in raw[count:]]
-        self.all_words = [*map(Raw, raw[:count]), *self.words] if count else self.words
-        self.strings = [Raw(text.cut(low, high)) for low, high in found.strings]
-        self.files = [(operator, Raw(text.cut(low, high))) for operator, (low, high) in found.files]
-        self.site = text.extent(start, found.words[-1][1]) if found.words else None
+        self._files: list[tuple[str, Raw]] | None = None
+        self._lost: tuple[Span | None] | None = None
+        self._site: tuple[Span | None] | None = None
+        self._strings: list[Raw] | None = None
+        self._words: list[Raw] | None = None
+
+    def _cut(self, place: lexer.Range) -> Text:
+        return self._text.cut(self.start + place[0], self.start + place[1])
+
+    @property
+    def end(self) -> int:
+        return self.start + self.shape.end
+
+    @property
+    def assignments(self) -> list[Assignment]:
+        if self._assignments is None:
+            made = [assignment(self._cut(place)) for place in self.shape.words[: self.shape.count]]
+            self._assignments = [one for one in made if one is not None]
+        return self._assignments
+
+    @property
+    def words(self) -> list[Raw]:
+        if self._words is None:
+            self._words = [Raw(self._cut(place)) for place in self.shape.words[self.shape.count :]]
+        return self._words
+
+    @property
+    def ranges(self) -> list[lexer.Range]:
+        return [(self.start + low, self.start + high) for low, high in self.shape.words[self.shape.count :]]
+
+    @property
+    def all_words(self) -> list[Raw]:
+        if not self.shape.count:
+            return self.words
+        return [*[Raw(self._cut(place)) for place in self.shape.words[: self.shape.count]], *self.words]
+
+    @property
+    def strings(self) -> list[Raw]:
+        if self._strings is None:
+            self._strings = [Raw(self._cut(place)) for place in self.shape.strings]
+        return self._strings
+
+    @property
+    def files(self) -> list[tuple[str, Raw]]:
+        if self._files is None:
+            self._files = [(operator, Raw(self._cut(place))) for operator, place in self.shape.files]
+        return self._files
+
+    @property
+    def site(self) -> Span | None:
+        if self._site is None:
+            words = self.shape.words
+            self._site = (self._text.extent(self.start, self.start + words[-1][1]) if words else None,)
+        return self._site[0]
 
     @property
     def lost(self) -> Span | None:
@@ -113,5 +200,5 @@ class Simple:
     def declared(self) -> list[Assignment | Raw]:
         """What follows a word such as `export`: names with a value, and other words."""
         if self._declared is None:
-            self._declared = [assignment(word.text) or word for word in self.words[1:]]
+            self._declared = [assignment(word.text) or word for word in self.all_words[1:]]
         return self._declared

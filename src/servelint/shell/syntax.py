@@ -84,13 +84,15 @@ class Script:
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
     gaps: where defaults that are empty stand in it
     elsewhere: it stands in a file that the script in question only sources
+    names: of the commands of a function that starts at an offset (servelint.shell.left_out)
     """
 
-    __slots__ = ("_simple", "elsewhere", "flat", "gaps", "root", "text")
+    __slots__ = ("_simple", "elsewhere", "flat", "gaps", "names", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self._simple: dict[int, Simple] = {}
+        self.names: dict[int, list[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
         if len(text.flat) > limits.SCRIPT.most:

@@ -12,9 +12,10 @@ from functools import partial
 
 from servelint import limits
 from servelint.launch import Word
-from servelint.shell import assignments, builtins, commands, flow, outputs
+from servelint.shell import assignments, builtins, commands, flow, left_out, outputs
 from servelint.shell.files import CHANGING, HERE, Files, Opened, file_key, is_shell, own
 from servelint.shell.invocation import Found, Invocation
+from servelint.shell.left_out import STEPS, VARIABLES_A_STEP
 from servelint.shell.scope import LENGTH_AT_MOST, Variables
 from servelint.shell.state import (
     EXIT,
@@ -33,10 +34,6 @@ from servelint.text import Text, spend, unknown
 
 CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
-_STEPS_A_COMMAND = 4
-"""To look at the words of a command that starts something takes as long as so many."""
-_VARIABLES_A_STEP = 50
-"""So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
 
@@ -69,6 +66,7 @@ class Evaluator(Variables):
         self.scripts: list[Text] = []
         self.steps_at_most = limits.STEPS.most
         self.bound = limits.STEPS
+        self.unheard: frozenset[str] = frozenset()
         self.state.variables.update(environment)
         self.state.exported = frozenset(environment)
         self.steps = 0
@@ -84,7 +82,7 @@ class Evaluator(Variables):
         state = self.state
         self.on_path = False
         for name, (script, _) in list(state.functions.items()):
-            if name not in self.called and not script.elsewhere:
+            if name not in self.called and not script.elsewhere and not left_out.uncalled(self, name):
                 self.state = state.copy()
                 self.state.control = None
                 self.call(name, None)
@@ -156,7 +154,7 @@ class Evaluator(Variables):
         gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
         decided = status.value is not None or gone
         if not decided:
-            self.worked(_size(taken) // _VARIABLES_A_STEP)
+            self.worked(_size(taken) // VARIABLES_A_STEP)
         self.state = taken if decided else join(taken, other)
 
     def call(self, name: str, args: list[Word] | None) -> Status:
@@ -304,6 +302,9 @@ class Evaluator(Variables):
             return
         if site.source is not self.home and self.anchor is not None:
             site = self.anchor  # a command of a sourced file is run from here
+        if words[0].value in self.unheard:
+            self.worked(STEPS + len(self.state.exported) // VARIABLES_A_STEP)
+            return
         env: dict[str, Text] = {}
         for name, value in self.state.variables.items():
             if name not in self.state.exported:
@@ -315,7 +316,7 @@ class Evaluator(Variables):
                 env[name] = value
         env.update(inline)
         spend(20 * len(env))
-        self.worked(_STEPS_A_COMMAND + len(env) // _VARIABLES_A_STEP)
+        self.worked(STEPS + len(env) // VARIABLES_A_STEP)
         state = self.state
         ran = Invocation(
             words, env, site, state.installed, state.sourced, self.on_path, here, partial(_opened, state.files, state.folder)
