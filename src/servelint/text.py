@@ -204,10 +204,7 @@ class Text:
         if start >= end:
             return EMPTY
         if len(self.pieces) == 1:
-            piece = self.pieces[0].cut(start, end)
-            new = Text.__new__(Text)
-            new.pieces, new.flat, new._starts = (piece,), piece.text, None
-            return new
+            return self._cut_one(start, end)
         first = bisect_right(self.starts, start) - 1
         parts: list[Piece] = []
         for index in range(first, len(self.pieces)):
@@ -216,6 +213,24 @@ class Text:
                 break
             parts.append(piece.cut(max(0, start - at), min(len(piece.text), end - at)))
         return Text(parts)
+
+    def _cut_one(self, start: int, end: int) -> Text:
+        """A part of the only piece, as Piece.cut makes it: the most frequent thing of all that a check does."""
+        piece = self.pieces[0]
+        if piece.expression is not None:
+            return self
+        new = Text.__new__(Text)
+        part = Piece.__new__(Piece)
+        span = piece.span
+        part.text = new.flat = piece.text[start:end]
+        part.span = Span(span.source, span.start + start, span.start + end) if piece.verbatim and span is not None else span
+        part.verbatim = piece.verbatim
+        part.expression = part.shown = part.perhaps = None
+        part.assumed = piece.assumed
+        part.origin = piece.origin
+        new.pieces = (part,)
+        new._starts = None
+        return new
 
     def strip(self) -> Text:
         flat = self.flat
@@ -247,6 +262,8 @@ class Text:
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
         if len(self.pieces) == 1:
+            if start == 0 and end is None:
+                return self.pieces[0].span
             return self._span_of_one(start, end)
         low: Span | None = None
         stop = 0

@@ -149,7 +149,7 @@ def unset(shell: Evaluator, node: Node) -> Status:
     words = [word for raw in shell.script.simple(node.start_byte).all_words[1:] for word in raw.words(shell)]
     if any(word.shown.startswith("-") and "f" in word.shown for word in words):
         for word in words:
-            shell.state.functions.pop(word.shown, None)
+            shell.state.own_functions().pop(word.shown, None)
         return SUCCESS
     for word in words:
         match = _NAME.fullmatch(word.text.flat)

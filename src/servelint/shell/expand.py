@@ -11,6 +11,7 @@ import re
 from servelint.launch import Word
 from servelint.shell import braces, recipe
 from servelint.shell.fields import Fields
+from servelint.source import Span
 from servelint.text import HOLE, Text
 
 TYPE_CHECKING = False
@@ -23,14 +24,13 @@ _SPECIAL = re.compile(r"[$`'\"\\]|^~")
 class Raw:
     """A word as a script writes it, which may be expanded again and again: what of that never changes is kept.
 
-    text: its characters, quotes and variables still in it;  site: where it stands
+    text: its characters, quotes and variables still in it
     """
 
-    __slots__ = ("_braced", "_recipe", "_texts", "_value", "_words", "plain", "site", "text")
+    __slots__ = ("_braced", "_recipe", "_texts", "_value", "_words", "plain", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
-        self.site = text.extent()
         self.plain = _SPECIAL.search(text.flat) is None
         self._braced: list[Raw] | None = None
         self._recipe: recipe.Recipe | None = None
@@ -45,6 +45,11 @@ class Raw:
             found = self._recipe = recipe.read(self.text.flat)
         return found
 
+    @property
+    def site(self) -> Span | None:
+        """Where it stands."""
+        return self.text.extent()
+
     def words(self, scope: Scope) -> list[Word]:
         """The words that it stands for. Nobody changes the list."""
         if self._words is not None:
@@ -53,7 +58,8 @@ class Raw:
         if "{" in flat and self._braced is None:
             self._braced = [Raw(part) for part in braces.expand(self.text) if part is not self.text]
         if self._braced:
-            return [Word(word.text, self.site, word.many) for part in self._braced for word in part.unbraced(scope)]
+            site = self.site
+            return [Word(word.text, site, word.many) for part in self._braced for word in part.unbraced(scope)]
         return self.unbraced(scope)
 
     def unbraced(self, scope: Scope) -> list[Word]:
@@ -71,7 +77,8 @@ class Raw:
         for part in self.recipe.parts:
             part.add(self.text, scope, fields)
         fields.end()
-        words = [Word(text, self.site, many) for text, many in fields.done]
+        site = self.site
+        words = [Word(text, site, many) for text, many in fields.done]
         if self.recipe.fixed:
             self._words = words
         return words

@@ -157,7 +157,8 @@ class Simple:
     @property
     def words(self) -> list[Raw]:
         if self._words is None:
-            self._words = [Raw(self._cut(place)) for place in self.shape.words[self.shape.count :]]
+            cut, start = self._text.cut, self.start
+            self._words = [Raw(cut(start + low, start + high)) for low, high in self.shape.words[self.shape.count :]]
         return self._words
 
     @property

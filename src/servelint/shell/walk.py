@@ -322,7 +322,9 @@ class Evaluator(Variables):
             words, env, site, state.installed, state.sourced, self.on_path, here, partial(_opened, state.files, state.folder)
         )
         ran.lost, ran.sourced = self.lost, bool(self.files)
-        state.installed |= self.found(ran) or {}
+        installed = self.found(ran)
+        if installed:
+            state.installed = {**state.installed, **installed}
 
     def substitute(self, command: Text, whole: Text) -> Text:
         return outputs.output(self, command, whole)
@@ -330,7 +332,7 @@ class Evaluator(Variables):
 
 def _size(state: State) -> int:
     """How much there is to join: the variables, and the items of arrays."""
-    return sum([len(value) if isinstance(value, list) else 1 for value in state.variables.values()])
+    return len(state.variables) + sum([len(value) - 1 for value in state.variables.values() if isinstance(value, list)])
 
 
 def _opened(files: Files, folder: Text | None, path: Text) -> Opened | None:
