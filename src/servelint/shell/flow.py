@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.launch import Word
-from servelint.shell import builtins, commands, conditions, expand, lexer
+from servelint.shell import builtins, commands, conditions
 from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
 from servelint.shell.syntax import Node
 from servelint.text import EMPTY, Text, unknown
@@ -47,13 +47,11 @@ def test(shell: Evaluator, node: Node) -> Status:
     """`[[ ... ]]`, `[ ... ]` and, as some trees have it, `(( ... ))`."""
     opening = node.children[0].type
     start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text)
-    text = shell.script.text
     if opening == "[[":
-        return conditions.double(text.cut(start, end), shell)
+        return shell.script.test(start, end).status(shell)
     if opening == "((":
-        return shell.arithmetic_status(text.cut(start, end))
-    ranges = lexer.items(shell.script.flat, start, end)
-    return conditions.single([word for low, high in ranges for word in expand.words(text.cut(low, high), shell)], shell)
+        return shell.arithmetic_status(shell.script.text.cut(start, end))
+    return conditions.single([word for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
 
 
 def compound(shell: Evaluator, node: Node) -> Status:
@@ -126,8 +124,8 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
     values = node.fields("value")
     items: list[Word] | None = shell.state.args
     if any(child.type == "in" for child in node.children):
-        ranges = lexer.items(shell.script.flat, values[0].start_byte, values[-1].end_byte) if values else []
-        items = [word for start, end in ranges for word in expand.words(shell.script.text.cut(start, end), shell)]
+        raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
+        items = [word for raw in raws for word in raw.words(shell)]
     if body is None:
         return UNSURE
     if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 import tree_sitter
 import tree_sitter_bash
 
 from servelint import limits
+from servelint.shell import lexer
+from servelint.shell.conditions import Test
+from servelint.shell.expand import Raw
 from servelint.shell.lexer import neutral
 from servelint.shell.simple import Simple
 from servelint.shell.words import gaps
@@ -17,6 +21,8 @@ from servelint.text import EMPTY, Text
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # what may trip the grammar: an escape, a lone `$`, an expansion that is more than a name with a plain default
 _STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
+_KEPT_AT_MOST = 400
+"""Characters of a text whose tree is kept."""
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
@@ -37,7 +43,7 @@ class Node:
         self.background = False
         self._children: list[Node] | None = None
         self._parts: list[Node] | None = None
-        self._fields: dict[str, list[Node]] = {}
+        self._fields: dict[str, list[Node]] | None = None
 
     @property
     def has_error(self) -> bool:
@@ -62,10 +68,12 @@ class Node:
 
     def fields(self, name: str) -> list[Node]:
         """The children that have a name in the grammar."""
+        if self._fields is None:
+            self._fields = {}
         found = self._fields.get(name)
         if found is None:
-            known = {child._node.id: child for child in self.children}
-            found = self._fields[name] = [known[child.id] for child in self._node.children_by_field_name(name)]
+            named = self._node.children_by_field_name(name)
+            found = self._fields[name] = [child for child in self.children if child._node in named]
         return found
 
     def field(self, name: str) -> Node | None:
@@ -78,6 +86,21 @@ class Node:
         return (self._node.text or b"").decode()
 
 
+def _parsed(flat: str) -> Node:
+    if _STUMBLE.search(flat):
+        flat = neutral(flat)
+    if not flat.isascii():
+        # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
+        flat = _NOT_ASCII.sub("X", flat)
+    return Node(_PARSER.parse(flat.encode("ascii")).root_node)
+
+
+@lru_cache(maxsize=256)
+def _kept(flat: str) -> Node:
+    """The tree of a short text: of a substitution, of what follows `bash -c`."""
+    return _parsed(flat)
+
+
 class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
@@ -87,11 +110,13 @@ class Script:
     names: of the commands of a function that starts at an offset (servelint.shell.left_out)
     """
 
-    __slots__ = ("_simple", "elsewhere", "flat", "gaps", "names", "root", "text")
+    __slots__ = ("_raws", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
+        self._raws: dict[tuple[int, int], list[Raw]] = {}
         self._simple: dict[int, Simple] = {}
+        self._tests: dict[int, Test] = {}
         self.names: dict[int, list[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
@@ -102,15 +127,25 @@ class Script:
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.flat = flat
-        if _STUMBLE.search(flat):
-            flat = neutral(flat)
-        if not flat.isascii():
-            # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
-            flat = _NOT_ASCII.sub("X", flat)
-        self.root = Node(_PARSER.parse(flat.encode("ascii")).root_node)
+        self.root = _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
 
     def cut(self, node: Node) -> Text:
         return self.text.cut(node.start_byte, node.end_byte)
+
+    def test(self, start: int, end: int) -> Test:
+        """What stands between double brackets."""
+        found = self._tests.get(start)
+        if found is None:
+            found = self._tests[start] = Test(self.text.cut(start, end))
+        return found
+
+    def raws(self, start: int, end: int) -> list[Raw]:
+        """The words between two offsets, over line ends and comments."""
+        found = self._raws.get((start, end))
+        if found is None:
+            ranges = lexer.items(self.flat, start, end)
+            found = self._raws[start, end] = [Raw(self.text.cut(low, high)) for low, high in ranges]
+        return found
 
     def simple(self, start: int) -> Simple:
         """The simple command that starts at an offset."""

@@ -34,6 +34,7 @@ from servelint.text import Text, spend, unknown
 
 CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
+_TOUCHING = CHANGING | {"cp", "sudo", "tee"}
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
 
@@ -268,6 +269,8 @@ class Evaluator(Variables):
 
     def touch(self, words: list[Word], here: Text | None) -> None:
         """What a command does to files that are known."""
+        if words[0].text.flat not in _TOUCHING:
+            return
         shown = [word.shown for word in words]
         if shown[0] == "sudo":
             words, shown = words[1:], shown[1:]
