@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint import limits
+from servelint.shell.files import TOUCHING
 from servelint.shell.idle import PRINTING, tame
 from servelint.shell.simple import Assignment, Simple
 from servelint.shell.state import SUCCESS, UNSURE, Status
@@ -43,7 +44,7 @@ def uncalled(shell: Evaluator, name: str) -> bool:
 def _program(shell: Evaluator, name: str) -> Status | None:
     if name in PRINTING:
         return SUCCESS
-    if name not in shell.unheard:
+    if name not in shell.unheard or name in TOUCHING:
         return None
     shell.worked(STEPS + len(shell.state.exported) // VARIABLES_A_STEP)
     return UNSURE

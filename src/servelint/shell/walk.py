@@ -13,7 +13,7 @@ from functools import partial
 from servelint import limits
 from servelint.launch import Word
 from servelint.shell import assignments, builtins, commands, flow, left_out, outputs
-from servelint.shell.files import CHANGING, HERE, Files, Opened, file_key, is_shell, own
+from servelint.shell.files import CHANGING, HERE, TOUCHING, Files, Opened, file_key, is_shell, own
 from servelint.shell.invocation import Found, Invocation
 from servelint.shell.left_out import STEPS, VARIABLES_A_STEP
 from servelint.shell.scope import LENGTH_AT_MOST, Variables
@@ -34,7 +34,6 @@ from servelint.text import Text, spend, unknown
 
 CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
-_TOUCHING = CHANGING | {"cp", "sudo", "tee"}
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
 
@@ -269,7 +268,7 @@ class Evaluator(Variables):
 
     def touch(self, words: list[Word], here: Text | None) -> None:
         """What a command does to files that are known."""
-        if words[0].text.flat not in _TOUCHING:
+        if words[0].text.flat not in TOUCHING:
             return
         shown = [word.shown for word in words]
         if shown[0] == "sudo":
