@@ -152,7 +152,17 @@ class Text:
 
     @classmethod
     def join(cls, texts: Iterable[Text]) -> Text:
-        return cls([piece for text in texts for piece in text.pieces])
+        parts = list(texts)
+        new = cls.__new__(cls)
+        # their pieces have text; the rest is as __init__ has it
+        new.pieces = tuple([piece for text in parts for piece in text.pieces])
+        count = len(new.pieces)
+        METER.left -= count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count
+        if METER.left < 0:
+            raise TooMuchWork
+        new.flat = "".join([text.flat for text in parts])
+        new._starts = None
+        return new
 
     def __repr__(self) -> str:
         return f"Text({self.shown!r})"
@@ -200,10 +210,7 @@ class Text:
         if start >= end:
             return EMPTY
         if len(self.pieces) == 1:
-            piece = self.pieces[0].cut(start, end)
-            new = Text.__new__(Text)
-            new.pieces, new.flat, new._starts = (piece,), piece.text, None
-            return new
+            return self._cut_one(start, end)
         starts = self.starts
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
         parts = list(self.pieces[first : last + 1])
@@ -212,6 +219,24 @@ class Text:
         if start > starts[first]:
             parts[0] = parts[0].cut(start - starts[first], len(parts[0].text))
         return Text(parts)
+
+    def _cut_one(self, start: int, end: int) -> Text:
+        """A part of the only piece, as Piece.cut makes it: the most frequent thing of all that a check does."""
+        piece = self.pieces[0]
+        if piece.expression is not None:
+            return self
+        new = Text.__new__(Text)
+        part = Piece.__new__(Piece)
+        span = piece.span
+        part.text = new.flat = piece.text[start:end]
+        part.span = Span(span.source, span.start + start, span.start + end) if piece.verbatim and span is not None else span
+        part.verbatim = piece.verbatim
+        part.expression = part.shown = part.perhaps = None
+        part.assumed = piece.assumed
+        part.origin = piece.origin
+        new.pieces = (part,)
+        new._starts = None
+        return new
 
     def strip(self) -> Text:
         flat = self.flat
@@ -243,6 +268,8 @@ class Text:
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
         if len(self.pieces) == 1:
+            if start == 0 and end is None:
+                return self.pieces[0].span
             return self._span_of_one(start, end)
         low: Span | None = None
         stop = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.shell import evaluate
+from servelint.shell.walk import Evaluator
 from tests.running import Workspace
 
 LONG = "for i in 1 2 3 4 5 6 7 8; do for j in 1 2 3 4 5 6 7 8; do for k in 1 2 3 4 5 6 7 8; do :; x=$k; done; done; done\n"
@@ -14,13 +14,13 @@ LONG = "for i in 1 2 3 4 5 6 7 8; do for j in 1 2 3 4 5 6 7 8; do for k in 1 2 3
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The steps of each script that was followed."""
     taken: list[int] = []
-    real = evaluate.Evaluator.uncalled
+    real = Evaluator.uncalled
 
-    def uncalled(self: evaluate.Evaluator) -> None:
+    def uncalled(self: Evaluator) -> None:
         real(self)
         taken.append(self.steps)
 
-    monkeypatch.setattr(evaluate.Evaluator, "uncalled", uncalled)
+    monkeypatch.setattr(Evaluator, "uncalled", uncalled)
     return taken
 
 

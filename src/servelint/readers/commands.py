@@ -25,6 +25,8 @@ _OTHERS = frozenset((
     "mkdir", "mv", "pgrep", "pidof", "pkill", "printf", "ps", "rm", "rsync", "scp", "sed", "systemctl", "tail", "tee", "wget",
     "which", "yum",
 ))  # fmt: skip
+UNHEARD = _OTHERS - {"apt", "apt-get", "dnf", "yum"}
+"""Programs that start no engine and install none, whatever their words are."""
 _MANAGING = frozenset((
     "attach", "build", "compose", "cp", "images", "inspect", "kill", "logs", "network", "port", "ps", "pull", "push", "rename",
     "restart", "rm", "rmi", "start", "stats", "stop", "system", "tag", "top", "update", "volume", "wait",

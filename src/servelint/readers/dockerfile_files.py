@@ -11,8 +11,8 @@ from servelint.launch import Word
 from servelint.readers.dockerfile_lines import expand, replace, words
 from servelint.readers.dockerfile_stages import Stage, Step, array, option
 from servelint.readers.neighbours import Neighbours
-from servelint.shell.evaluate import Evaluator
 from servelint.shell.files import Files, Opened
+from servelint.shell.walk import Evaluator
 from servelint.source import Source
 from servelint.text import Piece, Text
 

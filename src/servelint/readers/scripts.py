@@ -86,7 +86,7 @@ def script_launches(
     args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
     """
     from servelint.readers import installs
-    from servelint.readers.commands import launches
+    from servelint.readers.commands import UNHEARD, launches
     from servelint.shell.evaluate import Budget, evaluate
     from servelint.shell.invocation import Invocation
 
@@ -120,7 +120,16 @@ def script_launches(
         return {}
 
     budget, place.budget = place.budget, place.budget or Budget()
-    scripts = evaluate(text, on_command, environment=environment, args=args, files=place.files, here=place.open, budget=budget)
+    scripts = evaluate(
+        text,
+        on_command,
+        environment=environment,
+        args=args,
+        files=place.files,
+        here=place.open,
+        budget=budget,
+        unheard=UNHEARD,
+    )
     for script in scripts:
         if not any(script is one for one in place.ran) and not limits.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: whoever does may set anything

@@ -5,64 +5,57 @@ from __future__ import annotations
 import re
 
 from servelint.launch import Word
-from servelint.shell import expand, lexer
 from servelint.shell.arithmetic import integer
+from servelint.shell.expand import Raw
+from servelint.shell.simple import Assignment, assignment_end
+from servelint.shell.simple import assignment as read
 from servelint.shell.state import SUCCESS, UNSET, Status, Value, unsure_items
 from servelint.shell.syntax import Node
 from servelint.text import EMPTY, Text, spend, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
 _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(.+)\])?", re.ASCII | re.DOTALL)
 _LOCAL = ("local", "declare", "typeset")
 
 
 def assignment(shell: Evaluator, node: Node) -> Status:
-    flat = shell.script.flat
-    target = ASSIGNMENT.match(flat, node.start_byte)
-    if target is not None:
-        end = lexer.word_end(flat, target.end())
-        if end == target.end() and flat.startswith("(", end):
-            end = min(lexer.matching(flat, end + 1, ")") + 1, len(flat))
-        name, value = assigned(shell, shell.script.text.cut(node.start_byte, end))
-        shell.set(name, value)
+    end = assignment_end(shell.script.flat, node.start_byte)
+    if end is not None:
+        made = read(shell.script.text.cut(node.start_byte, end))
+        shell.set(*(assigned(shell, made) if made is not None else ("", EMPTY)))
     return SUCCESS
 
 
-def assigned(shell: Evaluator, raw: Text) -> tuple[str, Value]:
+def assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     """The name and the value of an assignment; `name[k]=v` gives the whole changed array."""
-    target = ASSIGNMENT.match(raw.flat)
-    if target is None:
-        return "", EMPTY
-    name, index, operator = shell.resolved(target.group(1)), target.group(2), target.group(3)
-    value = raw.cut(target.end())
+    name = shell.resolved(made.name)
     before = shell.state.variables.get(name)
-    if index is not None:
-        return name, _item(shell, name, raw.cut(target.start(2), target.end(2)), value, operator == "+=")
-    if value.flat[:1] == "(":
-        return name, _array(shell, name, value, before if operator == "+=" else None, isinstance(before, dict))
-    text = expand.value(value, shell)
-    if operator == "=":
+    if made.index is not None:
+        return name, _item(shell, name, made.index, made.value, made.adds)
+    if made.array:
+        return name, _array(shell, name, made, before if made.adds else None, isinstance(before, dict))
+    text = made.value.value(shell)
+    if not made.adds:
         before = EMPTY if isinstance(before, Text) or before is None else before
     if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
         return name, unsure_items(name)
     if isinstance(before, list):
         # without an index, an array's first item is meant
-        first = Text.join((before[0].text, text)) if before and operator == "+=" else text
+        first = Text.join((before[0].text, text)) if before and made.adds else text
         return name, [Word(first), *before[1:]]
     if isinstance(before, Text):
         return name, Text.join((before, text))
     return name, Text.join((Text((unknown("${" + name + "}", text.span(), shown=""),)), text))
 
 
-def _item(shell: Evaluator, name: str, index: Text, raw: Text, append: bool) -> Value:
+def _item(shell: Evaluator, name: str, index: Text, raw: Raw, append: bool) -> Value:
     """The array after `name[index]=raw`; unknown where it would have gaps."""
     before = shell.state.variables.get(name)
     old = (shell.item(name, index) or Text((unknown("${" + name + "}", None),))) if append else EMPTY
-    text = Text.join((old, expand.value(raw, shell)))
+    text = Text.join((old, raw.value(shell)))
     if isinstance(before, dict):
         key = shell.expand(index, True).value
         return unsure_items(name) if key is None else {**before, key: text}
@@ -73,20 +66,18 @@ def _item(shell: Evaluator, name: str, index: Text, raw: Text, append: bool) -> 
     return [*items[:at], Word(text), *items[at + 1 :]]
 
 
-def _array(shell: Evaluator, name: str, raw: Text, before: Value | None, associative: bool) -> Value:
+def _array(shell: Evaluator, name: str, made: Assignment, before: Value | None, associative: bool) -> Value:
     """The array that `(...)` makes; before: what `+=` adds to."""
     items: list[Word] = list(before) if isinstance(before, list) else []
     if isinstance(before, Text) and before is not UNSET:
         items = [Word(before)]
     table: dict[str, Text] = dict(before) if isinstance(before, dict) else {}
     sure = True
-    for start, end in lexer.items(raw.flat, 1, len(raw.flat) - raw.flat.endswith(")")):
-        word = raw.cut(start, end)
-        index, sign, _ = word.flat.partition("]=")
-        if not (sign and index.startswith("[")):
-            items += expand.words(word, shell)
+    for key, raw in made.items:
+        if key is None:
+            items += raw.words(shell)
             continue
-        key, value = word.cut(1, len(index)), expand.value(word.cut(len(index) + 2), shell)
+        value = raw.value(shell)
         if associative:
             known = shell.expand(key, True).value
             sure = sure and known is not None
@@ -103,26 +94,24 @@ def _array(shell: Evaluator, name: str, raw: Text, before: Value | None, associa
 
 def declaration(shell: Evaluator, node: Node) -> Status:
     """`export`, `declare`, `typeset`, `local`, `readonly`."""
-    flat, text = shell.script.flat, shell.script.text
-    ranges = lexer.command(flat, node.start_byte).words
-    keyword = flat[slice(*ranges[0])] if ranges else ""
+    found = shell.script.simple(node.start_byte)
+    keyword = found.all_words[0].text.flat if found.all_words else ""
     flags = ""
-    for start, end in ranges[1:]:
-        if ASSIGNMENT.match(flat, start, end):
-            _declare(shell, keyword, flags, text.cut(start, end))
+    for declared in found.declared:
+        if isinstance(declared, Assignment):
+            _declare(shell, keyword, flags, declared.name, declared)
             continue
-        for word in expand.words(text.cut(start, end), shell):
+        for word in declared.words(shell):
             if word.shown[:1] in ("-", "+"):
                 flags += word.shown
             elif _NAME.match(word.text.flat):
-                _declare(shell, keyword, flags, word.text, quoted=True)
+                made = read(word.text)
+                _declare(shell, keyword, flags, made.name if made is not None else word.text.flat, made, quoted=True)
     return SUCCESS
 
 
-def _declare(shell: Evaluator, keyword: str, flags: str, raw: Text, quoted: bool = False) -> None:
+def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assignment | None, quoted: bool = False) -> None:
     """One name of a declaration, with or without a value. quoted: the value is expanded already (`export "A=$B"`)."""
-    target = ASSIGNMENT.match(raw.flat)
-    name = target.group(1) if target is not None else raw.flat
     if not name.isidentifier() or "f" in flags or "p" in flags:
         return
     state = shell.state
@@ -132,8 +121,9 @@ def _declare(shell: Evaluator, keyword: str, flags: str, raw: Text, quoted: bool
         shell.local_names.add(name)
         state.aliases = {alias: target for alias, target in state.aliases.items() if alias != name}
     if "n" in flags and keyword != "export":
-        value = raw.cut(target.end()) if target is not None else EMPTY
-        known = (value if quoted else expand.value(value, shell)).value
+        known: str | None = ""
+        if target is not None:
+            known = (target.value.text if quoted else target.value.value(shell)).value
         state.aliases = {**state.aliases, name: known or ""}
         return
     if "A" in flags and not isinstance(state.variables.get(name), dict):
@@ -144,9 +134,9 @@ def _declare(shell: Evaluator, keyword: str, flags: str, raw: Text, quoted: bool
         state.typed |= {name}
     if target is not None:
         if quoted:
-            shell.set(name, raw.cut(target.end()))
+            shell.set(name, target.value.text)
         else:
-            shell.set(*assigned(shell, raw))
+            shell.set(*assigned(shell, target))
     if keyword == "export" and "n" in flags:
         state.exported -= {name}
     elif keyword == "export" or "x" in flags:
@@ -156,11 +146,10 @@ def _declare(shell: Evaluator, keyword: str, flags: str, raw: Text, quoted: bool
 
 
 def unset(shell: Evaluator, node: Node) -> Status:
-    found = lexer.command(shell.script.flat, node.start_byte).words
-    words = [word for start, end in found[1:] for word in expand.words(shell.script.text.cut(start, end), shell)]
+    words = [word for raw in shell.script.simple(node.start_byte).all_words[1:] for word in raw.words(shell)]
     if any(word.shown.startswith("-") and "f" in word.shown for word in words):
         for word in words:
-            shell.state.functions.pop(word.shown, None)
+            shell.state.own_functions().pop(word.shown, None)
         return SUCCESS
     for word in words:
         match = _NAME.fullmatch(word.text.flat)

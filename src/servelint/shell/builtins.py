@@ -5,6 +5,7 @@ from __future__ import annotations
 from servelint.launch import Word
 from servelint.shell import conditions, outputs, patterns, reading
 from servelint.shell.arithmetic import integer
+from servelint.shell.idle import SILENT
 from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, FAILURE, RETURN, SUCCESS, UNSURE, Status
 from servelint.shell.syntax import Script
 from servelint.source import Span
@@ -12,25 +13,8 @@ from servelint.text import HOLE, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
-_SILENT = frozenset(
-    [
-        "alias",
-        "disown",
-        "echo",
-        "hash",
-        "pwd",
-        "sleep",
-        "shopt",
-        "times",
-        "trap",
-        "type",
-        "ulimit",
-        "umask",
-        "wait",
-    ]
-)
 _CONTROL = {"exit": EXIT, "return": RETURN}
 _LOOP = {"break": BREAK, "continue": CONTINUE}
 _EVALUATED_AT_MOST = 20_000
@@ -40,8 +24,6 @@ def run(
     shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None
 ) -> Status | None:
     """Do what a builtin does to the state. None if the command is no builtin."""
-    if name in (":", "true"):
-        return SUCCESS
     if name == "false":
         return FAILURE
     if name in _CONTROL:
@@ -51,7 +33,7 @@ def run(
             count = integer(words[1].value or "") if len(words) > 1 else 1
             shell.state.control, shell.state.levels = _LOOP[name], min(max(count or 1, 1), shell.loops)
         return SUCCESS
-    if name in _SILENT:
+    if name in SILENT:
         return SUCCESS
     if name in ("test", "["):
         return conditions.single(words[1:] if name == "test" else words[1:-1], shell)

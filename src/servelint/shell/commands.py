@@ -6,42 +6,40 @@ import re
 
 from servelint import limits
 from servelint.launch import Word
-from servelint.shell import expand, lexer, outputs
-from servelint.shell.assignments import ASSIGNMENT, assigned
+from servelint.shell import expand, idle, left_out, outputs
+from servelint.shell.assignments import assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
-from servelint.shell.syntax import Node, name_of, parts
+from servelint.shell.syntax import Node
 from servelint.shell.words import nothing
-from servelint.text import Text
+from servelint.text import EMPTY, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
-_AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
-_WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))
 _WORDS_A_STEP = 10
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
 def redirected(shell: Evaluator, node: Node) -> Status:
-    body = node.child_by_field_name("body")
+    body = node.field("body")
     here: Text | None = None
     after: list[Node] = []
     likely = True
     simple = body is None or body.type == "command"
-    for redirect in node.children_by_field_name("redirect"):
+    for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
             here = heredoc(shell, redirect)
-            # what follows `<<EOF` on its line (`| vllm serve`, `&& ...`) hangs on the redirection
-            after += [child for child in parts(redirect) if child.type in _AFTER_HEREDOC]
+            after += [child for child in redirect.parts if child.type in left_out.AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
-            target = redirect.child_by_field_name("destination")
-            if target is not None and redirect.children[0].type in (">", ">>", "&>", ">|"):
-                shell.write(expand.value(shell.script.cut(target), shell), None)
+            target = redirect.field("destination")
+            path = shell.script.cut(target) if target is not None else EMPTY
+            if path.flat not in ("", idle.NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
+                shell.write(expand.value(path, shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
-        pipe(shell, outputs.printed_by(shell, node, here) if simple else None, parts(after[0]))
+        pipe(shell, outputs.printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
     return status
@@ -70,7 +68,7 @@ def heredoc(shell: Evaluator, redirect: Node) -> Text | None:
     raw = shell.script.cut(body)
     if redirect.children[0].type == "<<-":
         raw = _without_tabs(raw)
-    return raw if name_of(start)[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
+    return raw if start.text[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
 
 
 def _without_tabs(raw: Text) -> Text:
@@ -86,7 +84,7 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
     status, end = _simple(shell, node.start_byte, here)
     while end is not None and node.type == "command":
         # the grammar takes the line after several assignments (`A=1 B=2`) for their command
-        following = next((child.start_byte for child in parts(node) if child.start_byte > end), None)
+        following = next((child.start_byte for child in node.parts if child.start_byte > end), None)
         if following is None:
             break
         status, end = _simple(shell, following, here)
@@ -96,35 +94,42 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
 def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
-    found = shell.script.command(start)
-    ranges = list(found.words)
-    last = start
+    found = shell.script.simple(start)
+    shape = found.shape
+    if shape.idle is not None:
+        status = left_out.passed_by(shell, found)
+        if status is not None:
+            return status, None
+    if shape.cut:
+        limits.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
-    while ranges and ASSIGNMENT.match(flat, *ranges[0]):
-        name, value = assigned(shell, shell.script.word(ranges.pop(0)))
+    for assignment in found.assignments:
+        name, value = assigned(shell, assignment)
         values[name] = value
-    for low, high in found.strings:
-        here = Text.join((expand.value(text.cut(low, high), shell), Text.of("\n")))
+    for string in found.strings:
+        here = Text.join((string.value(shell), Text.of("\n")))
     words: list[Word] = []
     empty = shell.script.gaps
-    for low, high in ranges:
-        # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
-        words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
-        words += expand.words(shell.script.word((low, high)), shell)
-        last = high
+    last = start
+    for index, word in enumerate(found.words):
+        if empty:
+            # in a text that is evaluated (`eval "$CMD"`) what was empty there has left only blanks
+            low, high = found.ranges[index]
+            words += [nothing() for at in empty if words and flat[at - 1 : at].isspace() and at < low and at > last]
+            last = high
+        words += word.words(shell)
         if len(words) > limits.WORDS.most:
-            limits.WORDS.reached(text.extent(start, high))
+            limits.WORDS.reached(text.extent(start, found.ranges[index][1]))
             return UNSURE, None
     shell.worked(len(words) // _WORDS_A_STEP)
-    for operator, (low, high) in found.files:
-        if operator in _WRITES:
+    for operator, path in found.files:
+        if idle.writes(operator, path.text.flat):
             written = outputs.printed(shell, words, here) if words else Text(())
-            shell.write(expand.value(text.cut(low, high), shell), written, operator.endswith(">>"))
+            shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
-        after = lexer.lost(flat, found.end)
-        shell.lost = text.extent(*after) if after is not None else None
-        return shell.invoke(words, inline, text.extent(start, found.words[-1][1]), here), None
+        shell.lost = found.lost
+        return shell.invoke(words, inline, found.site, here), None
     for name, value in values.items():
         shell.set(name, value)
-    return (UNSURE, None) if ranges else (SUCCESS, found.end)
+    return (UNSURE, None) if found.words else (SUCCESS, found.end)

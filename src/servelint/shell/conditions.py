@@ -7,6 +7,7 @@ import re
 
 from servelint.launch import Word
 from servelint.shell import arithmetic, patterns
+from servelint.shell.expand import Raw
 from servelint.shell.lexer import step, word_end
 from servelint.shell.state import Status
 from servelint.text import HOLE, Text
@@ -37,22 +38,71 @@ class _NotRead(Exception):
     pass
 
 
-def double(raw: Text, scope: Scope) -> Status:
-    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern."""
-    try:
-        parser = _Parser(raw, scope)
-        status = parser.either()
-        return status if parser.at_end() else _UNSURE
-    except _NotRead:
-        return _UNSURE
+class Test:
+    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern. Read once, and asked as often as it is come to."""
+
+    __slots__ = ("_leaves", "_whole")
+
+    def __init__(self, raw: Text) -> None:
+        parser = _Parser(raw)
+        self._leaves = parser.leaves
+        self._whole: _Tree | None
+        try:
+            self._whole = parser.either()
+            if not parser.at_end():
+                self._whole = None
+        except _NotRead:
+            self._whole = None
+
+    def status(self, scope: Scope) -> Status:
+        statuses = [leaf.status(scope) for leaf in self._leaves]
+        return _combined(self._whole, statuses) if self._whole is not None else _UNSURE
+
+
+_Tree = int | tuple[str, "_Tree", "_Tree"]
+"""The index of a test, or what combines two; `!` has the same one twice."""
+
+
+def _combined(tree: _Tree, statuses: list[Status]) -> Status:
+    if isinstance(tree, int):
+        return statuses[tree]
+    operator, one, other = tree
+    left = _combined(one, statuses)
+    if operator == "!":
+        return left.negated()
+    return (both if operator == "&&" else either)(left, _combined(other, statuses))
+
+
+class _Leaf:
+    """One test: an operator, its only operand or its left one, and its right one."""
+
+    __slots__ = ("left", "operator", "right")
+
+    def __init__(self, operator: str, left: Text, right: Text | None = None) -> None:
+        self.operator = operator
+        self.left = Raw(left)
+        self.right = Raw(right) if right is not None else None
+
+    def status(self, scope: Scope) -> Status:
+        operator, left = self.operator, self.left.value(scope)
+        if self.right is None:
+            return unary(operator, left, scope)
+        if operator in _NUMERIC:
+            return numeric(operator, _number(left, scope), _number(self.right.value(scope), scope))
+        return compare(operator, left, scope.pattern(self.right.text))
+
+
+def _number(text: Text, scope: Scope) -> Text:
+    """An operand of -eq and the like is arithmetic inside of double brackets."""
+    return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else scope.arithmetic(text, text)
 
 
 class _Parser:
-    def __init__(self, raw: Text, scope: Scope) -> None:
+    def __init__(self, raw: Text) -> None:
         self.raw = raw
         self.flat = raw.flat
-        self.scope = scope
         self.at = 0
+        self.leaves: list[_Leaf] = []
 
     def take(self, *tokens: str) -> bool:
         match = _TOKEN.match(self.flat, self.at)
@@ -73,47 +123,50 @@ class _Parser:
             raise _NotRead
         return self.raw.cut(start, self.at)
 
-    def either(self) -> Status:
-        status = self.both()
+    def either(self) -> _Tree:
+        tree = self.both()
         while self.take("||"):
-            status = either(status, self.both())
-        return status
+            tree = ("||", tree, self.both())
+        return tree
 
-    def both(self) -> Status:
-        status = self.one()
+    def both(self) -> _Tree:
+        tree = self.one()
         while self.take("&&"):
-            status = both(status, self.one())
-        return status
+            tree = ("&&", tree, self.one())
+        return tree
 
-    def one(self) -> Status:
+    def one(self) -> _Tree:
         if self.take("!"):
-            return self.one().negated()
+            inner = self.one()
+            return ("!", inner, inner)
         if self.take("("):
-            status = self.either()
+            tree = self.either()
             if not self.take(")"):
                 raise _NotRead
-            return status
+            return tree
         word = self.word()
         start = self.at
         if self.take("<", ">"):
             operator = self.flat[start : self.at].strip()
         elif self.at_end() or self.take("&&", "||", ")"):
             self.at = start
-            return unary("-n", self.scope.expand(word, False), self.scope)
+            return self.leaf("-n", word)
         elif _UNARY.fullmatch(word.flat):
-            return unary(word.flat, self.scope.expand(self.word(), False), self.scope)
+            return self.leaf(word.flat, self.word())
         else:
             operator = self.word().flat
         if operator not in _BINARY:
             raise _NotRead
-        left, right = self.scope.expand(word, False), self.word(regex=operator == "=~")
-        if operator in _NUMERIC:
-            return numeric(operator, self._number(left), self._number(self.scope.expand(right, False)))
-        return compare(operator, left, self.scope.pattern(right))
+        try:
+            right = self.word(regex=operator == "=~")
+        except _NotRead:
+            self.leaf("-n", word)  # a shell has expanded it by then
+            raise
+        return self.leaf(operator, word, right)
 
-    def _number(self, text: Text) -> Text:
-        """An operand of -eq and the like is arithmetic inside of double brackets."""
-        return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else self.scope.arithmetic(text, text)
+    def leaf(self, operator: str, left: Text, right: Text | None = None) -> int:
+        self.leaves.append(_Leaf(operator, left, right))
+        return len(self.leaves) - 1
 
 
 def _regex_end(flat: str, at: int) -> int:

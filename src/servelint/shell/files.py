@@ -28,6 +28,9 @@ _HERE = "<\ufdd1.>/"
 CHANGING = frozenset(("sed", "yq", "perl", "mv", "rm", "truncate", "patch", "python", "python3", "install"))
 """Programs after which a file that they are given may hold something else."""
 
+TOUCHING = CHANGING | {"cp", "sudo", "tee"}
+"""All programs that are followed to the files that they are given."""
+
 
 def is_shell(path: str, text: str) -> bool:
     """Whether a file is a shell script, by its name or by its first line."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.launch import Word
-from servelint.shell import builtins, commands, conditions, expand, lexer
+from servelint.shell import builtins, commands, conditions
 from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
-from servelint.shell.syntax import Node, name_of, parts
+from servelint.shell.syntax import Node
 from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
     from servelint.shell.invocation import Invocation
+    from servelint.shell.walk import Evaluator
 
 _ITERATIONS_AT_MOST = 16
 
@@ -36,7 +36,7 @@ def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
 
 
 def pipeline(shell: Evaluator, node: Node) -> Status:
-    return commands.pipe(shell, None, parts(node))
+    return commands.pipe(shell, None, node.parts)
 
 
 def negated(shell: Evaluator, node: Node) -> Status:
@@ -46,14 +46,12 @@ def negated(shell: Evaluator, node: Node) -> Status:
 def test(shell: Evaluator, node: Node) -> Status:
     """`[[ ... ]]`, `[ ... ]` and, as some trees have it, `(( ... ))`."""
     opening = node.children[0].type
-    start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text or b"")
-    text = shell.script.text
+    start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text)
     if opening == "[[":
-        return conditions.double(text.cut(start, end), shell)
+        return shell.script.test(start, end).status(shell)
     if opening == "((":
-        return shell.arithmetic_status(text.cut(start, end))
-    ranges = lexer.items(shell.script.flat, start, end)
-    return conditions.single([word for low, high in ranges for word in expand.words(text.cut(low, high), shell)], shell)
+        return shell.arithmetic_status(shell.script.text.cut(start, end))
+    return conditions.single([word for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
 
 
 def compound(shell: Evaluator, node: Node) -> Status:
@@ -63,7 +61,7 @@ def compound(shell: Evaluator, node: Node) -> Status:
 
 def both_or_either(shell: Evaluator, node: Node) -> Status:
     """`a && b`, `a || b`."""
-    sides = parts(node)
+    sides = node.parts
     status = shell.visit(sides[0]) if sides else UNSURE
     if len(sides) < 2 or shell.state.control is not None:
         return status
@@ -83,7 +81,7 @@ def if_statement(shell: Evaluator, node: Node) -> Status:
 def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
     """An `if` or `elif` with the clauses after it."""
     then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
-    named = [child for child in parts(node) if child.type not in ("elif_clause", "else_clause")]
+    named = [child for child in node.parts if child.type not in ("elif_clause", "else_clause")]
     status = shell.each([child for child in named if child.start_byte < then])
 
     def otherwise() -> None:
@@ -96,7 +94,7 @@ def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
 
 
 def case_statement(shell: Evaluator, node: Node) -> Status:
-    value_node = node.child_by_field_name("value")
+    value_node = node.field("value")
     subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
     case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
     return UNSURE
@@ -107,10 +105,10 @@ def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool =
     if not items:
         return
     item, rest = items[0], items[1:]
-    values = item.children_by_field_name("value")
+    values = item.fields("value")
     status = SUCCESS if falls else builtins.matches(subject, [shell.script.cut(part) for part in values], shell)
     starts = {part.start_byte for part in values}
-    body = [child for child in parts(item) if child.start_byte not in starts]
+    body = [child for child in item.parts if child.start_byte not in starts]
     end = item.children[-1].type
 
     def chosen() -> None:
@@ -122,12 +120,12 @@ def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool =
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
-    name, body = name_of(node.child_by_field_name("variable")), node.child_by_field_name("body")
-    values = node.children_by_field_name("value")
+    name, body = _name(node.field("variable")), node.field("body")
+    values = node.fields("value")
     items: list[Word] | None = shell.state.args
     if any(child.type == "in" for child in node.children):
-        ranges = lexer.items(shell.script.flat, values[0].start_byte, values[-1].end_byte) if values else []
-        items = [word for start, end in ranges for word in expand.words(shell.script.text.cut(start, end), shell)]
+        raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
+        items = [word for raw in raws for word in raw.words(shell)]
     if body is None:
         return UNSURE
     if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):
@@ -164,8 +162,8 @@ def iteration(shell: Evaluator, body: Node) -> bool:
 
 def loop(shell: Evaluator, node: Node) -> Status:
     """`while` and `until`: followed for as long as the condition is known to hold."""
-    body = node.child_by_field_name("body")
-    tests = [test for test in node.children_by_field_name("condition") if test.is_named]
+    body = node.field("body")
+    tests = [test for test in node.fields("condition") if test.is_named]
     until = node.children[0].type == "until"
 
     def condition() -> Status:
@@ -179,7 +177,7 @@ def loop(shell: Evaluator, node: Node) -> Status:
 
 def counting_loop(shell: Evaluator, node: Node) -> Status:
     """`for ((start; condition; step))`."""
-    body = node.child_by_field_name("body")
+    body = node.field("body")
     head = next((child for child in node.children if child.type == "(("), None)
     end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
     if body is None or head is None:
@@ -238,10 +236,14 @@ def _unchanged(before: State, after: State) -> bool:
 
 
 def function_definition(shell: Evaluator, node: Node) -> Status:
-    name, body = name_of(node.child_by_field_name("name")), node.child_by_field_name("body")
+    name, body = _name(node.field("name")), node.field("body")
     if body is not None:
-        shell.state.functions[name] = (shell.script, body)
+        shell.state.own_functions()[name] = (shell.script, body)
     return SUCCESS
+
+
+def _name(node: Node | None) -> str:
+    return node.text if node is not None else ""
 
 
 def _nothing_found(ran: Invocation) -> None:

@@ -29,13 +29,14 @@ class Command:
     """A simple command: its words, the words of its here-strings, its redirections and its end.
 
     files: the operator (`>`, `>>`, `<`, `2>`) of each redirection and the word that names its file
-    cut:   it has more words than are read
+    cut:   it has more words than are read;  open: it ends before a quote or a bracket that is never closed
     """
 
-    __slots__ = ("cut", "end", "files", "strings", "words")
+    __slots__ = ("cut", "end", "files", "open", "strings", "words")
 
     def __init__(self) -> None:
         self.cut = False
+        self.open = False
         self.end = 0
         self.words: list[Range] = []
         self.strings: list[Range] = []
@@ -70,7 +71,8 @@ def command(flat: str, at: int) -> Command:
         if flat[end - 1 : end + 1] == "=(":
             end = matching(flat, end + 1, ")") + 1
         if end > len(flat):
-            break  # never closed: no shell runs it
+            found.open = True
+            break  # no shell runs it
         found.words.append((at, end))
         at = end
         if len(found.words) > most:

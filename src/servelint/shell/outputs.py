@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.launch import Word
-from servelint.shell import commands, expand, lexer
+from servelint.shell import commands
 from servelint.shell.arithmetic import integer
 from servelint.shell.files import HERE, is_own, own
 from servelint.shell.syntax import Node, Script
@@ -13,7 +13,7 @@ from servelint.text import EMPTY, Piece, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _ECHO_OPTION = re.compile(r"-[neE]+")
@@ -46,7 +46,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
         return _folder(shell, node)
     here: Text | None = None
     if node.type == "redirected_statement":
-        redirects, body = node.children_by_field_name("redirect"), node.child_by_field_name("body")
+        redirects, body = node.fields("redirect"), node.field("body")
         if len(redirects) != 1:
             return None
         if redirects[0].type == "heredoc_redirect":
@@ -58,20 +58,19 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
         node = body if body is not None else node
     if node.type not in ("command", "redirected_statement", "file_redirect"):
         return None
-    found = lexer.command(shell.script.flat, node.start_byte)
-    text = shell.script.text
-    for start, end in found.strings:
-        here = Text.join((expand.value(text.cut(start, end), shell), _LINE_END))
+    found = shell.script.simple(node.start_byte)
+    for string in found.strings:
+        here = Text.join((string.value(shell), _LINE_END))
     read: Text | None = None
-    for operator, (start, end) in found.files:
+    for operator, path in found.files:
         if operator in ("2>", "2>>"):
             continue
         if operator != "<" or read is not None:
             return None
-        read = shell.content(expand.value(text.cut(start, end), shell))
+        read = shell.content(path.value(shell))
         if read is None:
             return None
-    words = [word for start, end in found.words for word in expand.words(text.cut(start, end), shell)]
+    words = [word for raw in found.all_words for word in raw.words(shell)]
     if not words:
         return read  # `$(<file)`
     return printed(shell, words, here if read is None else read)
@@ -82,11 +81,7 @@ def _folder(shell: Evaluator, node: Node) -> Text | None:
     commands_ = [child for child in node.children if child.is_named]
     if len(commands_) != 2 or not any(child.type == "&&" for child in node.children):
         return None
-    texts: list[list[Text]] = []
-    for child in commands_:
-        found = lexer.command(shell.script.flat, child.start_byte)
-        texts.append([expand.value(shell.script.text.cut(start, end), shell) for start, end in found.words])
-    first, second = texts
+    first, second = [[raw.value(shell) for raw in shell.script.simple(child.start_byte).all_words] for child in commands_]
     first = [text for text in first if text.flat not in ("--", "-P")]
     if len(first) != 2 or first[0].flat != "cd" or [text.flat for text in second][:1] != ["pwd"]:
         return None
@@ -97,13 +92,12 @@ def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
     """What a command prints, given what it reads; None if that is not known."""
     if node.type != "command" and (node.type != "redirected_statement" or here is None):
         return _output(shell, node) if node.type == "redirected_statement" else None
-    found = lexer.command(shell.script.flat, node.start_byte)
+    found = shell.script.simple(node.start_byte)
     if any(operator[:1] != "2" for operator, _ in found.files):
         return None
-    text = shell.script.text
-    for start, end in found.strings:
-        here = Text.join((expand.value(text.cut(start, end), shell), _LINE_END))
-    words = [word for start, end in found.words for word in expand.words(text.cut(start, end), shell)]
+    for string in found.strings:
+        here = Text.join((string.value(shell), _LINE_END))
+    words = [word for raw in found.all_words for word in raw.words(shell)]
     if words and words[0].value == "tee":
         return here
     return printed(shell, words, here) if words else None

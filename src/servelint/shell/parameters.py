@@ -73,31 +73,60 @@ class Operand:
         self.assumed = assumed
 
 
-def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool) -> Text | list[Word] | Operand:
+class Written:
+    """What stands between the braces of an expansion, as far as its characters tell.
+
+    name:     of the parameter, "" if it is none;  prefix: `!`, `#` or "";  index: of an array's item, None if none is written
+    at:       where the index starts;  rest: what follows the parameter
+    operator: `:-`, `##`, ... "" if there is none, or none that is read here;  operand: where what follows it starts
+    plain:    a name and nothing else, of one value;  defaults: a name and a default for it
+    """
+
+    __slots__ = ("at", "defaults", "flat", "index", "name", "operand", "operator", "plain", "prefix", "rest")
+
+    def __init__(self, flat: str) -> None:
+        self.flat = flat
+        match = _PARAMETER.match(flat)
+        if match is None or (match.group(1) == "#" and match.end() < len(flat) and not match.group(3)):
+            match = _SPECIAL.match(flat)
+        self.prefix: str
+        self.name: str
+        self.index: str | None
+        self.prefix, self.name, self.index = match.groups() if match is not None else ("", "", None)
+        self.at = match.start(3) if match is not None else 0
+        self.rest = match.end() if match is not None else 0
+        operator = _OPERATOR.match(flat, self.rest) if match is not None else None
+        self.operator = operator.group() if operator is not None else ""
+        self.operand = operator.end() if operator is not None else self.rest
+        one = bool(self.name) and not self.prefix and not self.index and self.name not in ("@", "*")
+        self.plain = one and self.rest == len(flat)
+        self.defaults = one and self.operator in (":-", "-")
+
+
+def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Written) -> Text | list[Word] | Operand:
     """The value of `${inner}`; several words for `@` and arrays. `whole` is the expansion as written."""
-    flat = inner.flat
-    match = _PARAMETER.match(flat)
-    if match is None or (match.group(1) == "#" and match.end() < len(flat) and not match.group(3)):
-        match = _SPECIAL.match(flat)
-        if match is None:
-            return _unknown(whole)
-    prefix, name, index = match.groups()
-    rest = inner.cut(match.end())
-    if prefix == "!":
-        return _indirect(name, index, rest, whole, scope, quoted)
+    name, index = written.name, written.index
+    if not name:
+        return _unknown(whole)
+    if written.prefix == "!":
+        return _indirect(name, index, inner.cut(written.rest), whole, scope, quoted)
     if name in ("@", "*") or index in ("@", "*"):
-        return _list(name, prefix, rest, whole, scope)
-    known = scope.item(name, inner.cut(match.start(3), match.end(3))) if index else scope.variable(name)
-    if prefix == "#":
+        return _list(name, written.prefix, inner.cut(written.rest), whole, scope)
+    known = scope.item(name, inner.cut(written.at, written.at + len(index))) if index else scope.variable(name)
+    if written.prefix == "#":
         if known is None or known.value is None:
             return _unknown(whole)
         return Text((Piece(str(len(known.flat)), whole.span(), assumed=known.assumed),))
-    if not rest.flat:
+    if written.rest == len(written.flat):
         return _unknown(whole, name) if known is None else known
-    operator = _OPERATOR.match(rest.flat)
-    if operator is None:
+    if not written.operator:
         return _unknown(whole)
-    return _operate(operator.group(), rest.cut(operator.end()), known, (name, index), whole, scope, quoted)
+    return _operate(written.operator, inner.cut(written.operand), known, (name, index), whole, scope, quoted)
+
+
+def given(operator: str, known: Text) -> bool:
+    """Whether a value makes a default superfluous."""
+    return known is not UNSET and not (operator[0] == ":" and known.value == "")
 
 
 def _operate(
@@ -109,11 +138,11 @@ def _operate(
     scope: Scope,
     quoted: bool,
 ) -> Text | Operand:
-    given = known is not None and known is not UNSET and not (operator[0] == ":" and known.value == "")
+    there = known is not None and given(operator, known)
     if operator in (":-", "-"):
-        return known if known is not None and given else Operand(operand, True)
+        return known if known is not None and there else Operand(operand, True)
     if operator in (":=", "="):
-        if known is not None and given:
+        if known is not None and there:
             return known
         default = scope.expand(operand, quoted).softened()
         if not default.pieces:
@@ -123,7 +152,7 @@ def _operate(
     if operator in (":+", "+"):
         if known is None:
             return Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
-        return Operand(operand, False) if given else EMPTY
+        return Operand(operand, False) if there else EMPTY
     if known is None:
         return _unknown(whole, target[0] if operator in (":?", "?") else None)
     return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
@@ -237,7 +266,8 @@ def _indirect(name: str, index: str | None, rest: Text, whole: Text, scope: Scop
     target = scope.variable(name)
     if index is not None or target is None or _REFERENCE.fullmatch(target.flat) is None or rest.flat in ("@", "*"):
         return _unknown(whole)
-    return evaluate(Text.join((Text.of(target.flat), rest)), whole, scope, quoted)
+    inner = Text.join((Text.of(target.flat), rest))
+    return evaluate(inner, whole, scope, quoted, Written(inner.flat))
 
 
 def _unknown(whole: Text, name: str | None = None) -> Text:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from servelint.launch import Word
-from servelint.shell import expand
+from servelint.shell.fields import fields_of
 from servelint.shell.state import unsure_items
 from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.evaluate import Evaluator
+    from servelint.shell.walk import Evaluator
 
 _WHITE = " \t\n"
 
@@ -42,7 +42,7 @@ def read(shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text]
     separators = inline["IFS"].value if "IFS" in inline else shell.separators()
     line = _line(options, here) if separators is not None else None
     if array:
-        fields = expand.fields_of(line, separators) if line is not None else unsure_items(array)
+        fields = fields_of(line, separators) if line is not None else unsure_items(array)
         shell.set(shell.resolved(array), fields)
         return
     names = options.names or ["REPLY"]

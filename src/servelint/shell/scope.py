@@ -50,6 +50,10 @@ class Variables:
         return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
 
     def variable(self, name: str) -> Text | None:
+        if not self.state.aliases and name.isidentifier():
+            value = self.state.variables.get(name)
+            if isinstance(value, Text):
+                return value
         if name.isdecimal():
             name = name.lstrip("0") or "0"  # `${01}` is `$1`
         if name == "0":

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from servelint.launch import ReleaseClaim, Word
 from servelint.shell.files import HERE, Files
-from servelint.shell.syntax import Node, Script
 from servelint.text import EMPTY, Text, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.syntax import Node, Script
 
 Value = Text | list[Word] | dict[str, Text]
 """A scalar, an array, or an associative array."""
@@ -51,6 +54,7 @@ class State:
     aliases: name references (`declare -n`) and the variables that they stand for
     doubtful: exported in one branch only
     typed:   variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`)
+    shares:  another state has the same dictionary of functions
     files:   what is known of files;  folder: where relative paths start, None if that is not known
     """
 
@@ -66,6 +70,7 @@ class State:
         "functions",
         "installed",
         "levels",
+        "shares",
         "sourced",
         "status",
         "typed",
@@ -79,6 +84,7 @@ class State:
         self.args: list[Word] | None = None
         self.functions: dict[str, tuple[Script, Node]] = {}
         self.installed: dict[str, ReleaseClaim] = {}
+        self.shares = False
         self.control: str | None = None
         self.levels = 0
         self.status = SUCCESS
@@ -90,13 +96,13 @@ class State:
         self.folder: Text | None = HERE
 
     def copy(self) -> State:
-        new = State()
-        new.variables = dict(self.variables)
+        new = State.__new__(State)  # without __init__, whose values nobody would see
+        new.variables = self.variables.copy()
         new.exported = self.exported
         new.doubtful = self.doubtful
         new.args = self.args
-        new.functions = dict(self.functions)
-        new.installed = dict(self.installed)
+        new.functions = self.functions
+        new.installed = self.installed
         new.control = self.control
         new.levels = self.levels
         new.status = self.status
@@ -106,7 +112,14 @@ class State:
         new.sourced = self.sourced
         new.files = self.files
         new.folder = self.folder
+        new.shares = self.shares = True
         return new
+
+    def own_functions(self) -> dict[str, tuple[Script, Node]]:
+        """The functions, to be changed: a copy where another state has them as well."""
+        if self.shares:
+            self.functions, self.shares = dict(self.functions), False
+        return self.functions
 
     @property
     def ended(self) -> bool:
@@ -115,28 +128,39 @@ class State:
 
 def join(main: State, other: State) -> State:
     """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it."""
-    for name in {**main.variables, **other.variables}:
-        ours, theirs = main.variables.get(name), other.variables.get(name)
+    one, two = main.variables, other.variables
+    differing = [name for name, value in one.items() if two.get(name) is not value]
+    differing += [name for name in two if name not in one]
+    for name in differing:
+        ours, theirs = one.get(name), two.get(name)
         if not same(ours, theirs):
-            main.variables[name] = _unsure(name, ours, theirs)
-    main.doubtful |= other.doubtful | (main.exported ^ other.exported)
-    main.exported |= other.exported
+            one[name] = _unsure(name, ours, theirs)
+    if main.exported is not other.exported or other.doubtful:
+        main.doubtful |= other.doubtful | (main.exported ^ other.exported)
+        main.exported |= other.exported
     main.typed |= other.typed
-    main.aliases = {**other.aliases, **main.aliases}
+    if main.aliases is not other.aliases:
+        main.aliases = {**other.aliases, **main.aliases}
     main.sourced = main.sourced or other.sourced
     if main.files is not other.files:
         main.files = main.files.joined(other.files)
     if main.folder is not other.folder:
         main.folder = None
-    for engine in main.installed.keys() | other.installed.keys():
-        ours_claim, theirs_claim = main.installed.get(engine), other.installed.get(engine)
-        if ours_claim is not theirs_claim:
-            main.installed[engine] = ReleaseClaim(None, "pip")
+    if main.installed is not other.installed:
+        main.installed = _installed(main.installed, other.installed)
     if main.args is not other.args:
         main.args = None
-    for function, body in other.functions.items():
-        main.functions.setdefault(function, body)
+    if main.functions is not other.functions:
+        functions = main.own_functions()
+        for function, body in other.functions.items():
+            functions.setdefault(function, body)
     return main
+
+
+def _installed(ours: dict[str, ReleaseClaim], theirs: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
+    """What is installed after one of two branches: where they differ, some release."""
+    same = {engine: claim for engine, claim in ours.items() if theirs.get(engine) is claim}
+    return {engine: same.get(engine) or ReleaseClaim(None, "pip") for engine in {**ours, **theirs}}
 
 
 def same(ours: Value | None, theirs: Value | None) -> bool:

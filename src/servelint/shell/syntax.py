@@ -3,21 +3,102 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import pairwise
 
 import tree_sitter
 import tree_sitter_bash
 
 from servelint import limits
-from servelint.shell.lexer import Command, command, neutral
+from servelint.shell import lexer
+from servelint.shell.conditions import Test
+from servelint.shell.expand import Raw
+from servelint.shell.lexer import neutral
+from servelint.shell.simple import Simple
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
-
-Node = tree_sitter.Node
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # what may trip the grammar: an escape, a lone `$`, an expansion that is more than a name with a plain default
 _STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
+_KEPT_AT_MOST = 400
+"""Characters of a text whose tree is kept."""
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class Node:
+    """A node of the tree, with what a walk asks of it again and again: the library makes each answer anew.
+
+    background: an `&` follows it
+    """
+
+    __slots__ = ("_children", "_fields", "_node", "_parts", "background", "end_byte", "is_named", "start_byte", "type")
+
+    def __init__(self, node: tree_sitter.Node) -> None:
+        self._node = node
+        self.type = node.type
+        self.start_byte = node.start_byte
+        self.end_byte = node.end_byte
+        self.is_named = node.is_named
+        self.background = False
+        self._children: list[Node] | None = None
+        self._parts: list[Node] | None = None
+        self._fields: dict[str, list[Node]] | None = None
+
+    @property
+    def has_error(self) -> bool:
+        return self._node.has_error
+
+    @property
+    def children(self) -> list[Node]:
+        found = self._children
+        if found is None:
+            found = self._children = [Node(child) for child in self._node.children]
+            for one, after in pairwise(found):
+                one.background = after.type == "&"
+        return found
+
+    @property
+    def parts(self) -> list[Node]:
+        """The named children, without comments."""
+        found = self._parts
+        if found is None:
+            found = self._parts = [child for child in self.children if child.is_named and child.type != "comment"]
+        return found
+
+    def fields(self, name: str) -> list[Node]:
+        """The children that have a name in the grammar."""
+        if self._fields is None:
+            self._fields = {}
+        found = self._fields.get(name)
+        if found is None:
+            named = self._node.children_by_field_name(name)
+            found = self._fields[name] = [child for child in self.children if child._node in named]
+        return found
+
+    def field(self, name: str) -> Node | None:
+        found = self.fields(name)
+        return found[0] if found else None
+
+    @property
+    def text(self) -> str:
+        """What the parser read, which is what is written for plain ASCII: a name, a keyword, an option."""
+        return (self._node.text or b"").decode()
+
+
+def _parsed(flat: str) -> Node:
+    if _STUMBLE.search(flat):
+        flat = neutral(flat)
+    if not flat.isascii():
+        # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
+        flat = _NOT_ASCII.sub("X", flat)
+    return Node(_PARSER.parse(flat.encode("ascii")).root_node)
+
+
+@lru_cache(maxsize=256)
+def _kept(flat: str) -> Node:
+    """The tree of a short text: of a substitution, of what follows `bash -c`."""
+    return _parsed(flat)
 
 
 class Script:
@@ -26,14 +107,17 @@ class Script:
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
     gaps: where defaults that are empty stand in it
     elsewhere: it stands in a file that the script in question only sources
+    names: of the commands of a function that starts at an offset (servelint.shell.left_out)
     """
 
-    __slots__ = ("_commands", "_cuts", "elsewhere", "flat", "gaps", "root", "text")
+    __slots__ = ("_raws", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
-        self._commands: dict[int, Command] = {}
-        self._cuts: dict[tuple[int, int], Text] = {}
+        self._raws: dict[tuple[int, int], list[Raw]] = {}
+        self._simple: dict[int, Simple] = {}
+        self._tests: dict[int, Test] = {}
+        self.names: dict[int, list[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
         if len(text.flat) > limits.SCRIPT.most:
@@ -43,51 +127,29 @@ class Script:
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.flat = flat
-        if _STUMBLE.search(flat):
-            flat = neutral(flat)
-        if not flat.isascii():
-            # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
-            flat = _NOT_ASCII.sub("X", flat)
-        self.root = _PARSER.parse(flat.encode("ascii")).root_node
+        self.root = _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
 
     def cut(self, node: Node) -> Text:
         return self.text.cut(node.start_byte, node.end_byte)
 
-    def command(self, start: int) -> Command:
-        """The simple command that starts at an offset: what a function or a loop has is run again and again."""
-        found = self._commands.get(start)
+    def test(self, start: int, end: int) -> Test:
+        """What stands between double brackets."""
+        found = self._tests.get(start)
         if found is None:
-            found = self._commands[start] = command(self.flat, start)
-            if found.cut:
-                limits.WORDS.reached(self.text.extent(start, start + 1))
+            found = self._tests[start] = Test(self.text.cut(start, end))
         return found
 
-    def word(self, place: tuple[int, int]) -> Text:
-        """The characters of a word of a command."""
-        found = self._cuts.get(place)
+    def raws(self, start: int, end: int) -> list[Raw]:
+        """The words between two offsets, over line ends and comments."""
+        found = self._raws.get((start, end))
         if found is None:
-            found = self._cuts[place] = self.text.cut(*place)
+            ranges = lexer.items(self.flat, start, end)
+            found = self._raws[start, end] = [Raw(self.text.cut(low, high)) for low, high in ranges]
         return found
 
-
-def first_error(node: Node) -> Node | None:
-    """The first node that the parser could not make sense of."""
-    if not node.has_error:
-        return None
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        if node.is_error or node.is_missing:
-            return node
-        waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
-    return None
-
-
-def name_of(node: Node | None) -> str:
-    """The text of a node that is plain ASCII by its grammar: a name, a keyword, an option."""
-    return (node.text or b"").decode() if node is not None else ""
-
-
-def parts(node: Node) -> list[Node]:
-    """The named children of a node, without comments."""
-    return [child for child in node.children if child.is_named and child.type != "comment"]
+    def simple(self, start: int) -> Simple:
+        """The simple command that starts at an offset."""
+        found = self._simple.get(start)
+        if found is None:
+            found = self._simple[start] = Simple(self.text, self.flat, start)
+        return found

@@ -1,0 +1,434 @@
+"""How a raw word is expanded, read from its characters once: quotes, parameters, substitutions, in the order of the word.
+
+A recipe has no places and no values in it, so that it holds for every word of the same characters; it is kept for the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from servelint.launch import Word
+from servelint.shell import parameters
+from servelint.shell.fields import WHITE, Fields
+from servelint.shell.lexer import ansi_end, backquote, matching
+from servelint.text import Piece, Text, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.parameters import Scope
+
+WORD, IN_QUOTES, HEREDOC = range(3)
+"""Where the characters stand: as a word, as a default in double quotes (single quotes are ordinary there), in a heredoc."""
+
+_PLAIN = re.compile(r"[^\\'\"$`]+")
+_PLAIN_IN_QUOTES = re.compile(r"[^\\\"$`]+")
+_NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
+_STARRED = re.compile(r"!?(?:\*|\w+\[\*\])")
+_ESCAPED = re.compile(r"\\([`$\\])")
+_HOME = re.compile(r"~[\w.+-]*(?=/|$)", re.ASCII)
+_ANSI = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c.|([abeEfnrtv\\'\"?])|.)", re.DOTALL
+)
+_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_KEPT_AT_MOST = 500
+"""Characters of a word whose recipe is kept."""
+
+
+class Recipe:
+    """The parts of a raw word, in its order.
+
+    fixed:  nothing of it hangs on a variable
+    single: as a value it is one text of each part that has one
+    quoted: as a word too, because quotes are around all that varies
+    """
+
+    __slots__ = ("fixed", "parts", "quoted", "single", "texts")
+
+    def __init__(self, parts: list[Part]) -> None:
+        self.parts = parts
+        self.texts = [part for part in parts if not isinstance(part, Quotes)]
+        self.fixed = all(part.fixed for part in parts)
+        self.single = all(part.single for part in parts)
+        self.quoted = self.single and len(self.texts) < len(parts) and all(part.fixed or part.quoted for part in parts)
+
+
+class Part:
+    """Some characters of a word.
+
+    fixed:  what they add hangs on no variable
+    single: they add one text, wherever they stand;  quoted: which is not split
+    """
+
+    __slots__ = ("end", "fixed", "quoted", "single", "start")
+
+    def __init__(self, start: int, end: int, quoted: bool, fixed: bool = False, single: bool = True) -> None:
+        self.start = start
+        self.end = end
+        self.quoted = quoted
+        self.fixed = fixed
+        self.single = single
+
+    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+        """Add what they stand for to the fields of the word."""
+        if self.quoted:
+            fields.add(self.text(raw, scope))
+        else:
+            fields.add_value(self.text(raw, scope))
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        """The one text that they stand for."""
+        raise NotImplementedError
+
+
+class Fixed(Part):
+    """Characters that stand for the same text whatever the variables are."""
+
+    __slots__ = ()
+
+    def __init__(self, start: int, end: int, quoted: bool = True) -> None:
+        super().__init__(start, end, quoted, fixed=True)
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        del scope
+        return self.written(raw)
+
+    def written(self, raw: Text) -> Text:
+        """The text that they stand for."""
+        return raw.cut(self.start, self.end)
+
+
+class Quotes(Fixed):
+    """Quotes that make a field even of nothing."""
+
+    __slots__ = ()
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at, at)
+
+    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+        del raw, scope
+        fields.quoted = True
+
+
+class Literal(Fixed):
+    """Characters that stand for themselves. nested: in a default they are split like a value"""
+
+    __slots__ = ("nested",)
+
+    def __init__(self, start: int, end: int, quoted: bool, nested: bool = False) -> None:
+        super().__init__(start, end, quoted)
+        self.nested = nested
+
+    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+        del scope
+        text = raw.cut(self.start, self.end)
+        if self.nested:
+            fields.add_plain(text)
+        else:
+            fields.add(text, self.quoted)
+
+
+class Escaped(Fixed):
+    """A character behind a backslash."""
+
+    __slots__ = ("char",)
+
+    def __init__(self, start: int, char: str) -> None:
+        super().__init__(start, start + 2)
+        self.char = char
+
+    def written(self, raw: Text) -> Text:
+        return Text((Piece(self.char, raw.span(self.start, self.end)),))
+
+
+class Home(Fixed):
+    """`~` or `~user`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(0, len(name))
+        self.name = name
+
+    def written(self, raw: Text) -> Text:
+        return Text((unknown(self.name, raw.span(0, self.end)),))
+
+
+class Ansi(Fixed):
+    """`$'...'`. Escapes for single bytes, control keys and NUL leave the whole unknown."""
+
+    __slots__ = ()
+
+    def written(self, raw: Text) -> Text:
+        whole, done, close = raw.cut(self.start, self.end), self.start + 2, self.end - 1
+        parts: list[Text] = []
+        for match in _ANSI.finditer(raw.flat, done, close):
+            parts.append(raw.cut(done, match.start()))
+            byte, unit, code, octal, letter = match.groups()
+            number = int(byte or unit or code or "0", 16) or int(octal or "0", 8)
+            if letter:
+                parts.append(Text((Piece(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())),)))
+            elif raw.flat[match.start() + 1] == "c" or (byte or unit or code or octal):
+                if not 0 < number < (0x80 if byte or octal else 0x110000) or 0xD800 <= number < 0xE000:
+                    return Text((unknown(whole.shown, whole.span()),))
+                parts.append(Text((Piece(chr(number), raw.span(match.start(), match.end())),)))
+            else:
+                parts.append(raw.cut(match.start(), match.end()))
+            done = match.end()
+        return Text.join([*parts, raw.cut(done, close)])
+
+
+class Substitution(Part):
+    """`$(...)`. low, high: what stands between the brackets, the characters `inside`"""
+
+    __slots__ = ("high", "inside", "low")
+
+    def __init__(self, flat: str, start: int, low: int, high: int, quoted: bool) -> None:
+        super().__init__(start, high + 1, quoted)
+        self.low = low
+        self.high = high
+        self.inside = flat[low:high]
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        return scope.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
+
+
+class Backquoted(Substitution):
+    __slots__ = ()
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        return scope.substitute(_unescaped(raw.cut(self.low, self.high)), raw.cut(self.start, self.end))
+
+
+class Arithmetic(Substitution):
+    """`$((...))`."""
+
+    __slots__ = ()
+
+    def __init__(self, flat: str, start: int, low: int, high: int, quoted: bool) -> None:
+        super().__init__(flat, start, low, high, quoted)
+        self.end = high + 2
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        return scope.arithmetic(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
+
+
+class Parameter(Part):
+    """`$name` or `${...}`.
+
+    low, high: what stands between the braces;  inner: what that says
+    default:   the recipe of its default (`${V:-d}`), where that is one text
+    """
+
+    __slots__ = ("default", "high", "inner", "low")
+
+    def __init__(self, flat: str, start: int, low: int, high: int, end: int, quoted: bool) -> None:
+        self.inner = inner = parameters.Written(flat[low:high])
+        default = read(inner.flat[inner.operand :], IN_QUOTES if quoted else WORD) if inner.defaults else None
+        self.default = default if default is not None and default.single else None
+        super().__init__(start, end, quoted, single=inner.plain or self.default is not None)
+        self.low = low
+        self.high = high
+
+    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+        inner = self.inner
+        found: Text | list[Word] | parameters.Operand
+        if inner.plain:
+            found = self.text(raw, scope)
+        else:
+            whole = raw.cut(self.start, self.end)
+            found = parameters.evaluate(raw.cut(self.low, self.high), whole, scope, self.quoted, inner)
+        if isinstance(found, Text):
+            if self.quoted:
+                fields.add(found)
+            else:
+                fields.add_value(found)
+        elif isinstance(found, parameters.Operand):
+            self._operand(found, raw, scope, fields)
+        else:
+            self._list(found, raw.flat[self.low : self.high], scope, fields)
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        inner = self.inner
+        known = scope.variable(inner.name)
+        if self.default is not None:
+            if known is not None and parameters.given(inner.operator, known):
+                return known
+            if not self.default.texts:
+                return Text((Piece("", raw.span(self.start, self.end), assumed=True),))
+            operand = raw.cut(self.low + inner.operand, self.high)
+            return Text.join([part.text(operand, scope) for part in self.default.texts]).softened()
+        if known is None:
+            return Text((unknown("${" + inner.name + "}", raw.span(self.start, self.end)),))
+        return known
+
+    def _list(self, found: list[Word], inner: str, scope: Scope, fields: Fields) -> None:
+        quoted = self.quoted
+        joined = _STARRED.match(inner) is not None
+        if (quoted and joined) or not fields.split:
+            text = _joined([word.text for word in found], scope.separators() if joined else WHITE)
+            if quoted:
+                fields.add(text)
+            else:
+                fields.add_value(text)
+            return
+        was_quoted = fields.quoted and any(part.flat for part in fields.parts)
+        for index, word in enumerate(found):
+            if index:
+                fields.end()
+            if quoted and not word.many:
+                fields.add(word.text)
+                fields.quoted = True
+            elif word.many:
+                fields.quoted = False
+                fields.add(word.text)
+            else:
+                fields.add_value(word.text)
+        if quoted and not found and not was_quoted and not any(part.flat for part in fields.parts):
+            fields.quoted = False
+
+    def _operand(self, operand: parameters.Operand, raw: Text, scope: Scope, fields: Fields) -> None:
+        """A default or an alternative, expanded in the place of its expansion."""
+        before = len(fields.done), len(fields.parts)
+        nested, soft = fields.nested, fields.soft
+        fields.nested, fields.soft = not self.quoted, soft or operand.assumed
+        for part in read(operand.raw.flat, IN_QUOTES if self.quoted else WORD).parts:
+            part.add(operand.raw, scope, fields)
+        fields.nested, fields.soft = nested, soft
+        if operand.assumed and before == (len(fields.done), len(fields.parts)):
+            fields.add(Text((Piece("", raw.span(self.start, self.end), assumed=True),)), self.quoted)
+
+
+def read(flat: str, where: int = WORD) -> Recipe:
+    """The recipe of a raw word, of a default in double quotes, or of the body of a heredoc."""
+    return _kept(flat, where) if len(flat) <= _KEPT_AT_MOST else _read(flat, where)
+
+
+@lru_cache(maxsize=4096)
+def _kept(flat: str, where: int) -> Recipe:
+    return _read(flat, where)
+
+
+def _read(flat: str, where: int) -> Recipe:
+    parts: list[Part] = []
+    at = 0
+    if where == WORD:
+        _word(flat, parts)
+    elif where == HEREDOC:
+        _in_quotes(flat, 0, parts, closing="")
+    else:
+        while at < len(flat):
+            at = _in_quotes(flat, at, parts, closing='"', escapable='$`\\"}')
+    return Recipe(parts)
+
+
+def _word(flat: str, parts: list[Part]) -> None:
+    home = _HOME.match(flat)
+    at = 0
+    if home:
+        at = home.end()
+        parts.append(Home(home.group()))
+    while at < len(flat):
+        char = flat[at]
+        if char == "'":
+            close = flat.find("'", at + 1)
+            close = len(flat) if close == -1 else close
+            parts += (Quotes(at), Literal(at + 1, close, True))
+            at = close + 1
+        elif char == '"':
+            parts.append(Quotes(at))
+            at = _in_quotes(flat, at + 1, parts, closing='"')
+        elif char == "\\":
+            if flat[at + 1 : at + 2] != "\n":
+                parts += (Quotes(at), Escaped(at, flat[at + 1 : at + 2] or "\\"))
+            at += 2
+        elif char == "$" and flat.startswith("$'", at):
+            end = ansi_end(flat, at + 2)
+            parts += (Quotes(at), Ansi(at, end))
+            at = end
+        elif char == "$" and flat.startswith('$"', at):
+            at += 1
+        elif char in "$`":
+            at = _dollar(flat, at, parts, quoted=False)
+        else:
+            match = _PLAIN.match(flat, at)
+            end = match.end() if match else at + 1
+            parts.append(Literal(at, end, False, nested=True))
+            at = end
+
+
+def _in_quotes(flat: str, at: int, parts: list[Part], closing: str, escapable: str = "") -> int:
+    """Read what stands in double quotes (or in a heredoc, closing=""); gives the offset after the closing quote."""
+    escapable = escapable or "$`\\" + closing
+    while at < len(flat):
+        char = flat[at]
+        if char == closing:
+            return at + 1
+        if char == "\\":
+            following = flat[at + 1 : at + 2]
+            if following and following in escapable:
+                parts.append(Escaped(at, following))
+            elif following != "\n":
+                parts.append(Literal(at, at + 2, True))
+            at += 2
+        elif "}" in escapable and flat.startswith("$'", at):
+            end = ansi_end(flat, at + 2)
+            parts += (Quotes(at), Ansi(at, end))
+            at = end
+        elif char in "$`":
+            at = _dollar(flat, at, parts, quoted=True)
+        elif char == '"':
+            parts.append(Literal(at, at + 1, True))
+            at += 1
+        else:
+            match = _PLAIN_IN_QUOTES.match(flat, at)
+            end = match.end() if match else at + 1
+            parts.append(Literal(at, end, True))
+            at = end
+    return at
+
+
+def _dollar(flat: str, at: int, parts: list[Part], quoted: bool) -> int:
+    """One `$...` or backquoted substitution; gives the offset after it."""
+    if flat[at] == "`":
+        close = backquote(flat, at + 1)
+        parts.append(Backquoted(flat, at, at + 1, close, quoted))
+        return close + 1
+    if flat.startswith("$((", at):
+        close = matching(flat, at + 3, ")")
+        if flat.startswith("))", close):
+            parts.append(Arithmetic(flat, at, at + 3, close, quoted))
+            return close + 2
+    if flat.startswith("$(", at):
+        close = matching(flat, at + 2, ")")
+        parts.append(Substitution(flat, at, at + 2, close, quoted))
+        return close + 1
+    if flat.startswith("${", at):
+        close = matching(flat, at + 2, "}", quoted=quoted)
+        parts.append(Parameter(flat, at, at + 2, close, close + 1, quoted))
+        return close + 1
+    name = _NAME.match(flat, at + 1)
+    if name is None:
+        parts.append(Literal(at, at + 1, quoted))
+        return at + 1
+    parts.append(Parameter(flat, at, at + 1, name.end(), name.end(), quoted))
+    return name.end()
+
+
+def _unescaped(raw: Text) -> Text:
+    """A command between backquotes without the backslashes that protect it from them."""
+    parts: list[Text] = []
+    done = 0
+    for match in _ESCAPED.finditer(raw.flat):
+        parts += [raw.cut(done, match.start()), raw.cut(match.start(1), match.end())]
+        done = match.end()
+    return Text.join([*parts, raw.cut(done)])
+
+
+def _joined(texts: list[Text], separators: str | None) -> Text:
+    between = Text((unknown("$IFS", None),)) if separators is None else Text.of(separators[:1])
+    parts: list[Text] = []
+    for text in texts:
+        parts += [text, between]
+    return Text.join(parts[:-1])
