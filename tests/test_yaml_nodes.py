@@ -193,14 +193,14 @@ def test_what_is_asked_of_the_wrong_kind() -> None:
     assert not yaml_nodes.is_mapping(root)
 
 
-SCALARS = ["a", "'1'", "1", "1.5", "~", "null", "true", "no", "0x1f", "<<", "=", "2001-01-01", '""', "!b c"]
+WRITTEN = ["a", "'1'", "1", "1.5", "~", "null", "true", "no", "0x1f", "<<", "=", "2001-01-01", '""', "!b c"]
 
 
 def listed(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.lists(inner, max_size=3).map(lambda parts: f"[{', '.join(parts)}]")
 
 
-@given(st.recursive(st.sampled_from(SCALARS), listed, max_leaves=8))
+@given(st.recursive(st.sampled_from(WRITTEN), listed, max_leaves=8))
 def test_a_node_has_the_tag_that_the_whole_loader_gives_it(content: str) -> None:
     def tags(node: yaml.nodes.Node | None) -> list[object]:
         assert node is not None

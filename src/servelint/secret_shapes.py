@@ -73,6 +73,8 @@ _PLACEHOLDER = (
 )
 _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
 _SHORT, _LONG, _LONGEST = 8, 40, 1 << 13
+_REMEMBERED = 200
+"""Longer names are no names, and not kept."""
 
 
 def mask_of(secret: str) -> str:
@@ -96,9 +98,13 @@ def is_filled_in(value: str) -> bool:
     return _compiled(_PLACEHOLDER).fullmatch(value) is not None if short else is_placeholder(value)
 
 
-@lru_cache(maxsize=1 << 10)
 def is_secret_name(name: str) -> bool:
     """Whether an option or a variable holds a secret, by how its name ends."""
+    return _ends_so(name) if len(name) <= _REMEMBERED else _ends_so.__wrapped__(name)
+
+
+@lru_cache(maxsize=1 << 10)
+def _ends_so(name: str) -> bool:
     found = _compiled(rf"(?i).*{_NAME_ENDS}").fullmatch(name) is not None
     return found and _compiled(_OF_A_MODEL).fullmatch(name) is None
 

@@ -223,7 +223,7 @@ def is_mapping(node: Node | None) -> bool:
 
 def scalar(node: Node | None) -> str | None:
     """The value of a scalar as text; None for a collection and for an empty or null scalar."""
-    if not isinstance(node, yaml.ScalarNode) or is_null(node):
+    if not isinstance(node, yaml.ScalarNode) or (not node.style and is_null(node)):
         return None
     value: str = node.value
     return value
