@@ -107,10 +107,10 @@ class Script:
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
     gaps: where defaults that are empty stand in it
     elsewhere: it stands in a file that the script in question only sources
-    names: of the commands of a function that starts at an offset (servelint.shell.left_out)
+    names: of the commands of a function that starts at an offset (servelint.shell.left_out);  pure: see servelint.shell.pure
     """
 
-    __slots__ = ("_raws", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "root", "text")
+    __slots__ = ("_raws", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "pure", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -118,6 +118,7 @@ class Script:
         self._simple: dict[int, Simple] = {}
         self._tests: dict[int, Test] = {}
         self.names: dict[int, list[str] | None] = {}
+        self.pure: dict[tuple[int, bool], frozenset[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
         if len(text.flat) > limits.SCRIPT.most:

@@ -109,10 +109,14 @@ class Evaluator(Variables):
     def sequence(self, node: Node) -> Status:
         return self.each(node.parts)
 
-    def each(self, nodes: list[Node]) -> Status:
+    def each(self, nodes: list[Node], wanted: bool = True) -> Status:
+        """wanted: somebody asks for the status of the last of them"""
         status = SUCCESS
-        for node in nodes:
-            if node.background:
+        last = nodes[-1] if wanted and nodes else None
+        for index, node in enumerate(nodes):
+            if node.type == "command" and node is not last and not self.asked(nodes[index + 1 :]) and left_out.call(self, node):
+                status = UNSURE
+            elif node.background:
                 # in the background: a shell of its own
                 status = flow.apart(self, partial(self.visit, node))
                 status = SUCCESS
@@ -122,6 +126,10 @@ class Evaluator(Variables):
             if self.state.control is not None:
                 break
         return status
+
+    def asked(self, after: list[Node]) -> bool:
+        """Whether what follows a statement asks for its status: `exit`, `return`, on their own or in a list."""
+        return bool(after) and (after[0].type == "list" or self.script.flat.startswith(("exit", "return"), after[0].start_byte))
 
     def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
         """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped.
