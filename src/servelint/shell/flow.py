@@ -244,7 +244,7 @@ def _unchanged(before: State, after: State) -> bool:
 def function_definition(shell: Evaluator, node: Node) -> Status:
     name, body = _name(node.field("name")), node.field("body")
     if body is not None:
-        shell.state.own_functions()[name] = (shell.script, body)
+        shell.state.own_functions()[name] = shell.script.function(body)
     return SUCCESS
 
 
