@@ -19,6 +19,7 @@ AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement"
 HARMLESS = idle.PRINTING | {"[", "break", "command", "continue", "false", "return", "shift", "test"}
 """Builtins that change nothing but how a function or a loop goes on."""
 _BLOCKS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "list", "negated_command"))
+_AGAIN = frozenset(("if_statement", "while_statement", "case_statement"))
 _WRITES = (">", ">>", "&>", ">|")
 _READING = ("cat", "jq")
 _NUMERIC = re.compile(r"-(?:eq|ne|gt|ge|lt|le)\b")
@@ -43,14 +44,14 @@ def of_function(script: Script, body: Node) -> frozenset[str] | None:
 def _of(script: Script, node: Node, names: set[str] | None) -> frozenset[str] | None:
     key = (node.start_byte, names is None)
     if key not in script.pure:
-        reading = _Reading(script, names)
+        reading = _Reading(script, names, node)
         try:
             if names is None:
                 reading.statement(node)
             else:
                 reading.function(node)
             script.pure[key] = frozenset(reading.runs)
-        except _ChangesError:
+        except (_ChangesError, RecursionError):
             script.pure[key] = None
     return script.pure[key]
 
@@ -58,9 +59,10 @@ def _of(script: Script, node: Node, names: set[str] | None) -> frozenset[str] | 
 class _Reading:
     """own: the function's variables, None outside of one;  runs: what was found to be run;  loops: around a statement"""
 
-    __slots__ = ("loops", "own", "runs", "script")
+    __slots__ = ("loops", "own", "runs", "script", "whole")
 
-    def __init__(self, script: Script, own: set[str] | None) -> None:
+    def __init__(self, script: Script, own: set[str] | None, whole: Node) -> None:
+        self.whole = whole
         self.script = script
         self.own = own
         self.runs: set[str] = set()
@@ -80,6 +82,14 @@ class _Reading:
 
     def statement(self, node: Node) -> None:
         kind = node.type
+        if kind in _AGAIN and self.own is None and node is not self.whole:
+            # the walk comes to it on its own where the statement around it has to be run
+            runs = of_statement(self.script, node)
+            if runs is not None:
+                self.runs |= runs
+                return
+            if not self.loops:
+                raise _ChangesError
         if kind == "command":
             self.command(self.script.simple(node.start_byte))
         elif kind in _BLOCKS or (kind == "compound_statement" and node.children[0].type == "{"):
