@@ -99,9 +99,10 @@ class _Reading:
         elif kind == "redirected_statement":
             self.redirected(node)
         elif kind == "while_statement":
-            self.loops += 1
-            self.statements(node.parts)
-            self.loops -= 1
+            body = node.field("body")
+            self.statements([part for part in node.parts if part is not body])
+            if body is not None:
+                self.loop(body)
         elif kind == "for_statement":
             self.for_statement(node)
         elif kind == "case_statement":
@@ -176,6 +177,9 @@ class _Reading:
             raise _ChangesError
         for raw in self.script.raws(values[0].start_byte, values[-1].end_byte) if values else ():
             self.tame(raw.text.flat)
+        self.loop(body)
+
+    def loop(self, body: Node) -> None:
         self.loops += 1
         self.statement(body)
         self.loops -= 1
