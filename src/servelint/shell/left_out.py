@@ -39,10 +39,13 @@ def statement(shell: Evaluator, node: Node) -> bool:
     return names is not None and _harmless(shell, names)
 
 
-def call(shell: Evaluator, node: Node) -> bool:
-    """Whether a command can be left out that calls a function, and whose status nobody asks for."""
-    name = shell.script.simple(node.start_byte).shape.idle
-    return name is not None and name in shell.state.functions and _harmless(shell, frozenset((name,)))
+def call(shell: Evaluator, node: Node) -> Status | None:
+    """Likewise of a command that calls a function; its status is not worked out, as nobody asks for it."""
+    found = shell.script.simple(node.start_byte)
+    name = found.shape.idle
+    if name is None or name not in shell.state.functions:
+        return None
+    return command(shell, found) or (UNSURE if _harmless(shell, frozenset((name,))) else None)
 
 
 def uncalled(shell: Evaluator, name: str) -> bool:

@@ -34,6 +34,7 @@ from servelint.text import Text, spend, unknown
 
 CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
+_ASKING = frozenset(("list", "compound_statement", "subshell"))
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
 
@@ -112,10 +113,11 @@ class Evaluator(Variables):
     def each(self, nodes: list[Node], wanted: bool = True) -> Status:
         """wanted: somebody asks for the status of the last of them"""
         status = SUCCESS
-        last = nodes[-1] if wanted and nodes else None
         for index, node in enumerate(nodes):
-            if node.type == "command" and node is not last and not self.asked(nodes[index + 1 :]) and left_out.call(self, node):
-                status = UNSURE
+            free = node.type == "command" and not node.background and not self.asked(nodes, index, wanted)
+            left = left_out.call(self, node) if free else None
+            if left is not None:
+                status = left
             elif node.background:
                 # in the background: a shell of its own
                 status = flow.apart(self, partial(self.visit, node))
@@ -127,9 +129,12 @@ class Evaluator(Variables):
                 break
         return status
 
-    def asked(self, after: list[Node]) -> bool:
-        """Whether what follows a statement asks for its status: `exit`, `return`, on their own or in a list."""
-        return bool(after) and (after[0].type == "list" or self.script.flat.startswith(("exit", "return"), after[0].start_byte))
+    def asked(self, nodes: list[Node], index: int, wanted: bool) -> bool:
+        """Whether what follows a statement asks for its status: `exit`, `return`, or what may start with them."""
+        if index + 1 == len(nodes):
+            return wanted
+        after = nodes[index + 1]
+        return after.type in _ASKING or self.script.flat.startswith(("exit", "return"), after.start_byte)
 
     def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
         """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped.
