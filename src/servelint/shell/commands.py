@@ -6,7 +6,7 @@ import re
 
 from servelint import limits
 from servelint.launch import Word
-from servelint.shell import expand, idle, left_out, outputs
+from servelint.shell import expand, idle, left_out, outputs, pure
 from servelint.shell.assignments import assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
 from servelint.shell.syntax import Node
@@ -30,7 +30,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
             here = heredoc(shell, redirect)
-            after += [child for child in redirect.parts if child.type in left_out.AFTER_HEREDOC]
+            after += [child for child in redirect.parts if child.type in pure.AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
             target = redirect.field("destination")
@@ -97,7 +97,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     found = shell.script.simple(start)
     shape = found.shape
     if shape.idle is not None:
-        status = left_out.passed_by(shell, found)
+        status = left_out.command(shell, found)
         if status is not None:
             return status, None
     if shape.cut:

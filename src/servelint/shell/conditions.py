@@ -59,18 +59,20 @@ class Test:
         return _combined(self._whole, statuses) if self._whole is not None else _UNSURE
 
 
-_Tree = int | tuple[str, "_Tree", "_Tree"]
-"""The index of a test, or what combines two; `!` has the same one twice."""
+_Tree = int | tuple[str, "list[_Tree]"]
+"""The index of a test, or what combines some."""
 
 
 def _combined(tree: _Tree, statuses: list[Status]) -> Status:
     if isinstance(tree, int):
         return statuses[tree]
-    operator, one, other = tree
-    left = _combined(one, statuses)
+    operator, parts = tree
+    status = _combined(parts[0], statuses)
     if operator == "!":
-        return left.negated()
-    return (both if operator == "&&" else either)(left, _combined(other, statuses))
+        return status.negated()
+    for part in parts[1:]:
+        status = (both if operator == "&&" else either)(status, _combined(part, statuses))
+    return status
 
 
 class _Leaf:
@@ -124,21 +126,20 @@ class _Parser:
         return self.raw.cut(start, self.at)
 
     def either(self) -> _Tree:
-        tree = self.both()
+        parts = [self.both()]
         while self.take("||"):
-            tree = ("||", tree, self.both())
-        return tree
+            parts.append(self.both())
+        return ("||", parts)
 
     def both(self) -> _Tree:
-        tree = self.one()
+        parts = [self.one()]
         while self.take("&&"):
-            tree = ("&&", tree, self.one())
-        return tree
+            parts.append(self.one())
+        return ("&&", parts)
 
     def one(self) -> _Tree:
         if self.take("!"):
-            inner = self.one()
-            return ("!", inner, inner)
+            return ("!", [self.one()])
         if self.take("("):
             tree = self.either()
             if not self.take(")"):

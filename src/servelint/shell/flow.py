@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.launch import Word
-from servelint.shell import builtins, commands, conditions
+from servelint.shell import builtins, commands, conditions, left_out
 from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
 from servelint.shell.syntax import Node
 from servelint.text import EMPTY, Text, unknown
@@ -74,7 +74,8 @@ def both_or_either(shell: Evaluator, node: Node) -> Status:
 
 
 def if_statement(shell: Evaluator, node: Node) -> Status:
-    clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
+    if not left_out.statement(shell, node):
+        clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
     return UNSURE
 
 
@@ -86,14 +87,17 @@ def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
 
     def otherwise() -> None:
         if rest and rest[0].type == "else_clause":
-            shell.sequence(rest[0])
+            shell.each(rest[0].parts, wanted=False)
         elif rest:
             clause(shell, rest[0], rest[1:])
 
-    shell.branch(status, lambda: shell.each([child for child in named if child.start_byte > then]), otherwise)
+    body = [child for child in named if child.start_byte > then]
+    shell.branch(status, lambda: shell.each(body, wanted=False), otherwise)
 
 
 def case_statement(shell: Evaluator, node: Node) -> Status:
+    if left_out.statement(shell, node):
+        return UNSURE
     value_node = node.field("value")
     subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
     case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
@@ -112,7 +116,7 @@ def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool =
     end = item.children[-1].type
 
     def chosen() -> None:
-        shell.each(body)
+        shell.each(body, wanted=False)
         if end in (";&", ";;&") and shell.state.control is None:
             case_items(shell, subject, rest, falls=end == ";&")
 
@@ -162,6 +166,8 @@ def iteration(shell: Evaluator, body: Node) -> bool:
 
 def loop(shell: Evaluator, node: Node) -> Status:
     """`while` and `until`: followed for as long as the condition is known to hold."""
+    if left_out.statement(shell, node):
+        return UNSURE
     body = node.field("body")
     tests = [test for test in node.fields("condition") if test.is_named]
     until = node.children[0].type == "until"
@@ -238,7 +244,7 @@ def _unchanged(before: State, after: State) -> bool:
 def function_definition(shell: Evaluator, node: Node) -> Status:
     name, body = _name(node.field("name")), node.field("body")
     if body is not None:
-        shell.state.own_functions()[name] = (shell.script, body)
+        shell.state.own_functions()[name] = shell.script.function(body)
     return SUCCESS
 
 

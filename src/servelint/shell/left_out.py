@@ -1,17 +1,16 @@
-"""Commands that are passed by: nobody reads what they print, and the walk is the same without them."""
+"""What is passed by on the walk: nobody reads what it prints, and all else is the same without it."""
 
 from __future__ import annotations
 
-import re
-
 from servelint import limits
+from servelint.shell import pure
 from servelint.shell.files import TOUCHING
-from servelint.shell.idle import PRINTING, tame
-from servelint.shell.simple import Assignment, Simple
+from servelint.shell.idle import PRINTING
 from servelint.shell.state import SUCCESS, UNSURE, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.shell.simple import Simple
     from servelint.shell.syntax import Node, Script
     from servelint.shell.walk import Evaluator
 
@@ -19,13 +18,11 @@ STEPS = 4
 """To look at the words of a command that starts something takes as long as so many."""
 VARIABLES_A_STEP = 50
 """So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
-AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
-"""What follows `<<EOF` on its line hangs on the redirection."""
+_FUNCTIONS_A_STEP = 8
 _LOCAL = "local"
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-def passed_by(shell: Evaluator, found: Simple) -> Status | None:
+def command(shell: Evaluator, found: Simple) -> Status | None:
     """The status of a command that can be left out; None if it has to be run."""
     name = found.shape.idle
     if name is None:
@@ -36,9 +33,24 @@ def passed_by(shell: Evaluator, found: Simple) -> Status | None:
     return status
 
 
+def statement(shell: Evaluator, node: Node) -> bool:
+    """Whether a statement that ends in no status can be left out."""
+    names = pure.of_statement(shell.script, node)
+    return names is not None and _harmless(shell, names)
+
+
+def call(shell: Evaluator, node: Node) -> Status | None:
+    """Likewise of a command that calls a function; its status is not worked out, as nobody asks for it."""
+    found = shell.script.simple(node.start_byte)
+    name = found.shape.idle
+    if name is None or name not in shell.state.functions:
+        return None
+    return command(shell, found) or (UNSURE if _harmless(shell, frozenset((name,))) else None)
+
+
 def uncalled(shell: Evaluator, name: str) -> bool:
     """Whether a function can be left out that nothing calls."""
-    return _function(shell, name) is not None
+    return _harmless(shell, frozenset((name,)))
 
 
 def _program(shell: Evaluator, name: str) -> Status | None:
@@ -50,36 +62,56 @@ def _program(shell: Evaluator, name: str) -> Status | None:
     return UNSURE
 
 
+class _Idle:
+    """A function all of whose commands can be left out.
+
+    height: how deep calls go in it
+    """
+
+    __slots__ = ("height", "status", "steps")
+
+    def __init__(self, status: Status, steps: int, height: int) -> None:
+        self.status = status
+        self.steps = steps
+        self.height = height
+
+
 def _function(shell: Evaluator, name: str) -> Status | None:
-    called: set[str] = set()
-    status = _body(shell, name, (*shell.calls, name), called)
-    if status is not None:
-        shell.called |= called
-        shell.last = status
-    return status
+    known: dict[str, _Idle | None] = {}
+    found = _idle(shell, name, known)
+    if found is None or len(shell.calls) + found.height > limits.CALLS.most or any(one in known for one in shell.calls):
+        shell.worked(len(known) // _FUNCTIONS_A_STEP)
+        return None
+    shell.called.update(known)
+    shell.worked(found.steps)
+    shell.last = found.status
+    return found.status
 
 
-def _body(shell: Evaluator, name: str, calls: tuple[str, ...], called: set[str]) -> Status | None:
-    """The status of a function all of whose commands can be left out. calls: the functions that are being run, and it"""
-    if len(calls) > limits.CALLS.most or calls.count(name) > 1:
+def _idle(shell: Evaluator, name: str, known: dict[str, _Idle | None]) -> _Idle | None:
+    if name in known:
+        return known[name]
+    known[name] = None  # while it is looked at: it may call itself
+    names = _names(*shell.state.functions[name])
+    if names is None or len(known) > limits.CALLS.most:
         return None
-    script, body = shell.state.functions[name]
-    names = _names(script, body)
-    if names is None:
-        return None
-    called.add(name)
-    status: Status | None = SUCCESS
+    status, steps, height = SUCCESS, len(names), 1
     for one in names:
         if one == _LOCAL:
             status = SUCCESS
         elif one in shell.state.functions:
-            status = _body(shell, one, (*calls, one), called)
+            inner = _idle(shell, one, known)
+            if inner is None:
+                return None
+            status, steps, height = inner.status, steps + inner.steps, max(height, inner.height + 1)
+        elif one in PRINTING:
+            status = SUCCESS
+        elif one in shell.unheard and one not in TOUCHING:
+            status, steps = UNSURE, steps + STEPS
         else:
-            status = _program(shell, one)
-        if status is None:
             return None
-    shell.worked(len(names))
-    return status
+    found = known[name] = _Idle(status, steps, height)
+    return found
 
 
 def _names(script: Script, body: Node) -> list[str] | None:
@@ -94,36 +126,40 @@ def _names(script: Script, body: Node) -> list[str] | None:
 
 def _name(script: Script, node: Node) -> str | None:
     if node.type == "declaration_command":
-        return _LOCAL if _is_local(script.simple(node.start_byte)) else None
+        return _LOCAL if pure.is_local(script.simple(node.start_byte)) else None
     if node.type == "redirected_statement":
         first = node.field("body")
-        if first is None or first.type != "command" or not all(_harmless(script, one) for one in node.fields("redirect")):
+        if first is None or first.type != "command" or not all(pure.harmless(script, one) for one in node.fields("redirect")):
             return None
     elif node.type != "command":
         return None
     return script.simple(node.start_byte).shape.idle
 
 
-def _is_local(found: Simple) -> bool:
-    """`local NAME NAME=VALUE`: undone when the function ends."""
-    if not found.all_words or found.all_words[0].text.flat != _LOCAL:
-        return False
-    for declared in found.declared:
-        if isinstance(declared, Assignment):
-            if declared.index is not None or declared.array or not tame(declared.value.text.flat):
+def _harmless(shell: Evaluator, names: frozenset[str]) -> bool:
+    """Whether all of that changes nothing."""
+    seen: set[str] = set()
+    found = len(shell.calls) < limits.CALLS.most and _all_harmless(shell, names, seen, len(shell.calls))
+    shell.worked(len(seen) // _FUNCTIONS_A_STEP)
+    if found:
+        shell.called |= seen
+        shell.worked(len(names))
+    return found
+
+
+def _all_harmless(shell: Evaluator, names: frozenset[str], seen: set[str], depth: int) -> bool:
+    functions = shell.state.functions
+    for name in names:
+        if name in functions:
+            # one that is being run already, or that was come to before: it may call itself
+            if depth >= limits.CALLS.most or name in shell.calls:
                 return False
-        elif _NAME.fullmatch(declared.text.flat) is None:
+            if name in seen:
+                continue
+            seen.add(name)
+            inner = pure.of_function(*functions[name])
+            if inner is None or not _all_harmless(shell, inner, seen, depth + 1):
+                return False
+        elif name not in pure.HARMLESS and (name not in shell.unheard or name in TOUCHING):
             return False
     return True
-
-
-def _harmless(script: Script, redirect: Node) -> bool:
-    """Whether a redirection sets nothing; what it writes the command's words tell."""
-    if redirect.type != "heredoc_redirect":
-        return True
-    body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
-    start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
-    if body is None or start is None or any(child.type in AFTER_HEREDOC or child.type == "||" for child in redirect.children):
-        return False
-    flat = script.flat[body.start_byte : body.end_byte]
-    return start.text[:1] in ("'", '"', "\\") or not ("$" in flat or "`" in flat)

@@ -91,6 +91,11 @@ class Shape:
         quiet = not found.strings and not any(idle.writes(operator, flat[low:high]) for operator, (low, high) in found.files)
         self.idle = idle.name(words) if quiet and words and not self.count else None
 
+    @staticmethod
+    def at(flat: str, start: int) -> Shape:
+        """The shape of the command that starts at an offset."""
+        return _shape(flat, start)
+
 
 def _shape(flat: str, start: int) -> Shape:
     end = flat.find("\n", start)
@@ -127,11 +132,11 @@ class Simple:
         "_assignments", "_declared", "_files", "_flat", "_lost", "_site", "_strings", "_text", "_words", "shape", "start",
     )  # fmt: skip
 
-    def __init__(self, text: Text, flat: str, start: int) -> None:
+    def __init__(self, text: Text, flat: str, start: int, shape: Shape) -> None:
         self._text = text
         self._flat = flat
         self.start = start
-        self.shape = _shape(flat, start)
+        self.shape = shape
         self._assignments: list[Assignment] | None = None
         self._declared: list[Assignment | Raw] | None = None
         self._files: list[tuple[str, Raw]] | None = None

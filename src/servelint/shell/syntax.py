@@ -14,7 +14,7 @@ from servelint.shell import lexer
 from servelint.shell.conditions import Test
 from servelint.shell.expand import Raw
 from servelint.shell.lexer import neutral
-from servelint.shell.simple import Simple
+from servelint.shell.simple import Shape, Simple
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
 
@@ -23,6 +23,9 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
 _KEPT_AT_MOST = 400
 """Characters of a text whose tree is kept."""
+_FUNCTION_AT_MOST = 8_000
+_MET_BEFORE = 2
+"""What is read once is not worth another tree."""
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
@@ -81,6 +84,11 @@ class Node:
         return found[0] if found else None
 
     @property
+    def count(self) -> int:
+        """How many nodes are below it."""
+        return self._node.descendant_count
+
+    @property
     def text(self) -> str:
         """What the parser read, which is what is written for plain ASCII: a name, a keyword, an option."""
         return (self._node.text or b"").decode()
@@ -101,23 +109,57 @@ def _kept(flat: str) -> Node:
     return _parsed(flat)
 
 
+class _Part:
+    """A function's body, as it was read before: in an editor most of a script stays as it is while a line of it is typed.
+
+    root:  its tree, None until it was met twice;  met: how often it was
+    names, pure, shapes: those of its script
+    """
+
+    __slots__ = ("met", "names", "pure", "root", "shapes")
+
+    def __init__(self) -> None:
+        self.met = 0
+        self.root: Node | None = None
+        self.names: dict[int, list[str] | None] = {}
+        self.pure: dict[tuple[int, bool], frozenset[str] | None] = {}
+        self.shapes: dict[int, Shape] = {}
+
+    def tree(self, read: str) -> Node | None:
+        self.met += 1
+        if self.met == _MET_BEFORE:
+            program = Node(_PARSER.parse(read.encode("ascii")).root_node)
+            whole = len(program.children) == 1 and not program.has_error and program.children[0].end_byte == len(read)
+            self.root = program.children[0] if whole else None
+        return self.root
+
+
+@lru_cache(maxsize=256)
+def _part(flat: str, read: str) -> _Part:
+    """The body of a function by its characters, and by what the parser reads of them."""
+    del flat, read
+    return _Part()
+
+
 class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
     gaps: where defaults that are empty stand in it
     elsewhere: it stands in a file that the script in question only sources
-    names: of the commands of a function that starts at an offset (servelint.shell.left_out)
+    names: of the commands of a function that starts at an offset (servelint.shell.left_out);  pure: see servelint.shell.pure
     """
 
-    __slots__ = ("_raws", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "root", "text")
+    __slots__ = ("_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "pure", "root", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self._raws: dict[tuple[int, int], list[Raw]] = {}
+        self._shapes: dict[int, Shape] = {}
         self._simple: dict[int, Simple] = {}
         self._tests: dict[int, Test] = {}
         self.names: dict[int, list[str] | None] = {}
+        self.pure: dict[tuple[int, bool], frozenset[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
         if len(text.flat) > limits.SCRIPT.most:
@@ -128,6 +170,28 @@ class Script:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.flat = flat
         self.root = _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
+
+    def function(self, body: Node) -> tuple[Script, Node]:
+        """The script in which the body of a function is run, and the body there."""
+        start, end = body.start_byte, body.end_byte
+        flat = self.flat[start:end]
+        own = len(self.text.pieces) == 1 and end - start < _FUNCTION_AT_MOST and not body.has_error
+        if not own or flat[:1] != "{" or "<<" in flat.replace("<<<", ""):  # a heredoc's text may stand behind the function
+            return self, body
+        read = body.text
+        part = _part(flat, read)
+        root = part.tree(read)
+        if root is None or root.count != body.count or root.type != body.type:
+            return self, body
+        script = Script.__new__(Script)
+        script.text = self.text.cut(start, end)
+        script.flat = flat
+        script.root = root
+        script.gaps = []
+        script.elsewhere = self.elsewhere
+        script.names, script.pure, script._shapes = part.names, part.pure, part.shapes
+        script._raws, script._simple, script._tests = {}, {}, {}
+        return script, root
 
     def cut(self, node: Node) -> Text:
         return self.text.cut(node.start_byte, node.end_byte)
@@ -151,5 +215,8 @@ class Script:
         """The simple command that starts at an offset."""
         found = self._simple.get(start)
         if found is None:
-            found = self._simple[start] = Simple(self.text, self.flat, start)
+            shape = self._shapes.get(start)
+            if shape is None:
+                shape = self._shapes[start] = Shape.at(self.flat, start)
+            found = self._simple[start] = Simple(self.text, self.flat, start, shape)
         return found

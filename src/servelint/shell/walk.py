@@ -34,6 +34,7 @@ from servelint.text import Text, spend, unknown
 
 CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
+_ASKING = frozenset(("list", "compound_statement", "subshell"))
 _SLASH = Text.of("/")
 _NAME = Text((unknown("$(basename $0)", None),))
 
@@ -109,10 +110,15 @@ class Evaluator(Variables):
     def sequence(self, node: Node) -> Status:
         return self.each(node.parts)
 
-    def each(self, nodes: list[Node]) -> Status:
+    def each(self, nodes: list[Node], wanted: bool = True) -> Status:
+        """wanted: somebody asks for the status of the last of them"""
         status = SUCCESS
-        for node in nodes:
-            if node.background:
+        for index, node in enumerate(nodes):
+            free = node.type == "command" and not node.background and not self.asked(nodes, index, wanted)
+            left = left_out.call(self, node) if free else None
+            if left is not None:
+                status = left
+            elif node.background:
                 # in the background: a shell of its own
                 status = flow.apart(self, partial(self.visit, node))
                 status = SUCCESS
@@ -122,6 +128,13 @@ class Evaluator(Variables):
             if self.state.control is not None:
                 break
         return status
+
+    def asked(self, nodes: list[Node], index: int, wanted: bool) -> bool:
+        """Whether what follows a statement asks for its status: `exit`, `return`, or what may start with them."""
+        if index + 1 == len(nodes):
+            return wanted
+        after = nodes[index + 1]
+        return after.type in _ASKING or self.script.flat.startswith(("exit", "return"), after.start_byte)
 
     def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
         """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped.

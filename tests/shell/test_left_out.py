@@ -1,0 +1,136 @@
+"""What is passed by on the walk changes nothing: what follows is started with the same words, from the same files."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.launch import Word
+from servelint.shell.evaluate import evaluate
+from servelint.shell.invocation import Invocation
+from servelint.shell.walk import Evaluator
+from servelint.source import Source
+from servelint.text import Text
+
+UNHEARD = frozenset(("cp", "curl", "mkdir", "tail"))
+
+
+def followed(script: str) -> list[str]:
+    """The words of each `vllm` that a script runs."""
+    found: list[str] = []
+
+    def note(words: list[Word]) -> None:
+        if words[0].text.flat == "vllm":
+            found.append(" ".join([word.shown for word in words]))
+
+    source = Source("run.sh", script)
+    evaluate(Text.at(source, 0, len(script)), lambda ran: note(ran.words), unheard=UNHEARD)
+    return found
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the commands that are run, not passed by."""
+    names: list[str] = []
+    real = Evaluator.invoke
+
+    def invoke(self: Evaluator, words: list[Word], *rest: object) -> object:
+        names.append(words[0].shown)
+        return real(self, words, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Evaluator, "invoke", invoke)
+    return names
+
+
+CHANGING = {
+    "a default that is set": 'echo "${V:=a}"',
+    "arithmetic that counts": 'V=1; echo "$((V++))"',
+    "a variable that is printed into": "printf -v V %s a",
+    "a function that sets": "f() { echo; V=a; }; f",
+    "a function that sets what another one declares": "g() { V=a; }; f() { local W; g; }; f",
+    "a loop over a variable that is not the function's": "f() { for V in a b; do echo $V; done; }; f",
+    "a condition that sets": 'if [ -n "${V:=a}" ]; then echo; fi',
+    "a condition with arithmetic that sets": "if (( V = 1 )); then echo; fi",
+    "a loop that reads": "while read -r V; do echo $V; done < list",
+    "a case that sets": "case a in a) V=a ;; esac",
+    "a function with the name of a builtin": "echo() { V=a; }; echo",
+    "what a list does": "if curl x; then curl y && V=a; fi",
+}
+
+
+@pytest.mark.parametrize("script", CHANGING.values(), ids=CHANGING)
+def test_what_sets_a_variable_is_run(script: str) -> None:
+    assert followed(f"unset V; {script}\nvllm +$V") != ["vllm +"]
+
+
+WRITING = {
+    "a redirection": "echo 'vllm a' > x.sh",
+    "a copy": "echo 'vllm a' > y.sh; cp y.sh x.sh",
+    "a function": "f() { echo 'vllm a' > x.sh; }; f",
+    "a statement": "if curl x; then echo 'vllm a' > x.sh; fi",
+}
+
+
+@pytest.mark.parametrize("script", WRITING.values(), ids=WRITING)
+def test_what_writes_a_file_is_run(script: str) -> None:
+    source = Source("run.sh", script)
+    assert [one.flat for one in evaluate(Text.at(source, 0, len(script)), lambda _: None, unheard=UNHEARD)][-1:] == ["vllm a\n"]
+
+
+LEAVING = {
+    "exit": "if true; then exit; fi",
+    "a function that exits": "die() { echo; exit 1; }; die",
+    "break": "for i in 1; do if true; then break; fi; vllm never; done; exit",
+    "a function that returns": "f() { return; vllm never; }; f; exit",
+}
+
+
+@pytest.mark.parametrize("script", LEAVING.values(), ids=LEAVING)
+def test_what_leaves_is_run(script: str) -> None:
+    assert followed(f"{script}\nvllm after") == []
+
+
+def test_the_status_of_a_function_is_that_of_its_last_command() -> None:
+    assert followed("f() { curl x; echo; }; f || vllm no; f && vllm yes") == ["vllm yes"]
+    assert followed("f() { return 1; }; f && vllm no; f || vllm yes") == ["vllm yes"]
+
+
+def test_what_only_prints_is_passed_by(run: list[str]) -> None:
+    script = 'log() { local at=$1; printf "%s %s" "$(date)" "$*" >&2; }\nlog a "$X"\nmkdir -p "$X" > /dev/null\nvllm serve m\n'
+    assert followed(script) == ["vllm serve m"]
+    assert run == ["vllm"]
+
+
+def test_waiting_is_passed_by(run: list[str]) -> None:
+    wait = (
+        "wait_for() {\n"
+        "  local port=$1 i\n"
+        "  for i in 1 2 3; do\n"
+        '    if curl -sf "http://localhost:$port/health"; then return 0; fi\n'
+        "    sleep 5\n"
+        "  done\n"
+        "  return 1\n"
+        "}\n"
+        "wait_for 8000\n"
+        "until curl -s localhost; do sleep 1; done\n"
+    )
+    assert followed(wait + "vllm serve m\n") == ["vllm serve m"]
+    assert run == ["vllm"]
+
+
+def test_functions_that_call_each_other_are_looked_at_once() -> None:
+    depth = "".join([f"f{at}() {{\n{f'f{at + 1}' + chr(10)}{f'f{at + 1}' + chr(10)}}}\n" for at in range(200)])
+    assert followed(f"{depth}f200() {{ echo; }}\nf195\nvllm serve m\n") == ["vllm serve m"]
+
+
+def test_a_function_that_calls_itself_is_run() -> None:
+    assert followed("f() { echo; f; }\nf\nvllm serve m\n") == ["vllm serve m"]
+
+
+def test_a_function_that_stays_as_it_is_has_its_places() -> None:
+    """Its tree is kept from one text to the next, its places are not."""
+    for lines in range(5):
+        script = "\n" * lines + "start() {\n  vllm serve m --port $1\n}\nstart 8000\n"
+        source = Source("run.sh", script)
+        ran: list[Invocation] = []
+        evaluate(Text.at(source, 0, len(script)), ran.append)
+        assert [(one.site.line, one.site.text) for one in ran] == [(lines + 2, "vllm serve m --port $1")]
