@@ -152,7 +152,9 @@ def _unknown(case: Case, launch: Launch, found: Arguments, catalog: Catalog, ind
     COUNTS["unknowns"] += 1
     piece = unknown("$U", launch.argv[at].site)
     argv = list(launch.argv)
-    argv[at] = Word(Text([piece]), launch.argv[at].site, many=bool(case.turn & 8))
+    # `"$MODEL" $ARGS`: several words behind one that may be the model are no value of it
+    behind = at > 0 and argv[at - 1].text.flat.startswith(HOLE)
+    argv[at] = Word(Text([piece]), launch.argv[at].site, many=bool(case.turn & 8) and not behind)
     again = read(argv, catalog.table(index), DIALECTS[launch.engine])
     added = [fault for fault in again.faults if fault.fatal]
     insist(not added, "an unknown adds no error", added, [word.shown for word in argv])
