@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.shell import recipe
+from servelint.shell import parts, recipe
 
 SILENT = frozenset((
     ":", "alias", "disown", "echo", "hash", "pwd", "shopt", "sleep", "times", "trap", "true", "type", "ulimit", "umask", "wait",
@@ -54,12 +54,12 @@ def _tame(read: recipe.Recipe) -> bool:
     return read.fixed or all(part.fixed or _tame_part(part) for part in read.parts)
 
 
-def _tame_part(part: recipe.Part) -> bool:
+def _tame_part(part: parts.Part) -> bool:
     if isinstance(part, recipe.Parameter):
         return _tame_parameter(part)
-    if isinstance(part, recipe.Arithmetic):
+    if isinstance(part, parts.Arithmetic):
         return _SUM.fullmatch(part.inside) is not None
-    return isinstance(part, recipe.Substitution) and _READS.search(part.inside) is None
+    return isinstance(part, parts.Substitution) and _READS.search(part.inside) is None
 
 
 def _tame_parameter(part: recipe.Parameter) -> bool:
