@@ -44,7 +44,7 @@ MADE = {
     "secret_shapes.py": "constants of the module, handed to a function",
     "settings_files/globs.py": "the patterns of a settings file, which are held against single paths",
     "shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
-    "shell/expand.py": "the separators of IFS, escaped",
+    "shell/fields.py": "the separators of IFS, escaped",
     "shell/lexer.py": "the word that ends a here-document, escaped",
     "shell/patterns.py": "a bracket expression, and nothing else",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,36 +38,37 @@ DATA = [rule for rule in FILES if "engines" not in rule and rule["engine"] != AN
 SHARED = [rule for rule in FILES if "engines" in rule]
 IDS = [rule["id"] for rule in DATA]
 WITHOUT_CATALOG = ("trtllm", "tgi")
-
-
-def _examples(kind: str) -> list[Any]:
-    return [
-        pytest.param(rule, example, number, id=f"{rule['id']}-{kind}{number}")
-        for rule in ALL
-        for number, example in enumerate(rule["examples"][kind], start=1)
-    ]
+EVERYWHERE = "SERVELINT_ALL_FORMATS" in os.environ
 
 
 def _written(rule: dict[str, Any], example: dict[str, Any], number: int) -> Iterator[tuple[str, Source, Span | None]]:
     """An example in formats, without its marks: the format, the file, and the span that the marks enclose.
 
-    The first bad example in every format, the others in every tenth, each in others.
+    The first bad example in every third format, the others in every tenth, each in others; all in every one of them where
+    SERVELINT_ALL_FORMATS is set.
     """
     if "text" in example:
         yield "as it is", *unmarked(example["file"], example["text"])
         return
     for index, (name, (filename, wrap)) in enumerate(WRAPPERS.items()):
-        if (number == 1 and example in rule["examples"]["bad"]) or index % 10 == (number + len(rule["id"])) % 10:
+        every = 3 if number == 1 and example in rule["examples"]["bad"] else 10
+        if EVERYWHERE or index % every == (number + len(rule["id"])) % every:
             yield name, *unmarked(filename, wrap(rule["engine"], example))
+
+
+def _each(rule: dict[str, Any], kind: str) -> Iterator[tuple[dict[str, Any], str, Source, Span | None]]:
+    for number, example in enumerate(rule["examples"][kind], start=1):
+        for name, source, marked in _written(rule, example, number):
+            yield example, f"{kind} example {number}, {name}", source, marked
 
 
 def asked(example: dict[str, Any]) -> Settings:
     return Settings(profile="audit", gpu=example.get("gpu"), gpu_count=example.get("gpus"))
 
 
-@pytest.mark.parametrize(("rule", "example", "number"), _examples("bad"))
-def test_bad_example_is_found_at_its_marks(rule: dict[str, Any], example: dict[str, Any], number: int) -> None:
-    for name, source, expected in _written(rule, example, number):
+@pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])
+def test_bad_examples_are_found_at_their_marks(rule: dict[str, Any]) -> None:
+    for example, name, source, expected in _each(rule, "bad"):
         assert expected is not None or rule.get("complaint") == "missing-argument", "a bad example marks its span"
         reading = read(source)
         assert len(reading.launches) == 1, f"{name}: {source.text}"
@@ -76,9 +78,9 @@ def test_bad_example_is_found_at_its_marks(rule: dict[str, Any], example: dict[s
         assert "{" not in found[0].message.replace("${", "").replace("{{", ""), found[0].message
 
 
-@pytest.mark.parametrize(("rule", "example", "number"), _examples("good"))
-def test_good_example_is_not_found(rule: dict[str, Any], example: dict[str, Any], number: int) -> None:
-    for name, source, marked in _written(rule, example, number):
+@pytest.mark.parametrize("rule", ALL, ids=[rule["id"] for rule in ALL])
+def test_good_examples_are_not_found(rule: dict[str, Any]) -> None:
+    for example, name, source, marked in _each(rule, "good"):
         assert marked is None
         reading = read(source)
         assert len(reading.launches) == 1, f"{name}: {source.text}"
@@ -93,20 +95,31 @@ def unknown(example: dict[str, Any]) -> bool:
     return "$" in example["run"] or "$" in "".join(example.get("env", {}).values()) or "version" not in example
 
 
-@pytest.mark.parametrize("rule", DATA, ids=IDS)
 class TestEachRule:
-    def test_is_valid(self, rule: dict[str, Any]) -> None:
+    """One test a rule: there are a thousand of them."""
+
+    @pytest.mark.parametrize("rule", DATA, ids=IDS)
+    def test_all_hold(self, rule: dict[str, Any]) -> None:
+        self.is_valid(rule)
+        self.has_as_many_good_examples_as_bad_ones(rule)
+        self.has_an_unknown_among_the_good_examples(rule)
+        self.has_a_release_on_each_side_of_every_bound(rule)
+        self.names_operands_that_exist(rule)
+        self.labels_belong_to_its_operands(rule)
+        self.crash_at_start_is_an_error(rule)
+
+    def is_valid(self, rule: dict[str, Any]) -> None:
         schema = json.loads((ROOT / "schemas" / "rule.schema.json").read_text())
         jsonschema.Draft202012Validator(schema).validate(rule)
 
-    def test_has_as_many_good_examples_as_bad_ones(self, rule: dict[str, Any]) -> None:
+    def has_as_many_good_examples_as_bad_ones(self, rule: dict[str, Any]) -> None:
         examples = rule["examples"]
         assert len(examples["good"]) >= len(examples["bad"])
 
-    def test_has_an_unknown_among_the_good_examples(self, rule: dict[str, Any]) -> None:
+    def has_an_unknown_among_the_good_examples(self, rule: dict[str, Any]) -> None:
         assert any(unknown(example) for example in rule["examples"]["good"])
 
-    def test_has_a_release_on_each_side_of_every_bound(self, rule: dict[str, Any]) -> None:
+    def has_a_release_on_each_side_of_every_bound(self, rule: dict[str, Any]) -> None:
         def inside(example: dict[str, Any], operator: str, bound: Version) -> bool:
             version = Version(str(example["version"]).removeprefix("b"))
             return {">=": version >= bound, "<": version < bound, "<=": version <= bound, ">": version > bound}[operator]
@@ -123,7 +136,7 @@ class TestEachRule:
                     f"no good example outside of {operator}{text}"
                 )
 
-    def test_names_operands_that_exist(self, rule: dict[str, Any]) -> None:
+    def names_operands_that_exist(self, rule: dict[str, Any]) -> None:
         compiled = compile_rule(rule)
         example = rule["examples"]["bad"][0]
         source, _ = unmarked(example.get("file", "run.sh"), example.get("text") or example["run"])
@@ -141,47 +154,62 @@ class TestEachRule:
 
                 assert name.partition(".")[2] in config_module._facts(rule["engine"])
 
-    def test_labels_belong_to_its_operands(self, rule: dict[str, Any]) -> None:
+    def labels_belong_to_its_operands(self, rule: dict[str, Any]) -> None:
         compiled = compile_rule(rule)
         named = {*operands(compiled["when"]), *compiled["at"]}
         assert set(rule.get("labels", {})) <= named
 
-    def test_crash_at_start_is_an_error(self, rule: dict[str, Any]) -> None:
+    def crash_at_start_is_an_error(self, rule: dict[str, Any]) -> None:
         if rule["impact"] == "crash-at-start":
             assert rule["severity"] == "error"
 
 
-@pytest.mark.parametrize("rule", SHARED, ids=[rule["id"] for rule in SHARED])
 class TestEachRuleOfTheCatalog:
-    def test_is_valid(self, rule: dict[str, Any]) -> None:
+    """One test a rule."""
+
+    @pytest.mark.parametrize("rule", SHARED, ids=[rule["id"] for rule in SHARED])
+    def test_all_hold(self, rule: dict[str, Any]) -> None:
+        self.is_valid(rule)
+        self.says_whether_the_engine_starts(rule)
+        self.has_examples_of_its_engines(rule)
+        self.has_as_many_good_examples_as_bad_ones_and_an_unknown(rule)
+
+    def is_valid(self, rule: dict[str, Any]) -> None:
         schema = json.loads((ROOT / "schemas" / "catalog-rule.schema.json").read_text())
         jsonschema.Draft202012Validator(schema).validate(rule)
 
-    def test_says_whether_the_engine_starts(self, rule: dict[str, Any]) -> None:
+    def says_whether_the_engine_starts(self, rule: dict[str, Any]) -> None:
         assert (rule["impact"] == "crash-at-start") is (rule["complaint"] in REFUSED)
         assert (rule["severity"] == "error") is (rule["complaint"] in REFUSED | BROKEN)
 
-    def test_has_examples_of_its_engines(self, rule: dict[str, Any]) -> None:
+    def has_examples_of_its_engines(self, rule: dict[str, Any]) -> None:
         for kind in ("bad", "good"):
             assert rule["examples"][kind]
             assert {example["engine"] for example in rule["examples"][kind]} <= set(rule["engines"])
 
-    def test_has_as_many_good_examples_as_bad_ones_and_an_unknown(self, rule: dict[str, Any]) -> None:
+    def has_as_many_good_examples_as_bad_ones_and_an_unknown(self, rule: dict[str, Any]) -> None:
         examples = rule["examples"]
         assert len(examples["good"]) >= len(examples["bad"])
         assert any(unknown(example) for example in examples["good"])
 
 
-@pytest.mark.parametrize("rule", AROUND, ids=[rule["id"] for rule in AROUND])
 class TestEachRuleAboutTheSurroundings:
-    def test_is_valid(self, rule: dict[str, Any]) -> None:
+    """One test a rule."""
+
+    @pytest.mark.parametrize("rule", AROUND, ids=[rule["id"] for rule in AROUND])
+    def test_all_hold(self, rule: dict[str, Any]) -> None:
+        self.is_valid(rule)
+        self.never_says_that_the_engine_refuses(rule)
+        self.has_an_unknown_among_the_good_examples(rule)
+
+    def is_valid(self, rule: dict[str, Any]) -> None:
         schema = json.loads((ROOT / "schemas" / "container-rule.schema.json").read_text())
         jsonschema.Draft202012Validator(schema).validate(rule)
 
-    def test_never_says_that_the_engine_refuses(self, rule: dict[str, Any]) -> None:
+    def never_says_that_the_engine_refuses(self, rule: dict[str, Any]) -> None:
         assert rule["impact"] != "crash-at-start"
 
-    def test_has_an_unknown_among_the_good_examples(self, rule: dict[str, Any]) -> None:
+    def has_an_unknown_among_the_good_examples(self, rule: dict[str, Any]) -> None:
         assert any("$" in example["text"] or "{{" in example["text"] for example in rule["examples"]["good"])
 
 

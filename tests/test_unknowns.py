@@ -87,9 +87,19 @@ def known_of(text: str, versions: dict[str, str]) -> set[str]:
     return judged(launch, versions) | told
 
 
-@pytest.mark.parametrize(("engine", "example"), EXAMPLES)
 class TestEachExample:
-    def test_any_word_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
+    """One test an example: there are a thousand of them."""
+
+    @pytest.mark.parametrize(("engine", "example"), EXAMPLES)
+    def test_all_hold(self, engine: str, example: dict[str, Any]) -> None:
+        self.any_word_may_be_unknown(engine, example)
+        self.words_may_be_added(engine, example)
+        self.any_variable_may_be_unknown(engine, example)
+        for start in (". ./env.sh", 'source "$CONFIG"'):
+            self.variables_may_be_added(engine, example, start)
+        self.the_release_may_be_unknown(engine, example)
+
+    def any_word_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
         run = plain(example["run"])
         verb = verb_of(run, engine)
         words = shlex.split(run.removeprefix(verb))
@@ -102,7 +112,7 @@ class TestEachExample:
             counted = {rule for rule in found(text, version(engine, example)) if words[index].lstrip("-") not in way_out(rule)}
             assert counted <= known, text
 
-    def test_words_may_be_added(self, engine: str, example: dict[str, Any]) -> None:
+    def words_may_be_added(self, engine: str, example: dict[str, Any]) -> None:
         launch = launch_in(script(engine, example), "run.sh")
         versions = version(engine, example)
         written = configs(launch, list(versions.values()))[0].reading.arguments.settings
@@ -118,20 +128,19 @@ class TestEachExample:
             counted = {rule for rule in open_to_more if name not in way_out(rule)}
             assert counted <= known_of(f"{script(engine, example)} {option}", versions), (unknown, option)
 
-    def test_any_variable_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
+    def any_variable_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
         known = known_of(script(engine, example), version(engine, example))
         for name in example.get("env", {}):
             unknown = {**example, "env": {**example["env"], name: "${UNKNOWN}"}}
             assert found(script(engine, unknown), version(engine, example)) <= known
 
-    @pytest.mark.parametrize("start", [". ./env.sh", 'source "$CONFIG"'])
-    def test_variables_may_be_added(self, engine: str, example: dict[str, Any], start: str) -> None:
+    def variables_may_be_added(self, engine: str, example: dict[str, Any], start: str) -> None:
         versions = version(engine, example)
         open_to_more = found(f"{start}\n{script(engine, example)}", versions)
         for line in ("", "export SGLANG_ENABLE_SPEC_V2=1", "export SGLANG_ENABLE_SPEC_V2=0") if open_to_more else ():
             assert open_to_more <= found(f"{line}\n{script(engine, example)}", versions)
 
-    def test_the_release_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
+    def the_release_may_be_unknown(self, engine: str, example: dict[str, Any]) -> None:
         launch = launch_in(script(engine, example), "run.sh")
         # what newer releases have taken away is told of a launch without a release only
         unknown = {rule for rule in judged(launch, {}) if not rule.endswith("/removed-later")}
