@@ -197,8 +197,10 @@ def test_a_worker_that_is_killed_from_outside(workspace: Workspace) -> None:
         children = Path(f"/proc/{scan.pid}/task/{scan.pid}/children")
         if not children.exists():
             pytest.skip("nothing here tells of the children of a process")
+        scan.send_signal(signal.SIGSTOP)  # it must not give to the second what the first had in hand
         for child in children.read_text().split():
             os.kill(int(child), signal.SIGKILL)
+        scan.send_signal(signal.SIGCONT)
         _, err = scan.communicate("".join([source + "\n" for source in sources[20:]]).encode())
         assert (scan.returncode, b"40 errors in 40 launches; 80 files of 40 repositories" in err) == (1, True)
     assert sorted(Path("rows.jsonl").read_bytes().splitlines()) == sorted(Path("whole.jsonl").read_bytes().splitlines())

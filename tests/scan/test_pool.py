@@ -77,6 +77,31 @@ def test_a_repository_that_ends_every_process(units: list[Unit], monkeypatch: py
     )
 
 
+@forked
+def test_killed_with_nothing_in_hand(units: list[Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is none of the two times which a repository has: each here ends one process, and is given to a dead one before."""
+    import multiprocessing
+
+    expected = told(units, 2)
+    scan = repository.scan
+
+    def dies(unit: Unit, job: Job) -> Done:
+        mark = tmp_path / f"{unit.name}.killed"
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return scan(unit, job)
+
+    monkeypatch.setattr(repository, "scan", dies)
+    found = []
+    for _, done in pool.run(units, asked(), 1):
+        found.append(done.rows)
+        for child in multiprocessing.active_children():
+            child.kill()
+            child.join()
+    assert Counter((row["repository"], row["message"]) for row in rows(b"".join(found))) == expected
+
+
 def test_an_error_of_ours_is_a_row(units: list[Unit], monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise RuntimeError("no")

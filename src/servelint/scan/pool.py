@@ -6,7 +6,6 @@ error row, and the others go on. (The pools of the standard library cannot tell 
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 TRIES = 2
 ENDED = "the process that read it came to an end each time (killed, or out of memory)"
 
-_METHOD = "fork" if sys.platform == "linux" else "spawn"
+_FORKS = sys.platform == "linux"
 
 
 def processors() -> int:
@@ -48,7 +47,10 @@ def run(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Do
                 if idle is None:
                     idle = _Worker(job, [one.pipe for one in workers])
                     workers.append(idle)
-                idle.give(*task)
+                if not idle.give(*task):
+                    workers.remove(idle)
+                    idle.end()
+                    again.append(task)
             busy = {one.pipe: (one, one.task) for one in workers if one.task is not None}
             if not busy:
                 return
@@ -76,19 +78,23 @@ class _Worker:
     __slots__ = ("_process", "pipe", "task")
 
     def __init__(self, job: Job, others: list[Connection]) -> None:
-        context = multiprocessing.get_context(_METHOD)
+        context = multiprocessing.get_context("fork") if _FORKS else multiprocessing.get_context("spawn")
         self.pipe, inner = context.Pipe()
         # a process that is forked holds the pipes of those before it, and they would not see that we are gone
-        held = [*others, self.pipe] if _METHOD == "fork" else []
-        self._process = context.Process(target=_work, args=(inner, job, held), daemon=True)  # type: ignore[attr-defined]
+        held = [*others, self.pipe] if _FORKS else []
+        self._process = context.Process(target=_work, args=(inner, job, held), daemon=True)
         self._process.start()
         inner.close()
         self.task: tuple[Unit, int] | None = None
 
-    def give(self, unit: Unit, tried: int) -> None:
-        self.task = unit, tried
-        with contextlib.suppress(OSError):  # it is gone: that shows when its answer is waited for
+    def give(self, unit: Unit, tried: int) -> bool:
+        """Whether it is still there to take it: one that was killed between two repositories has ended none."""
+        try:
             self.pipe.send(unit)
+        except OSError:
+            return False
+        self.task = unit, tried
+        return True
 
     def taken(self) -> Done | None:
         """Its answer; None if it is gone. Raises repository.Mismatch."""
