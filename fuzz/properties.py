@@ -319,6 +319,8 @@ def _written(found: Reading) -> list[tuple[int, int, set[str]]]:
             several = several or (number > 0 and flat[:1] == "-" and _may_go_without(launch.engine, launch.argv[number - 1]))
             # behind an unknown word, that may be its value
             several = several or (number > 0 and launch.argv[number - 1].text.flat.startswith(HOLE))
+            # nor where that value is unknown itself: `"$MODEL" $ARGS`, which has the model first, is written the same
+            several = several or (flat[:1] == "-" and following.startswith(HOLE))
             if word.text.flat == "--" or (word.text.flat[:1] == following[:1] == "-") or several:
                 span = None
             if span is not None and span.source is found.source and span.start < span.end:
