@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.linter import Report, check_launches
+from servelint.masking import of_word
 from servelint.report.json_report import render as render_json
 from servelint.report.text import render
 from servelint.settings import Settings
@@ -63,3 +64,13 @@ def test_the_columns_stay() -> None:
 def test_what_is_no_secret_is_shown(key: str) -> None:
     told = report(f"pip install vllm==0.33.0\nvllm serve m --api-key {key} --no-such-option\n", "run.sh")
     assert key in render(told, None, colour=False)
+
+
+@pytest.mark.parametrize("value", ["${HF_TOKEN}", "$HF_TOKEN", "${hf_token}"])
+def test_a_reference_to_a_variable_is_no_secret(value: str) -> None:
+    assert of_word("HF_TOKEN", value) == value
+
+
+@pytest.mark.parametrize("value", ["${HF_TOKEN:-correct horse}", "$ecret-and-long", "a${HF_TOKEN}b12345", "$HF_TOKEN-12345678"])
+def test_what_stands_beside_a_reference_may_be_one(value: str) -> None:
+    assert of_word("HF_TOKEN", value) == "***"

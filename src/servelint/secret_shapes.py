@@ -69,6 +69,7 @@ _UNKNOWN = re.compile(r"""["']?(?:[$<{%&*|>!(\[]|-$|[)}\]]*$|--)""")
 """How a value begins that is looked up elsewhere, or is none."""
 _PLACEHOLDER = (
     r"(?i).*(?:your|change[-_ ]?me|replace|example|placeholder|dummy|xxx|<|>|\.\.\.|insert|todo|fixme|redacted|\*\*|\{\{).*"
+    r"|\$\{[a-z_]\w*\}|(?-i:\$[A-Z_][A-Z0-9_]*)"
     r"|(?:none|null|empty|true|false|token|key|api-?key|secret|password|test|local|unused|not-?needed|no-?key.*|sk-no-key.*)?"
 )
 _SIGNS = (*_KINDS, "PRIVATE KEY", "uthorization", "UTHORIZATION", "earer", "EARER", "pi-key", "PI-KEY")
@@ -159,7 +160,8 @@ def named(text: str) -> list[Part]:
         if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] and value.count(value[0]) == 2:
             start, end, value = start + 1, end - 1, value[1:-1]
         elif value and ":" in gap and value[0] not in "\"'" and _plain_scalar(text, ending.start() - len(before.group())):
-            end = start + len(_compiled(_TO_THE_END).match(text, start, start + _LONGEST).group())  # type: ignore[union-attr]
+            rest = _compiled(_TO_THE_END).match(text, start, start + _LONGEST)
+            end = rest.end() if rest is not None else end
         numeric = value.isdecimal() and not name.lower().replace("_", "-").endswith(("api-key", "password"))
         if value and not numeric and _may_be(value) and is_secret_name(name) and not is_filled_in(value):
             found.append((start, end))
