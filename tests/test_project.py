@@ -12,7 +12,7 @@ import pytest
 from servelint import opening
 from servelint.cli import main
 from servelint.linter import Report, check
-from servelint.project import Project, Refused, root
+from servelint.project import Project, Refused, folders, root
 from servelint.settings import Settings
 
 RULE = "vllm/gpu-memory-utilization-out-of-range"
@@ -67,13 +67,18 @@ class TestRoot:
         (tmp_path / "d").mkdir()
         monkeypatch.chdir(tmp_path / "d")
         inner = str(tmp_path / "a" / "b" / "c")
-        assert (root(inner), root(inner, ("../a/b", inner))) == (inner, str(tmp_path / "a" / "b"))
+        assert (root(inner), root(inner, folders(["../a/b", inner]))) == (inner, str(tmp_path / "a" / "b"))
         assert root(inner, ("../d", str(tmp_path / "a" / "bb"))) == inner
         Path("../a/util.sh").write_text("UTIL=1.5\n")
         Path(inner, "run.sh").write_text(SCRIPT % "../../util.sh")
         Path("../a/link.sh").symlink_to(Path(inner, "run.sh"))
         assert (rules(check([inner])), rules(check(["../a"]))) == ([], [RULE])
         assert told(check(["../a/b"])) != told(check(["../a"])) == []
+
+
+def test_folders_are_those_among_what_is_named(project: Path) -> None:
+    Path("deploy/run.sh").write_text("")
+    assert folders(["deploy", "deploy/run.sh", "gone", "."]) == (str(project / "deploy"), str(project))
 
 
 class TestFilesThatAFileNames:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from servelint import limits, opening
 from servelint.problem import Problem
-from servelint.project import Project
+from servelint.project import Project, folders
 from servelint.readers import mentions_engine
 from servelint.readers.recognise import CANDIDATE
 from servelint.source import Source
@@ -52,6 +52,8 @@ def files(
     outside:  what the settings of a folder allow beside the project
     """
     seen: set[str] = set()
+    named = folders(paths)
+    project = lambda folder: Project(folder, outside(folder) if outside is not None else (), named)  # noqa: E731
     for path in paths:
         try:
             info = os.stat(path)
@@ -59,7 +61,6 @@ def files(
             problems.append(Problem(path, _reason(error)))
             continue
         if stat.S_ISDIR(info.st_mode):
-            project = lambda folder: Project(folder, outside(folder) if outside is not None else (), tuple(paths))  # noqa: E731
             found: Iterable[str] = _walk(path, problems, settings, [] if notes is None else notes, project)
         else:
             found = [path] if settings is None or not settings.leaves_out(path) else []

@@ -12,7 +12,7 @@ from servelint.finding import Finding
 from servelint.judge import judge
 from servelint.launch import Launch
 from servelint.problem import Problem
-from servelint.project import Project
+from servelint.project import Project, folders
 from servelint.readers import read
 from servelint.readers.neighbours import Neighbours
 from servelint.rules.rule import SEVERITIES
@@ -77,8 +77,9 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
     """
     asked = settings or DEFAULT
     report = Report()
+    named = folders(paths)
     for path in listed(paths, asked, report):
-        report.add(_one(path, asked, tuple(paths)))
+        report.add(_one(path, asked, named))
     settle(report)
     return report
 
@@ -97,9 +98,10 @@ def check_in_parallel(
     found = listed(paths, asked, report)
     count = parallel.processes(len(found))
     here = os.getpid()
+    named = folders(paths)
 
     def lint(path: str) -> Report:
-        one = _in_time(path, asked, tuple(paths))
+        one = _in_time(path, asked, named)
         if done is not None and os.getpid() == here:
             done(len(found), count)  # the other processes are as far, about
         return one
@@ -161,7 +163,7 @@ def _one(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
 def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ()) -> Neighbours:
     """The neighbours of a file: files of its project, and what the settings allow beside them.
 
-    named: files and folders that are linted; such a folder may be what the project is
+    named: folders that are looked through, absolute; one of them may be what the project is
     """
     folder = os.path.dirname(path)
     return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named))

@@ -27,7 +27,7 @@ class Project:
     """Reads the files of the project that a folder belongs to; a link out of it leads nowhere.
 
     outside: folders whose files may be read as well (`read-outside` of the settings); True: any file
-    named:   folders that are looked through, which may be what the project is
+    named:   folders that are looked through, absolute, which may be what the project is
     """
 
     __slots__ = ("_folder", "_named", "_outside", "_roots")
@@ -76,6 +76,11 @@ class Project:
         return next((one for one in self._known() if real.startswith(os.path.join(one, ""))), None)
 
 
+def folders(paths: list[str]) -> tuple[str, ...]:
+    """The folders among files and folders that are named, absolute."""
+    return tuple([os.path.abspath(path) for path in paths if os.path.isdir(path)])
+
+
 def root(folder: str, named: tuple[str, ...] = ()) -> str:
     """The project of a folder: the nearest one above it that is a git checkout.
 
@@ -96,7 +101,7 @@ def _without_git(folder: str, named: tuple[str, ...]) -> str:
     from servelint.settings_files.find import Finder
 
     settings = Finder().nearest(folder)
-    found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder, *map(os.path.abspath, named)]
+    found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder, *named]
     above = [one for one in found if os.path.join(folder, "").startswith(os.path.join(one, ""))]
     return min([folder, *above], key=len)
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from typing import cast
 
 import h11
 import uvicorn
@@ -74,10 +75,10 @@ def protocol(options: Options) -> type[H11Protocol]:
     class Connection(H11Protocol):
         waiting: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(cast(asyncio.Transport, transport))
             if len(self.connections) > options.connections:
-                transport.abort()
+                cast(asyncio.Transport, transport).abort()
             else:
                 self._wait()
 

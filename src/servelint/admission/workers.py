@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 from collections import deque
+from typing import cast
 
 from servelint.admission.answer import Answer, Rules, unjudged
 from servelint.admission.worker import LENGTHS
@@ -78,8 +79,8 @@ class Worker(asyncio.Protocol):
         self._read = bytearray()
         self._transport: asyncio.WriteTransport | None = None
 
-    def connection_made(self, transport: asyncio.WriteTransport) -> None:  # type: ignore[override]
-        self._transport = transport
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.WriteTransport, transport)
 
     def data_received(self, data: bytes) -> None:
         self._read += data

@@ -65,11 +65,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_engine_version(usage)
     options.add_gpu(usage)
     options.add_settings(usage)
-    usage.add_argument(
-        "--fail-on",
-        choices=(*reversed(SEVERITIES), "never"),
-        help="findings that keep the command from starting (default: error)",
-    )
+    options.add_fail_on(usage, "keep the command from starting")
     usage.add_argument("--dry-run", action="store_true", help="only lint; exit with 0 where the command would be started")
     usage.add_argument("--quiet", action="store_true", help="say only what keeps the command from starting")
     usage.add_argument("--fail-open", action="store_true", help="start the command also where servelint itself fails")

@@ -13,6 +13,7 @@ from servelint.linter import Report, add_source, beside, settle
 from servelint.masking import of_text
 from servelint.mending import mend
 from servelint.problem import Problem
+from servelint.project import folders
 from servelint.report.clean import escapes
 from servelint.source import Source
 
@@ -35,7 +36,7 @@ def fix(report: Report, asked: SettingsFiles, arguments: argparse.Namespace, gat
     left.files, left.paths = report.files, report.paths
     left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
     fixed = 0
-    named = tuple(arguments.paths)
+    named = folders(arguments.paths)
     for source in report.sources:
         settings = asked.of(source.path)
         only = [finding for finding in report.findings if _read_in(finding).path == source.path] if gate is not None else None

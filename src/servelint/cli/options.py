@@ -85,13 +85,14 @@ def add_settings(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--isolated", action="store_true", help="read no settings file")
 
 
+def add_fail_on(usage: argparse.ArgumentParser, what: str) -> None:
+    """The least severity that counts. what: what such findings do"""
+    usage.add_argument("--fail-on", choices=(*reversed(SEVERITIES), "never"), help=f"findings that {what} (default: error)")
+
+
 def add_status(usage: argparse.ArgumentParser) -> None:
     """What makes the exit status 1."""
-    usage.add_argument(
-        "--fail-on",
-        choices=(*reversed(SEVERITIES), "never"),
-        help="findings that make the exit status 1 (default: error)",
-    )
+    add_fail_on(usage, "make the exit status 1")
     usage.add_argument("--exit-zero", action="store_true", help="findings do not change the exit status, as --fail-on never")
 
 
