@@ -85,11 +85,24 @@ def test_styles(content: str, value: str, written: list[str]) -> None:
         ("k: &a !t one\n", "one"),
         ("k:\n  a: 1\n\nl: 2\n", "a: 1"),
         ("k: [a, b]\n", "[a, b]"),
+        ("\ufeffk: one\n", "one"),
+        ('\ufeff{0, "k": ["\\u0031"]}', r'["\u0031"]'),
+        ("\ufeff---\nk: one\n", "one"),
+        ("\ufeff\ufeffk: one\n", "one"),
     ],
 )
 def test_span(content: str, written: str) -> None:
     source, root = only(content)
     assert yaml_nodes.span(source, yaml_nodes.entries(root)["k"][1]).text == written
+
+
+@pytest.mark.parametrize("content", ['"\\u0031 \\x41"', '\ufeff["\\u0031"]', '\ufeff"\\u0031 a"'])
+def test_escapes_behind_a_byte_order_mark(content: str) -> None:
+    source, root = only(content)
+    for node in yaml_nodes.items(root) or [root]:
+        text = yaml_nodes.text(source, node)
+        assert text.flat == yaml_nodes.scalar(node)
+        assert consistent(text)
 
 
 class TestMerge:
@@ -137,6 +150,7 @@ class TestProblems:
             ("a: \x07\n", (1, 4)),
             ("a: b: c\n", (1, 5)),
             ("a: 'x\u2028y'\nc: *d\n", (2, 4)),
+            ("\ufeffa: *b\n", (1, 5)),
         ],
     )
     def test_a_text_that_is_not_yaml(self, content: str, place: tuple[int, int]) -> None:

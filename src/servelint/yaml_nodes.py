@@ -58,6 +58,7 @@ _ESCAPES = {
     "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029", "\n": "", "\r": "",
 }  # fmt: skip
 _WHITE = (" ", "\t", "\n")
+_BYTE_ORDER_MARK = "\ufeff"
 _CHARACTERS_AN_ENTRY = 20
 """What it takes to look at one more entry of a mapping: aliases may have a large one looked at again and again."""
 _GAP, _PERHAPS = "!servelint/gap", "!servelint/perhaps"
@@ -99,6 +100,8 @@ def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> 
 def _composed(source: Source, text: str, nodes_at_most: limits.Bound = limits.YAML_NODES) -> tuple[list[Node], Problem | None]:
     """The documents of a text that has the offsets of a source."""
     nodes: list[Node] = []
+    if text.startswith(_BYTE_ORDER_MARK):
+        text = "\n" + text[1:]  # libyaml passes it by and counts the characters behind it only
     try:
         refused = _too_much(text, nodes_at_most)
         if refused is not None:
@@ -356,7 +359,7 @@ def _split(raw: str, escape: re.Pattern[str], start: int, end: int) -> Iterator[
 def _unescaped(escape: str) -> str:
     if escape == "''":
         return "'"
-    if escape[1] in "xuU":
+    if escape[1] in "xuU" and len(escape) > 2:
         code = int(escape[2:], 16)
         return chr(code) if code < 0x110000 else escape
     return _ESCAPES.get(escape[1], escape[1])
