@@ -11,7 +11,7 @@ from servelint.shell.walk import Evaluator
 from servelint.source import Source
 from servelint.text import Text
 
-UNHEARD = frozenset(("cp", "curl", "mkdir", "tail"))
+UNHEARD = frozenset(("cp", "curl", "docker stop", "kill", "mkdir", "rm", "tail", "tee"))
 
 
 def followed(script: str) -> list[str]:
@@ -54,6 +54,8 @@ CHANGING = {
     "a case that sets": "case a in a) V=a ;; esac",
     "a function with the name of a builtin": "echo() { V=a; }; echo",
     "what a list does": "if curl x; then curl y && V=a; fi",
+    "a function with the name of a program": "docker() { V=a; }; f() { docker stop x; }; f",
+    "what another verb of a program does": 'f() { docker run "${V:=a}"; }; f',
 }
 
 
@@ -67,6 +69,7 @@ WRITING = {
     "a copy": "echo 'vllm a' > y.sh; cp y.sh x.sh",
     "a function": "f() { echo 'vllm a' > x.sh; }; f",
     "a statement": "if curl x; then echo 'vllm a' > x.sh; fi",
+    "what is read from": "f() { echo 'vllm a' | tee x.sh; }; f",
 }
 
 
@@ -81,6 +84,7 @@ LEAVING = {
     "a function that exits": "die() { echo; exit 1; }; die",
     "break": "for i in 1; do if true; then break; fi; vllm never; done; exit",
     "a function that returns": "f() { return; vllm never; }; f; exit",
+    "a function that leaves where it is certain": "leave() { echo; exit 0; }; false || leave",
 }
 
 
@@ -115,6 +119,32 @@ def test_waiting_is_passed_by(run: list[str]) -> None:
     )
     assert followed(wait + "vllm serve m\n") == ["vllm serve m"]
     assert run == ["vllm"]
+
+
+def test_stopping_is_passed_by(run: list[str]) -> None:
+    stop = (
+        "stop() {\n"
+        "  local name=$1\n"
+        '  docker stop -t 30 "$name" > /dev/null\n'
+        '  if [[ -e $name.pid ]]; then kill "$(cat "$name.pid")" || true; rm -f "$name.pid"; fi\n'
+        "}\n"
+        "stop chat\n"
+    )
+    assert followed(stop + "vllm serve m\n") == ["vllm serve m"]
+    assert run == ["vllm"]
+
+
+def test_a_file_that_was_written_is_gone_when_it_is_removed() -> None:
+    script = "echo 'V=a' > x.sh\nf() { rm x.sh; }\nf\n. ./x.sh\nvllm +$V\n"
+    assert followed(script.replace("f\n.", ".")) == ["vllm +a"]
+    assert followed(script) == ["vllm +${V}"]
+
+
+def test_leaving_with_a_message_is_passed_by(run: list[str]) -> None:
+    die = 'die() {\n  echo "$*" >&2\n  exit 1\n}\ncurl x || die "no x"\n'
+    assert followed(die + "vllm serve m\n") == ["vllm serve m"]
+    assert run == ["vllm"]
+    assert followed(die + "true || vllm never\ncurl x && die\nvllm serve m\n") == ["vllm serve m"]
 
 
 def test_functions_that_call_each_other_are_looked_at_once() -> None:

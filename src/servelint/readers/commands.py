@@ -25,13 +25,24 @@ _OTHERS = frozenset((
     "mkdir", "mv", "pgrep", "pidof", "pkill", "printf", "ps", "rm", "rsync", "scp", "sed", "systemctl", "tail", "tee", "wget",
     "which", "yum",
 ))  # fmt: skip
-UNHEARD = _OTHERS - {"apt", "apt-get", "dnf", "yum"}
-"""Programs that start no engine and install none, whatever their words are."""
+_QUIET = frozenset((
+    "basename", "cmp", "comm", "cut", "date", "df", "diff", "dig", "dirname", "du", "egrep", "fgrep", "file", "free", "fuser",
+    "getent", "head", "hostname", "id", "ip", "kill", "lsof", "lspci", "md5sum", "mktemp", "mountpoint", "nc", "netstat",
+    "nproc", "nslookup", "nvidia-smi", "paste", "ping", "readlink", "realpath", "rev", "rmdir", "rocm-smi", "seq", "sha256sum",
+    "sort", "ss", "stat", "sync", "tac", "touch", "tput", "tr", "uname", "uniq", "uptime", "wc", "whoami",
+))  # fmt: skip
+"""As much is true of these, whose names may be words of another command (`srun -J date vllm serve`)."""
 _MANAGING = frozenset((
     "attach", "build", "compose", "cp", "images", "inspect", "kill", "logs", "network", "port", "ps", "pull", "push", "rename",
     "restart", "rm", "rmi", "start", "stats", "stop", "system", "tag", "top", "update", "volume", "wait",
 ))  # fmt: skip
 """What container tools do to a container or an image that they do not start."""
+UNHEARD = (
+    (_OTHERS - {"apt", "apt-get", "dnf", "yum"})
+    | _QUIET
+    | {f"{tool} {verb}" for tool in ("docker", "nerdctl", "podman") for verb in _MANAGING - {"compose", "start"}}
+)
+"""Programs that start no engine and install none, whatever their words are."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 

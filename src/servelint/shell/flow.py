@@ -66,6 +66,8 @@ def both_or_either(shell: Evaluator, node: Node) -> Status:
     if len(sides) < 2 or shell.state.control is not None:
         return status
     runs = status if any(child.type == "&&" for child in node.children) else status.negated()
+    if runs.value is None and not runs.likely and left_out.leaves(shell, sides[1]):
+        return Status(None, likely=status.likely)
     last = [status]
     shell.branch(runs, lambda: last.append(shell.visit(sides[1])), _nothing)
     if runs.certain:

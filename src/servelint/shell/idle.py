@@ -1,4 +1,4 @@
-"""Which words and commands can be left out: to expand them sets nothing, opens no file and decides nothing.
+"""Which words and commands can be left out: to expand them sets nothing and decides nothing.
 
 What prints or waits is most of many scripts (`log "GPU $gpu has $used MiB in use"`), and nobody asks for its words.
 """
@@ -15,11 +15,12 @@ SILENT = frozenset((
 """Builtins that set nothing here, and succeed."""
 PRINTING = SILENT | {"printf"}
 NOWHERE = "/dev/null"
+_MANAGERS = frozenset(("docker", "nerdctl", "podman"))
+"""Programs that do what their first word says, which is a part of their name here: `docker stop`."""
 
 _NAME = re.compile(r"[\w.:+-]+", re.ASCII)
 _FORMAT = re.compile(r"['\"]?[^$`'\"\\{~-]|['\"]\\")
 _BRACES = re.compile(r"(?<!\$)\{")
-_READS = re.compile(r"<|\b(?:cat|jq)\b")
 _SUM = re.compile(r"(?!.*(?:\+\+|--))[\w\s+*/%()-]*", re.DOTALL)
 _BOUNDS = re.compile(r"(?!.*--)[0-9\s:-]*", re.DOTALL)
 _DEFAULTS = (":-", "-", ":+", "+")
@@ -33,11 +34,17 @@ def writes(operator: str, path: str) -> bool:
 
 
 def name(words: list[str]) -> str | None:
-    """The name of a command, where it is written out and to expand its words changes nothing."""
+    """The name of a command, where it is written out and to expand its words changes nothing.
+
+    >>> name(["echo", '"$A"']), name(["docker", "stop", "-t", "30", "$NAME"]), name(["$A"])
+    ('echo', 'docker stop', None)
+    """
     if _NAME.fullmatch(words[0]) is None or not all(map(tame, words)):
         return None
     if words[0] == "printf" and len(words) > 1 and _FORMAT.match(words[1]) is None:
         return None  # it may set a variable
+    if words[0] in _MANAGERS and len(words) > 1 and _NAME.fullmatch(words[1]) is not None:
+        return f"{words[0]} {words[1]}"
     return words[0]
 
 
@@ -59,7 +66,7 @@ def _tame_part(part: parts.Part) -> bool:
         return _tame_parameter(part)
     if isinstance(part, parts.Arithmetic):
         return _SUM.fullmatch(part.inside) is not None
-    return isinstance(part, parts.Substitution) and _READS.search(part.inside) is None
+    return isinstance(part, parts.Substitution)
 
 
 def _tame_parameter(part: recipe.Parameter) -> bool:

@@ -48,6 +48,20 @@ def call(shell: Evaluator, node: Node) -> Status | None:
     return command(shell, found) or (UNSURE if _harmless(shell, frozenset((name,))) else None)
 
 
+def leaves(shell: Evaluator, node: Node) -> bool:
+    """Whether a statement is a call of a function that leaves the script, and changes nothing before."""
+    if node.type != "command":
+        return False
+    name = shell.script.simple(node.start_byte).shape.idle
+    if name is None or name not in shell.state.functions or name in shell.calls or "exit" in shell.state.functions:
+        return False
+    names = pure.of_leaving(*shell.state.functions[name])
+    if names is None or not _harmless(shell, names):
+        return False
+    shell.called.add(name)
+    return True
+
+
 def uncalled(shell: Evaluator, name: str) -> bool:
     """Whether a function can be left out that nothing calls."""
     return _harmless(shell, frozenset((name,)))
@@ -56,10 +70,17 @@ def uncalled(shell: Evaluator, name: str) -> bool:
 def _program(shell: Evaluator, name: str) -> Status | None:
     if name in PRINTING:
         return SUCCESS
-    if name not in shell.unheard or name in TOUCHING:
+    if not _unheard(shell, name):
         return None
     shell.worked(STEPS + len(shell.state.exported) // VARIABLES_A_STEP)
     return UNSURE
+
+
+def _unheard(shell: Evaluator, name: str) -> bool:
+    """Whether a program need not be told of, and leaves the files alone that are followed."""
+    if name not in shell.unheard or name == "tee" or (name in TOUCHING and shell.state.files.written):
+        return False
+    return " " not in name or name.partition(" ")[0] not in shell.state.functions
 
 
 class _Idle:
@@ -106,7 +127,7 @@ def _idle(shell: Evaluator, name: str, known: dict[str, _Idle | None]) -> _Idle 
             status, steps, height = inner.status, steps + inner.steps, max(height, inner.height + 1)
         elif one in PRINTING:
             status = SUCCESS
-        elif one in shell.unheard and one not in TOUCHING:
+        elif _unheard(shell, one):
             status, steps = UNSURE, steps + STEPS
         else:
             return None
@@ -160,6 +181,6 @@ def _all_harmless(shell: Evaluator, names: frozenset[str], seen: set[str], depth
             inner = pure.of_function(*functions[name])
             if inner is None or not _all_harmless(shell, inner, seen, depth + 1):
                 return False
-        elif name not in pure.HARMLESS and (name not in shell.unheard or name in TOUCHING):
+        elif name not in pure.HARMLESS and not _unheard(shell, name):
             return False
     return True

@@ -12,6 +12,8 @@ from servelint.shell.simple import Assignment, Simple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.shell.syntax import Node, Script
 
 AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
@@ -33,23 +35,25 @@ class _ChangesError(Exception):
 
 def of_statement(script: Script, node: Node) -> frozenset[str] | None:
     """The names of what a statement runs; None if it changes something whatever these do."""
-    return _of(script, node, None)
+    return _of(script, node, _Reading.statement)
 
 
 def of_function(script: Script, body: Node) -> frozenset[str] | None:
     """Likewise of a function, whose own variables and arguments do not outlast it."""
-    return _of(script, body, set())
+    return _of(script, body, _Reading.function)
 
 
-def _of(script: Script, node: Node, names: set[str] | None) -> frozenset[str] | None:
-    key = (node.start_byte, names is None)
+def of_leaving(script: Script, body: Node) -> frozenset[str] | None:
+    """Likewise of a function that ends with `exit`, before that: `die`."""
+    return _of(script, body, _Reading.leaving)
+
+
+def _of(script: Script, node: Node, read: Callable[[_Reading, Node], None]) -> frozenset[str] | None:
+    key = (node.start_byte, read.__name__)
     if key not in script.pure:
-        reading = _Reading(script, names, node)
+        reading = _Reading(script, None if read is _Reading.statement else set(), node)
         try:
-            if names is None:
-                reading.statement(node)
-            else:
-                reading.function(node)
+            read(reading, node)
             script.pure[key] = frozenset(reading.runs)
         except (_ChangesError, RecursionError):
             script.pure[key] = None
@@ -69,9 +73,20 @@ class _Reading:
         self.loops = 0
 
     def function(self, body: Node) -> None:
+        self.inside(body, body.parts)
+
+    def leaving(self, body: Node) -> None:
+        parts = body.parts
+        if not parts or parts[-1].type != "command" or parts[-1].background:
+            raise _ChangesError
+        if self.script.simple(parts[-1].start_byte).shape.idle != "exit":
+            raise _ChangesError
+        self.inside(body, parts[:-1])
+
+    def inside(self, body: Node, nodes: list[Node]) -> None:
         if body.type != "compound_statement" or body.children[0].type != "{":
             raise _ChangesError
-        for node in body.parts:
+        for node in nodes:
             if node.type == "declaration_command" and self.own is not None:
                 found = self.script.simple(node.start_byte)
                 if not is_local(found):
