@@ -23,7 +23,9 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
 _KEPT_AT_MOST = 400
 """Characters of a text whose tree is kept."""
+_FUNCTION = re.compile(r"^[A-Za-z_][\w-]*[ \t]*\(\)[ \t]*\{\n", re.ASCII | re.MULTILINE)
 _FUNCTION_AT_MOST = 8_000
+_BODIES_AT_MOST = 256
 _MET_BEFORE = 2
 """What is read once is not worth another tree."""
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
@@ -95,12 +97,23 @@ class Node:
 
 
 def _parsed(flat: str) -> Node:
-    if _STUMBLE.search(flat):
-        flat = neutral(flat)
-    if not flat.isascii():
-        # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
-        flat = _NOT_ASCII.sub("X", flat)
-    return Node(_PARSER.parse(flat.encode("ascii")).root_node)
+    return _tree(neutral(flat) if _STUMBLE.search(flat) else flat)
+
+
+def _tree(flat: str) -> Node:
+    return Node(_PARSER.parse(_ascii(flat).encode("ascii")).root_node)
+
+
+def _ascii(flat: str) -> str:
+    """One byte a character keeps byte offsets and code points equal; bash treats these as word characters too."""
+    return flat if flat.isascii() else _NOT_ASCII.sub("X", flat)
+
+
+def _body(flat: str) -> Node | None:
+    """The tree of what is a function's body and nothing else."""
+    program = _tree(flat)
+    whole = len(program.children) == 1 and not program.has_error and program.children[0].end_byte == len(flat)
+    return program.children[0] if whole else None
 
 
 @lru_cache(maxsize=256)
@@ -113,25 +126,67 @@ class _Part:
     """A function's body, as it was read before: in an editor most of a script stays as it is while a line of it is typed.
 
     root:  its tree, None until it was met twice;  met: how often it was
+    alone: its characters are read so wherever they stand
     names, pure, shapes: those of its script
     """
 
-    __slots__ = ("met", "names", "pure", "root", "shapes")
+    __slots__ = ("alone", "met", "names", "pure", "root", "shapes")
 
     def __init__(self) -> None:
+        self.alone = False
         self.met = 0
         self.root: Node | None = None
         self.names: dict[int, list[str] | None] = {}
-        self.pure: dict[tuple[int, bool], frozenset[str] | None] = {}
+        self.pure: dict[tuple[int, str], frozenset[str] | None] = {}
         self.shapes: dict[int, Shape] = {}
 
-    def tree(self, read: str) -> Node | None:
+    def tree(self, flat: str, read: str) -> Node | None:
         self.met += 1
         if self.met == _MET_BEFORE:
-            program = Node(_PARSER.parse(read.encode("ascii")).root_node)
-            whole = len(program.children) == 1 and not program.has_error and program.children[0].end_byte == len(read)
-            self.root = program.children[0] if whole else None
+            self.root = _body(read)
+            alone = _body(neutral(flat)) if self.root is not None else None
+            self.alone = alone is not None and self.root is not None and alone.count == self.root.count
+        if self.alone:
+            plain = read == _ascii(flat)
+            if (flat, plain) not in _bodies:
+                if len(_bodies) >= _BODIES_AT_MOST:
+                    _bodies.clear()
+                _bodies[flat, plain] = self
         return self.root
+
+
+_bodies: dict[tuple[str, bool], _Part] = {}
+"""Bodies that are read the same wherever they stand, by their characters and by whether these are what the parser read."""
+
+
+def _around(flat: str) -> tuple[Node, dict[int, _Part]] | None:
+    """The tree of a script with nothing in those functions' bodies that are known, and these by where they start.
+
+    To parse takes most of the time where little else is new. None where what looks like such a function is none.
+    """
+    found: dict[int, _Part] = {}
+    kept: list[str] = []
+    done = 0
+    plain = _STUMBLE.search(flat) is None
+    for function in _FUNCTION.finditer(flat) if _bodies else ():
+        start = function.end() - 2
+        end = flat.find("\n}", start, start + _FUNCTION_AT_MOST) + 2
+        part = _bodies.get((flat[start:end], plain)) if end > start >= done else None
+        if part is not None:
+            found[start] = part
+            kept += [flat[done:start], "{\n:", "\n" * (end - start - 4), "}"]
+            done = end
+    if not found:
+        return None
+    rest = "".join([*kept, flat[done:]])
+    root = _tree(rest if plain else neutral(rest))
+    functions = [child.field("body") for child in root.children if child.type == "function_definition"]
+    starts = {body.start_byte for body in functions if body is not None and body.text == _nothing(body)}
+    return None if root.has_error or not found.keys() <= starts else (root, found)
+
+
+def _nothing(body: Node) -> str:
+    return "{\n:" + "\n" * (body.end_byte - body.start_byte - 4) + "}"
 
 
 @lru_cache(maxsize=256)
@@ -150,7 +205,9 @@ class Script:
     names: of the commands of a function that starts at an offset (servelint.shell.left_out);  pure: see servelint.shell.pure
     """
 
-    __slots__ = ("_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "pure", "root", "text")
+    __slots__ = (
+        "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "pure", "root", "text",
+    )  # fmt: skip
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -159,7 +216,7 @@ class Script:
         self._simple: dict[int, Simple] = {}
         self._tests: dict[int, Test] = {}
         self.names: dict[int, list[str] | None] = {}
-        self.pure: dict[tuple[int, bool], frozenset[str] | None] = {}
+        self.pure: dict[tuple[int, str], frozenset[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
         if len(text.flat) > limits.SCRIPT.most:
@@ -169,20 +226,33 @@ class Script:
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.flat = flat
-        self.root = _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
+        self._known: dict[int, _Part] = {}
+        if len(flat) < _KEPT_AT_MOST:
+            self.root = _kept(flat)
+        elif (around := _around(flat)) is not None:
+            self.root, self._known = around
+        else:
+            self.root = _parsed(flat)
 
     def function(self, body: Node) -> tuple[Script, Node]:
         """The script in which the body of a function is run, and the body there."""
         start, end = body.start_byte, body.end_byte
         flat = self.flat[start:end]
+        known = self._known.get(start)
+        if known is not None and known.root is not None:
+            return self._inner(flat, start, end, known, known.root), known.root
         own = len(self.text.pieces) == 1 and end - start < _FUNCTION_AT_MOST and not body.has_error
         if not own or flat[:1] != "{" or "<<" in flat.replace("<<<", ""):  # a heredoc's text may stand behind the function
             return self, body
         read = body.text
         part = _part(flat, read)
-        root = part.tree(read)
+        root = part.tree(flat, read)
         if root is None or root.count != body.count or root.type != body.type:
             return self, body
+        return self._inner(flat, start, end, part, root), root
+
+    def _inner(self, flat: str, start: int, end: int, part: _Part, root: Node) -> Script:
+        """The script that a function's body is."""
         script = Script.__new__(Script)
         script.text = self.text.cut(start, end)
         script.flat = flat
@@ -190,8 +260,8 @@ class Script:
         script.gaps = []
         script.elsewhere = self.elsewhere
         script.names, script.pure, script._shapes = part.names, part.pure, part.shapes
-        script._raws, script._simple, script._tests = {}, {}, {}
-        return script, root
+        script._raws, script._simple, script._tests, script._known = {}, {}, {}, {}
+        return script
 
     def cut(self, node: Node) -> Text:
         return self.text.cut(node.start_byte, node.end_byte)
