@@ -77,6 +77,11 @@ def told(path: str) -> Iterator[list[Problem]]:
         found += problems.values()
 
 
+def said() -> int:
+    """How many bounds were said to be passed so far while a file is read."""
+    return len(_reached.get() or ())
+
+
 # -- of files
 
 FILE = Bound(1 << 19, "bytes", "not read: {size}, and servelint reads files of up to 512 KiB")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from servelint.digits import is_whole
 from servelint.engines import entry, images
@@ -51,10 +52,12 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
     }
     if any(name == "--privileged" for name, _ in run.options):
         settings["privileged"] = Text.of("true")
-    container = Container(run.image.text, settings, *_gpus(run, verb), hosting=_hosting(run, verb, place))
+    container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
     site = place.site or span_of(words)
     inner = Place(place.source, place.name, site, env, container, image.claims, place.env_file, open_env)
+    inner.hosting = partial(_hosting, run, verb, place)
+    inner.ran = place.ran
     explicit = run.values("--entrypoint")
     # `--entrypoint ""` clears the image's own
     entrypoint = [word for word in explicit[-1:] if word.text.flat] if explicit else None

@@ -56,7 +56,7 @@ class Place:
         self.open = open
         self.stdin = stdin
         self.anchor: Span | None = None
-        self.hosting: Callable[[], Hosting] | None = None
+        self.hosting: Callable[[], Hosting | None] | None = None
         self.ran: list[Text] = []
         self.budget: Budget | None = None
         self.source = source

@@ -87,6 +87,7 @@ def script_launches(
     """
     from servelint.readers import installs
     from servelint.readers.commands import UNHEARD, launches
+    from servelint.readers.idle_scripts import Looking
     from servelint.shell.evaluate import Budget, evaluate
     from servelint.shell.invocation import Invocation
 
@@ -109,7 +110,7 @@ def script_launches(
         found_here = {**place.claims, **ran.installed}
         here = place.with_(site=site, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
         here.anchor = ran.site if ran.site.source is place.source else place.anchor
-        here.open, here.stdin = _either(ran.open, place.open), ran.stdin
+        here.open, here.stdin = _either(ran.open, looking.open), ran.stdin
         for launch in launches(ran.words, here, depth):
             launch.likely = ran.likely
             launch.cut = launch.cut or ran.lost
@@ -119,6 +120,9 @@ def script_launches(
                 found.append(launch)
         return {}
 
+    looking = Looking(text, place, args, depth)
+    if looking.is_idle():
+        return []
     budget, place.budget = place.budget, place.budget or Budget()
     scripts = evaluate(
         text,
@@ -126,7 +130,7 @@ def script_launches(
         environment=environment,
         args=args,
         files=place.files,
-        here=place.open,
+        here=looking.open,
         budget=budget,
         unheard=UNHEARD,
     )
@@ -134,14 +138,14 @@ def script_launches(
         if not any(script is one for one in place.ran) and not limits.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: whoever does may set anything
             found += script_launches(script, Place(place.source, place.name, open_env=True), None, depth + 1)
+    if not found and not scripts:
+        looking.note(budget)
     return found
 
 
-def _either(
-    first: Callable[[Text], Opened | None], second: Callable[[Text], Opened | None] | None
-) -> Callable[[Text], Opened | None]:
+def _either(first: Callable[[Text], Opened | None], second: Callable[[Text], Opened | None]) -> Callable[[Text], Opened | None]:
     """Opens what the script itself knows, else what is known where the script runs."""
-    return first if second is None else lambda path: first(path) or second(path)
+    return lambda path: first(path) or second(path)
 
 
 def _start(text: Text) -> int:
