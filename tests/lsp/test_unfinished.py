@@ -112,6 +112,11 @@ class TestReadingAgain:
         assert typed("serve.sh", f"{text}{'x=1' if text[0] != '#' else ''}\n{QWEN}\n") is None
         assert reads == []
 
+    def test_not_the_same_text_again(self, reads: list[str]) -> None:
+        found = marked("serve.sh", f"CODE_‸\n{QWEN}\n")
+        assert typed_at(found.analysis, found.offset, found.analysis) is None
+        assert len(reads) == len(set(reads)) == 2
+
     def test_once_for_a_new_item_of_a_list(self, reads: list[str]) -> None:
         assert typed("compose.yml", compose("\n      - --model=x/y\n      - ‸")) is not None
         assert len(reads) == 1

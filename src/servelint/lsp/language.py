@@ -66,7 +66,9 @@ def register(server: Server) -> None:
         analysis = server.checking.analysis(document)
         offset = server.positions.offset(document.source, params.position)
         offered[:] = complete(analysis, offset, document.launched, server.checking.neighbours(document))
-        items = [_item(server, item, number) for number, item in enumerate(offered)]
+        spans = {(item.span.start, item.span.end): item.span for item in offered}  # nearly always one
+        ranges = {place: server.positions.of_span(span) for place, span in spans.items()}
+        items = [_item(item, ranges[item.span.start, item.span.end], number) for number, item in enumerate(offered)]
         return types.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
@@ -158,14 +160,14 @@ def _standing(server: Server, document: Document, position: types.Position) -> t
     return analysis, offset
 
 
-def _item(server: Server, item: Item, number: int) -> types.CompletionItem:
+def _item(item: Item, place: types.Range, number: int) -> types.CompletionItem:
     return types.CompletionItem(
         item.label,
         kind=_ITEM_KINDS[item.kind],
         detail=clean(item.detail) if item.detail else item.detail,
         sort_text=item.sort,
         filter_text=item.new_text,
-        text_edit=types.TextEdit(server.positions.of_span(item.span), item.new_text),
+        text_edit=types.TextEdit(place, item.new_text),
         tags=[types.CompletionItemTag.Deprecated] if item.deprecated else None,
         data=number,
     )

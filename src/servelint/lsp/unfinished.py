@@ -72,11 +72,10 @@ def typed_at(
     if shown is not None or not _is_near(analysis, offset):
         return shown
     beside = neighbours if neighbours is not None else Neighbours(None)
-    return (
-        _config_key(source, offset, beside)
-        or _with_stand_in(source, offset, beside, versions)
-        or (_since(before.source, source, offset, beside, versions) if before is not None else None)
-    )
+    shown = _config_key(source, offset, beside) or _with_stand_in(source, offset, beside, versions)
+    if shown is not None or before is None or before is analysis:
+        return shown
+    return _since(before.source, source, offset, beside, versions)
 
 
 def _between_words(analysis: Analysis, offset: int) -> Typed | None:

@@ -115,7 +115,16 @@ def _closed(pattern: Pattern, states: set[int]) -> set[int]:
     return states | {state + 1 for state in states if state < len(pattern) and pattern[state] is None}
 
 
+def _literal(pattern: Pattern) -> str | None:
+    """The characters of a pattern that matches just these."""
+    chars = [token for token in pattern if isinstance(token, str)]
+    return "".join(chars) if len(chars) == len(pattern) else None
+
+
 def matches(pattern: Pattern, text: str) -> bool:
+    literal = _literal(pattern)
+    if literal is not None:
+        return literal == text
     if None not in pattern:
         return len(pattern) == len(text) and any(length == len(text) for length in prefixes(pattern, text))
     return any(length == len(text) for length in prefixes(pattern, text))
@@ -128,6 +137,9 @@ def suffixes(pattern: Pattern, text: str) -> Iterator[int]:
 
 def replace(pattern: Pattern, text: str, new: str, every: bool) -> str:
     """The text with the longest match at the first place, or at every one, replaced. An empty match replaces nothing."""
+    literal = _literal(pattern)
+    if literal:
+        return text.replace(literal, new, -1 if every else 1)
     done: list[str] = []
     at = 0
     while at < len(text):
