@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from servelint.shell import syntax
+from servelint.shell import bodies, tree
 from servelint.shell.evaluate import evaluate
-from servelint.shell.syntax import Node
+from servelint.shell.tree import Node
 from servelint.source import Source
 from servelint.text import Text
 
@@ -23,12 +23,12 @@ PIECES = (
 Shape = tuple[str, int, int, "list[Shape]"]
 
 
-def shape(node: Node, bodies: dict[int, Node], by: int = 0) -> Shape:
+def shape(node: Node, known: dict[int, Node], by: int = 0) -> Shape:
     """A tree as its types and places, a known body in its place."""
-    body = bodies.get(node.start_byte) if not by and node.type == "compound_statement" else None
+    body = known.get(node.start_byte) if not by and node.type == "compound_statement" else None
     if body is not None:
         return shape(body, {}, node.start_byte)
-    below = [shape(child, bodies, by) for child in node.children]
+    below = [shape(child, known, by) for child in node.children]
     return node.type, node.start_byte + by, node.end_byte + by, below
 
 
@@ -43,11 +43,11 @@ def edited(text: str, chance: random.Random) -> str:
 @pytest.fixture
 def text(request: pytest.FixtureRequest) -> str:
     """A script whose functions are known."""
-    syntax._bodies.clear()
+    bodies._known.clear()
     script = SCRIPTS[request.param]
     for _ in range(3):
         evaluate(Text.at(Source("run.sh", script), 0, len(script)), lambda _: None)
-    assert len(syntax._bodies) > 8
+    assert len(bodies._known) > 8
     return script
 
 
@@ -57,27 +57,27 @@ def test_the_tree_is_the_same(text: str) -> None:
     around = 0
     for _ in range(150):
         script = edited(text, chance)
-        found = syntax._around(script)
+        found = bodies.around(script)
         if found is None:
             continue
         root, known = found
         assert known
         around += 1
-        bodies = {start: part.root for start, part in known.items() if part.root is not None}
-        assert shape(root, bodies) == shape(syntax._parsed(script), {})
+        whole = {start: body.root for start, body in known.items() if body.root is not None}
+        assert shape(root, whole) == shape(tree.read(script), {})
     assert around > 30
 
 
 @pytest.mark.parametrize("text", SCRIPTS, indirect=True)
 @pytest.mark.parametrize("before", ["cat <<EOF\n", "echo '", 'echo "', "V=(\n", "case x in\n", "echo `"])
 def test_what_only_looks_like_a_function_is_none(text: str, before: str) -> None:
-    assert syntax._around(before + text) is None
+    assert bodies.around(before + text) is None
 
 
 def test_as_many_are_kept() -> None:
-    syntax._bodies.clear()
-    for number in range(syntax._BODIES_AT_MOST + 3):
+    bodies._known.clear()
+    for number in range(bodies._KEPT_AT_MOST + 3):
         script = f"f() {{\n  echo {number}\n}}\n" + "# a line of a script that is longer than what is kept whole\n" * 10
         for _ in range(2):
             evaluate(Text.at(Source("run.sh", script), 0, len(script)), lambda _: None)
-    assert 0 < len(syntax._bodies) <= syntax._BODIES_AT_MOST
+    assert 0 < len(bodies._known) <= bodies._KEPT_AT_MOST

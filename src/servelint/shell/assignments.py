@@ -10,7 +10,7 @@ from servelint.shell.expand import Raw
 from servelint.shell.simple import Assignment, assignment_end
 from servelint.shell.simple import assignment as read
 from servelint.shell.state import SUCCESS, UNSET, Status, Value, unsure_items
-from servelint.shell.syntax import Node
+from servelint.shell.tree import Node
 from servelint.text import EMPTY, Text, spend, unknown
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from servelint.launch import Word
 from servelint.shell import expand, idle, left_out, outputs, pure
 from servelint.shell.assignments import assigned
 from servelint.shell.state import SUCCESS, UNSURE, Status, Value
-from servelint.shell.syntax import Node
+from servelint.shell.tree import Node
 from servelint.shell.words import nothing
 from servelint.text import EMPTY, Text
 

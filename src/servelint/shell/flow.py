@@ -7,7 +7,7 @@ from collections.abc import Callable
 from servelint.launch import Word
 from servelint.shell import builtins, commands, conditions, left_out
 from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
-from servelint.shell.syntax import Node
+from servelint.shell.tree import Node
 from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False

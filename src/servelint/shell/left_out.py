@@ -11,7 +11,8 @@ from servelint.shell.state import SUCCESS, UNSURE, Status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.shell.simple import Simple
-    from servelint.shell.syntax import Node, Script
+    from servelint.shell.syntax import Script
+    from servelint.shell.tree import Node
     from servelint.shell.walk import Evaluator
 
 STEPS = 4

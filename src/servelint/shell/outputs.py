@@ -8,7 +8,8 @@ from servelint.launch import Word
 from servelint.shell import commands
 from servelint.shell.arithmetic import integer
 from servelint.shell.files import HERE, is_own, own
-from servelint.shell.syntax import Node, Script
+from servelint.shell.syntax import Script
+from servelint.shell.tree import Node
 from servelint.text import EMPTY, Piece, Text, unknown
 
 TYPE_CHECKING = False

@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.shell.syntax import Node, Script
+    from servelint.shell.syntax import Script
+    from servelint.shell.tree import Node
 
 AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
 """What follows `<<EOF` on its line hangs on the redirection."""

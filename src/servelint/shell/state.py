@@ -8,7 +8,8 @@ from servelint.text import EMPTY, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.syntax import Node, Script
+    from servelint.shell.syntax import Script
+    from servelint.shell.tree import Node
 
 Value = Text | list[Word] | dict[str, Text]
 """A scalar, an array, or an associative array."""

@@ -28,7 +28,8 @@ from servelint.shell.state import (
     Status,
     join,
 )
-from servelint.shell.syntax import Node, Script
+from servelint.shell.syntax import Script
+from servelint.shell.tree import Node
 from servelint.source import Source, Span
 from servelint.text import Text, spend, unknown
 
