@@ -87,7 +87,7 @@ class Piece:
         """The part of this piece between two offsets of its text; an unknown is never cut."""
         if self.expression is not None or (start == 0 and end == len(self.text)):
             return self
-        # without __init__, which costs as much as the rest: this is the most frequent thing of all that a check does
+        # without __init__, which costs as much as the rest
         new = Piece.__new__(Piece)
         span = self.span
         new.text = self.text[start:end]
@@ -153,6 +153,8 @@ class Text:
     @classmethod
     def join(cls, texts: Iterable[Text]) -> Text:
         parts = list(texts)
+        if len(parts) == 1 and parts[0].pieces:  # an empty one may stand for more than its characters
+            return parts[0]
         new = cls.__new__(cls)
         # their pieces have text; the rest is as __init__ has it
         new.pieces = tuple([piece for text in parts for piece in text.pieces])
@@ -204,13 +206,32 @@ class Text:
     def cut(self, start: int, end: int | None = None) -> Text:
         """The part between two offsets of `flat`."""
         length = len(self.flat)
-        start, end = max(start, 0), length if end is None or end > length else end
+        if start < 0:
+            start = 0
+        if end is None or end > length:
+            end = length
         if start == 0 and end == length:
             return self
         if start >= end:
             return EMPTY
-        if len(self.pieces) == 1:
-            return self._cut_one(start, end)
+        pieces = self.pieces
+        if len(pieces) == 1:
+            # the part as Piece.cut makes it, without a call: the most frequent thing of all that a check does
+            piece = pieces[0]
+            if piece.expression is not None:
+                return self
+            new = Text.__new__(Text)
+            part = Piece.__new__(Piece)
+            span = piece.span
+            part.text = new.flat = piece.text[start:end]
+            part.span = Span(span.source, span.start + start, span.start + end) if piece.verbatim and span is not None else span
+            part.verbatim = piece.verbatim
+            part.expression = part.shown = part.perhaps = None
+            part.assumed = piece.assumed
+            part.origin = piece.origin
+            new.pieces = (part,)
+            new._starts = None
+            return new
         starts = self.starts
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
         parts = list(self.pieces[first : last + 1])
@@ -219,24 +240,6 @@ class Text:
         if start > starts[first]:
             parts[0] = parts[0].cut(start - starts[first], len(parts[0].text))
         return Text(parts)
-
-    def _cut_one(self, start: int, end: int) -> Text:
-        """A part of the only piece, as Piece.cut makes it: the most frequent thing of all that a check does."""
-        piece = self.pieces[0]
-        if piece.expression is not None:
-            return self
-        new = Text.__new__(Text)
-        part = Piece.__new__(Piece)
-        span = piece.span
-        part.text = new.flat = piece.text[start:end]
-        part.span = Span(span.source, span.start + start, span.start + end) if piece.verbatim and span is not None else span
-        part.verbatim = piece.verbatim
-        part.expression = part.shown = part.perhaps = None
-        part.assumed = piece.assumed
-        part.origin = piece.origin
-        new.pieces = (part,)
-        new._starts = None
-        return new
 
     def strip(self) -> Text:
         flat = self.flat

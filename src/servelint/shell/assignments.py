@@ -38,8 +38,8 @@ def assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     if made.array:
         return name, _array(shell, name, made, before if made.adds else None, isinstance(before, dict))
     text = made.value.value(shell)
-    if not made.adds:
-        before = EMPTY if isinstance(before, Text) or before is None else before
+    if not made.adds and (isinstance(before, Text) or before is None):
+        return name, Text.join((text,))
     if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
         return name, unsure_items(name)
     if isinstance(before, list):

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _SPECIAL = re.compile(r"[$`'\"\\]|^~")
 
 
+def is_plain(flat: str) -> bool:
+    """Whether a raw word is its own value."""
+    return _SPECIAL.search(flat) is None
+
+
 class Raw:
     """A word as a script writes it, which may be expanded again and again: what of that never changes is kept.
 
@@ -29,9 +34,9 @@ class Raw:
 
     __slots__ = ("_braced", "_recipe", "_texts", "_value", "_words", "plain", "text")
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: Text, plain: bool | None = None) -> None:
         self.text = text
-        self.plain = _SPECIAL.search(text.flat) is None
+        self.plain = is_plain(text.flat) if plain is None else plain
         self._braced: list[Raw] | None = None
         self._recipe: recipe.Recipe | None = None
         self._texts: list[Text | None] | None = None
@@ -69,17 +74,18 @@ class Raw:
         flat = self.text.flat
         if self.plain:
             # what an outer layer (compose) could not fill in is split here like any unquoted text
-            self._words = [Word(self.text, self.site, many=flat == HOLE)] if flat else []
+            self._words = [Word(self.text, self.text.extent(), many=flat == HOLE)] if flat else []
             return self._words
-        if self.recipe.quoted and not self.recipe.fixed:
-            return [Word(self._joined(scope), self.site)]
+        recipe = self.recipe
+        if recipe.quoted and not recipe.fixed:
+            return [Word(self._joined(scope), self.text.extent())]
         fields = Fields(True, scope.separators())
-        for part in self.recipe.parts:
+        for part in recipe.parts:
             part.add(self.text, scope, fields)
         fields.end()
         site = self.site
         words = [Word(text, site, many) for text, many in fields.done]
-        if self.recipe.fixed:
+        if recipe.fixed:
             self._words = words
         return words
 

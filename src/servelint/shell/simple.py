@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from servelint.shell import idle, lexer
-from servelint.shell.expand import Raw
+from servelint.shell.expand import Raw, is_plain
 from servelint.source import Span
 from servelint.text import Text
 
@@ -74,11 +74,11 @@ class Shape:
     """What the characters of a simple command tell, wherever it stands. Offsets are those from its start.
 
     cut:   it has more words than are read;  end: its last character's
-    count: how many of its words are assignments that stand before the others
+    count: how many of its words are assignments that stand before the others;  plain: which of those are their own values
     idle:  its name, where nothing but that tells whether all of it can be left out (servelint.shell.idle)
     """
 
-    __slots__ = ("count", "cut", "end", "files", "idle", "strings", "words")
+    __slots__ = ("count", "cut", "end", "files", "idle", "plain", "strings", "words")
 
     def __init__(self, flat: str, start: int, found: lexer.Command) -> None:
         self.cut = found.cut
@@ -88,6 +88,7 @@ class Shape:
         self.files = [(operator, (low - start, high - start)) for operator, (low, high) in found.files]
         words = [flat[low:high] for low, high in found.words]
         self.count = next((index for index, word in enumerate(words) if _TARGET.match(word) is None), len(words))
+        self.plain = [is_plain(word) for word in words[self.count :]]
         quiet = not found.strings and not any(idle.writes(operator, flat[low:high]) for operator, (low, high) in found.files)
         self.idle = idle.name(words) if quiet and words and not self.count else None
 
@@ -162,8 +163,9 @@ class Simple:
     @property
     def words(self) -> list[Raw]:
         if self._words is None:
-            cut, start = self._text.cut, self.start
-            self._words = [Raw(cut(start + low, start + high)) for low, high in self.shape.words[self.shape.count :]]
+            cut, start, shape = self._text.cut, self.start, self.shape
+            places = zip(shape.words[shape.count :], shape.plain, strict=True)
+            self._words = [Raw(cut(start + low, start + high), plain) for (low, high), plain in places]
         return self._words
 
     @property
