@@ -51,6 +51,21 @@ def test_one_that_starts_something_is_looked_at_each_time(walks: list[str]) -> N
     assert walks.count("sleep 1; vllm serve m") == 2
 
 
+def test_a_command_that_starts_nothing_is_looked_at_once(walks: list[str]) -> None:
+    for port in ("1", "2"):
+        script = f"docker run x sh -c 'hf download m'\nvllm serve m --port {port}\n"
+        assert started(script) == [f"vllm serve m --port {port}"]
+    assert walks.count("hf download m") == 1
+
+
+def test_a_default_may_be_another(walks: list[str]) -> None:
+    """What stands in a script may be what a variable is if nobody sets it: then the other branch counts as well."""
+    inner = "[ a = b ] && vllm serve m"
+    assert started(f'bash -c "{inner}"\n') == []
+    assert started(f'V=${{V:-a}}\nbash -c "{inner.replace("a =", "$V =")}"\n') == ["vllm serve m"]
+    assert walks.count(inner) == 2
+
+
 @pytest.mark.parametrize("inner", ["(( N > 1 )) && vllm serve m", "[[ -v N ]] || vllm serve m", "for x; do vllm serve m; done"])
 def test_what_it_hangs_on_counts(walks: list[str], inner: str) -> None:
     """Variables and arguments that it names without a dollar sign."""

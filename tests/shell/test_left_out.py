@@ -147,6 +147,30 @@ def test_leaving_with_a_message_is_passed_by(run: list[str]) -> None:
     assert followed(die + "true || vllm never\ncurl x && die\nvllm serve m\n") == ["vllm serve m"]
 
 
+def test_looking_for_programs_is_passed_by(run: list[str]) -> None:
+    need = (
+        'die() {\n  echo "$*" >&2\n  exit 1\n}\n'
+        'need() {\n  local tool\n  for tool in "$@"; do\n    command -v "$tool" > /dev/null || die "no $tool"\n  done\n}\n'
+        "need curl jq\n"
+    )
+    assert followed(need + "vllm serve m\n") == ["vllm serve m"]
+    assert run == ["vllm"]
+
+
+LEFT = {
+    "where it is certain that a command fails": ("f() { false || leave; }", []),
+    "where a command is a function": ("curl() { return 1; }; f() { curl || leave; }", []),
+    "where it is not known whether one fails": ("f() { curl || leave; }", ["vllm after"]),
+    "where both are known to go on": ("f() { echo || leave; }", ["vllm after"]),
+    "in a function that leaves": ("f() { curl || true; leave; }", []),
+}
+
+
+@pytest.mark.parametrize(("script", "after"), LEFT.values(), ids=LEFT)
+def test_what_may_leave_in_a_function(script: str, after: list[str]) -> None:
+    assert followed(f"leave() {{ echo; exit 0; }}; {script}; f\nvllm after\n") == after
+
+
 def test_functions_that_call_each_other_are_looked_at_once() -> None:
     depth = "".join([f"f{at}() {{\n{f'f{at + 1}' + chr(10)}{f'f{at + 1}' + chr(10)}}}\n" for at in range(200)])
     assert followed(f"{depth}f200() {{ echo; }}\nf195\nvllm serve m\n") == ["vllm serve m"]

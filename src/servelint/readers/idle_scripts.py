@@ -1,4 +1,4 @@
-"""Scripts inside commands that start nothing: what was found of one holds wherever it stands with the same variables.
+"""Commands, and scripts inside them, that start nothing: what was found of one holds wherever it has the same variables.
 
 A file may have the same `bash -c "pip install ..."` in many places, and an editor has it at every keystroke.
 """
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 _KEPT_AT_MOST = 256
 _CHARACTERS_AT_MOST = 2_000
+_WORDS_AT_MOST = 60
 _EXPANDING = ("$", "`", HOLE)
 
 _known: dict[Hashable, Idle] = {}
 
 
 class Idle:
-    """A script that starts nothing and writes no script.
+    """What starts nothing and writes no script.
 
     asked: files that it would run, if there were any;  steps, pieces: what it took to see that
     """
@@ -39,34 +40,45 @@ class Idle:
 
 
 class Looking:
-    """One look at a script. open: opens files for it, and notes which"""
+    """One look at a script or at a command. key: all that the answer hangs on, None where that is too much"""
 
-    __slots__ = ("_asked", "_key", "_left", "_place", "_said", "_steps")
+    __slots__ = ("_asked", "_key", "_left", "_open", "_place", "_said", "_steps")
 
-    def __init__(self, text: Text, place: Place, args: list[Word] | None, depth: int) -> None:
+    def __init__(self, key: Hashable, place: Place) -> None:
         self._place = place
+        self._open = place.open
         self._asked: list[tuple[str, bool]] = []
-        self._key: Hashable = None
-        flat = text.flat
-        if depth and place.files is None and len(flat) < _CHARACTERS_AT_MOST and not any(sign in flat for sign in _EXPANDING):
-            env = [(name, *_content(one.value)) for name, one in place.env.items()]
-            words = None if args is None else tuple([(word.text.flat, word.many) for word in args])
-            self._key = (flat, depth, place.budget is None, tuple(env), words)
+        self._key = key if key is None else (key, place.budget is None, _environment(place))
         self._steps = place.budget.left if place.budget is not None else 0
         self._left, self._said = METER.left, limits.said()
 
+    @classmethod
+    def at_script(cls, text: Text, place: Place, args: list[Word] | None, depth: int) -> Looking:
+        flat = text.flat
+        if not depth or place.files is not None or len(flat) > _CHARACTERS_AT_MOST or any(sign in flat for sign in _EXPANDING):
+            return cls(None, place)
+        words = None if args is None else tuple([(word.text.flat, word.many) for word in args])
+        return cls((_content(text), words, depth), place)
+
+    @classmethod
+    def at_command(cls, words: list[Word], place: Place, depth: int) -> Looking:
+        if len(words) > _WORDS_AT_MOST or place.stdin is not None or any(word.many or HOLE in word.text.flat for word in words):
+            return cls(None, place)
+        return cls((tuple([_content(word.text) for word in words]), depth), place)
+
     def open(self, path: Text) -> Opened | None:
-        found = self._place.open(path) if self._place.open is not None else None
+        """Opens a file for it, and notes which."""
+        found = self._open(path) if self._open is not None else None
         self._asked.append((path.flat, found is not None or not path.known))
         return found
 
     def is_idle(self) -> bool:
-        """Whether the same script was seen to start nothing; counts what it took."""
+        """Whether the same was seen to start nothing; counts what it took."""
         place = self._place
         known = _known.get(self._key) if self._key is not None else None
         if known is None or METER.left <= known.pieces or (place.budget is not None and place.budget.left <= known.steps):
             return False
-        if place.open is not None and any(place.open(Text.of(path)) is not None for path in known.asked):
+        if self._open is not None and any(self._open(Text.of(path)) is not None for path in known.asked):
             return False
         if place.budget is not None:
             place.budget.left -= known.steps
@@ -84,5 +96,11 @@ class Looking:
         _known[self._key] = Idle([path for path, _ in self._asked], steps, pieces)
 
 
-def _content(value: Text | None) -> tuple[str, str, bool] | tuple[None]:
-    return (value.flat, value.shown, value.assumed) if value is not None else (None,)
+def _environment(place: Place) -> Hashable:
+    values = [(name, one.value) for name, one in place.env.items()]
+    return tuple([(name, None if value is None else (_content(value), value.shown)) for name, value in values])
+
+
+def _content(text: Text) -> tuple[object, ...]:
+    """The characters of a text, and which of them are a default that may be another."""
+    return tuple([(piece.text, piece.assumed) for piece in text.pieces])

@@ -111,7 +111,14 @@ def script_launches(
         here = place.with_(site=site, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
         here.anchor = ran.site if ran.site.source is place.source else place.anchor
         here.open, here.stdin = _either(ran.open, looking.open), ran.stdin
-        for launch in launches(ran.words, here, depth):
+        command = Looking.at_command(ran.words, here, depth)
+        if command.is_idle():
+            return {}
+        here.open = command.open
+        started = launches(ran.words, here, depth)
+        if not started:
+            command.note(here.budget)
+        for launch in started:
             launch.likely = ran.likely
             launch.cut = launch.cut or ran.lost
             key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
@@ -120,7 +127,7 @@ def script_launches(
                 found.append(launch)
         return {}
 
-    looking = Looking(text, place, args, depth)
+    looking = Looking.at_script(text, place, args, depth)
     if looking.is_idle():
         return []
     budget, place.budget = place.budget, place.budget or Budget()

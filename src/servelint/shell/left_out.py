@@ -54,13 +54,19 @@ def leaves(shell: Evaluator, node: Node) -> bool:
     if node.type != "command":
         return False
     name = shell.script.simple(node.start_byte).shape.idle
-    if name is None or name not in shell.state.functions or name in shell.calls or "exit" in shell.state.functions:
-        return False
-    names = pure.of_leaving(*shell.state.functions[name])
-    if names is None or not _harmless(shell, names):
-        return False
-    shell.called.add(name)
-    return True
+    names = _leaving(shell, name) if name is not None else None
+    return names is not None and _harmless(shell, names)
+
+
+def _leaving(shell: Evaluator, name: str) -> frozenset[str] | None:
+    """What a function runs before it leaves the script; None if it may not leave, or changes something before."""
+    functions = shell.state.functions
+    if name not in functions or name in shell.calls or "exit" in functions:
+        return None
+    names = pure.of_leaving(*functions[name])
+    if names is not None:
+        shell.called.add(name)
+    return names
 
 
 def uncalled(shell: Evaluator, name: str) -> bool:
@@ -169,10 +175,24 @@ def _harmless(shell: Evaluator, names: frozenset[str]) -> bool:
     return found
 
 
+def _either(shell: Evaluator, first: str, last: str, seen: set[str], depth: int) -> bool:
+    """Whether `first || last` changes nothing: a function that leaves the script is as good as none where nobody knows whether
+    the program before it fails."""
+    before = _leaving(shell, last)
+    if before is None:
+        return _all_harmless(shell, frozenset((last,)), seen, depth)
+    unsure = first not in shell.state.functions and (first == "command" or _program(shell, first) is UNSURE)
+    return unsure and depth < limits.CALLS.most and _all_harmless(shell, before, seen, depth + 1)
+
+
 def _all_harmless(shell: Evaluator, names: frozenset[str], seen: set[str], depth: int) -> bool:
     functions = shell.state.functions
     for name in names:
-        if name in functions:
+        first, either, last = name.partition(f" {pure.OR} ")
+        if either:
+            if not _either(shell, first, last, seen, depth):
+                return False
+        elif name in functions:
             # one that is being run already, or that was come to before: it may call itself
             if depth >= limits.CALLS.most or name in shell.calls:
                 return False

@@ -21,7 +21,9 @@ AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement"
 """What follows `<<EOF` on its line hangs on the redirection."""
 HARMLESS = idle.PRINTING | {"[", "break", "command", "continue", "false", "return", "shift", "test"}
 """Builtins that change nothing but how a function or a loop goes on."""
-_BLOCKS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "list", "negated_command"))
+_BLOCKS = frozenset(("if_statement", "elif_clause", "else_clause", "do_group", "negated_command"))
+OR = "||"
+"""Stands between the names of two commands of which the other runs where the one fails."""
 _AGAIN = frozenset(("if_statement", "while_statement", "case_statement"))
 _WRITES = (">", ">>", "&>", ">|")
 _READING = ("cat", "jq")
@@ -110,6 +112,8 @@ class _Reading:
             self.command(self.script.simple(node.start_byte))
         elif kind in _BLOCKS or (kind == "compound_statement" and node.children[0].type == "{"):
             self.statements(node.parts)
+        elif kind == "list":
+            self.list(node)
         elif kind in ("test_command", "compound_statement"):
             self.test(node)
         elif kind == "redirected_statement":
@@ -146,6 +150,24 @@ class _Reading:
         if name == "command" and (words < 2 or not found.words[1].text.flat.startswith("-")):
             raise _ChangesError
         self.runs.add(name)
+
+    def list(self, node: Node) -> None:
+        """`a && b`, `a || b`."""
+        sides = node.parts
+        self.statement(sides[0])
+        for side in sides[1:]:
+            first, last = self.simple_name(sides[0]), self.simple_name(side)
+            either = len(sides) == 2 and any(child.type == OR for child in node.children)
+            if either and first is not None and last is not None and last != "exit" and last not in HARMLESS:
+                self.runs.add(f"{first} {OR} {last}")  # what it calls may leave
+            else:
+                self.statement(side)
+
+    def simple_name(self, node: Node) -> str | None:
+        inner = node.field("body") if node.type == "redirected_statement" else node
+        if inner is None or inner.type != "command" or node.background:
+            return None
+        return self.script.simple(node.start_byte).shape.idle
 
     def redirected(self, node: Node) -> None:
         body = node.field("body")
