@@ -87,6 +87,17 @@ def test_a_file_that_is_there_by_then_is_read(walks: list[str]) -> None:
     assert walks.count("/up.sh m") == 2
 
 
+def test_an_env_file_is_read_each_time(walks: list[str], tmp_path: Path) -> None:
+    """Of a command, and of a script with such a command in it."""
+    run = "docker run --env-file x.env image bash -c"
+    for command in (f'{run} "(( N > 1 )) && vllm serve m"', f"sh -c '{run} \"(( N > 1 )) && vllm serve m\"'"):
+        for number, expected in (("0", 0), ("2", 1), ("0", 0)):
+            (tmp_path / "x.env").write_text(f"N={number}\n")
+            found = read(Source("Makefile", f"up:\n\t{command}\n"), Neighbours(str(tmp_path))).launches
+            assert len(found) == expected
+    assert walks
+
+
 def test_as_many_are_kept(walks: list[str], tmp_path: Path) -> None:
     for number in range(idle_scripts._KEPT_AT_MOST + 3):
         started(f"bash -c 'echo {number}'\nvllm serve m\n", str(tmp_path))

@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from servelint.launch import Word
-    from servelint.readers.place import Place
+    from servelint.launch import Variable, Word
+    from servelint.readers.place import EnvFile, Place
     from servelint.shell.evaluate import Budget
     from servelint.shell.files import Opened
 
@@ -42,11 +42,12 @@ class Idle:
 class Looking:
     """One look at a script or at a command. key: all that the answer hangs on, None where that is too much"""
 
-    __slots__ = ("_asked", "_key", "_left", "_open", "_place", "_said", "_steps")
+    __slots__ = ("_asked", "_env_file", "_key", "_left", "_open", "_place", "_said", "_steps")
 
     def __init__(self, key: Hashable, place: Place) -> None:
         self._place = place
         self._open = place.open
+        self._env_file = place.env_file
         self._asked: list[tuple[str, bool]] = []
         self._key = key if key is None else (key, place.budget is None, _environment(place))
         self._steps = place.budget.left if place.budget is not None else 0
@@ -71,6 +72,15 @@ class Looking:
         found = self._open(path) if self._open is not None else None
         self._asked.append((path.flat, found is not None or not path.known))
         return found
+
+    @property
+    def env_file(self) -> EnvFile | None:
+        """Reads an env file for it: what hangs on one is looked at each time."""
+        return self._read if self._env_file is not None else None
+
+    def _read(self, path: str) -> dict[str, Variable] | None:
+        self._asked.append((path, True))
+        return self._env_file(path) if self._env_file is not None else None
 
     def is_idle(self) -> bool:
         """Whether the same was seen to start nothing; counts what it took."""

@@ -110,11 +110,11 @@ def script_launches(
         found_here = {**place.claims, **ran.installed}
         here = place.with_(site=site, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
         here.anchor = ran.site if ran.site.source is place.source else place.anchor
-        here.open, here.stdin = _either(ran.open, looking.open), ran.stdin
+        here.open, here.stdin, here.env_file = _either(ran.open, looking.open), ran.stdin, looking.env_file
         command = Looking.at_command(ran.words, here, depth)
         if command.is_idle():
             return {}
-        here.open = command.open
+        here.open, here.env_file = command.open, command.env_file
         started = launches(ran.words, here, depth)
         if not started:
             command.note(here.budget)
