@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -43,19 +44,24 @@ def test_none_at_all() -> None:
     assert told([], 2) == Counter()
 
 
-@forked
-def test_a_process_that_is_killed(units: list[Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = told(units, 2)
-    scan = repository.scan
+def killed_once(monkeypatch: pytest.MonkeyPatch, folder: Path, names: Iterable[str]) -> None:
+    """Have the process that reads one of these repositories first be killed."""
+    scan, wanted = repository.scan, frozenset(names)
 
     def dies(unit: Unit, job: Job) -> Done:
-        mark = tmp_path / f"{unit.name}.killed"
-        if unit.name in ("r3", "r7", "r11") and not mark.exists():
+        mark = folder / f"{unit.name}.killed"
+        if unit.name in wanted and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return scan(unit, job)
 
     monkeypatch.setattr(repository, "scan", dies)
+
+
+@forked
+def test_a_process_that_is_killed(units: list[Unit], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = told(units, 2)
+    killed_once(monkeypatch, tmp_path, ("r3", "r7", "r11"))
     assert told(units, 2) == expected
     assert len(list(tmp_path.glob("*.killed"))) == 3
 
@@ -83,16 +89,7 @@ def test_killed_with_nothing_in_hand(units: list[Unit], tmp_path: Path, monkeypa
     import multiprocessing
 
     expected = told(units, 2)
-    scan = repository.scan
-
-    def dies(unit: Unit, job: Job) -> Done:
-        mark = tmp_path / f"{unit.name}.killed"
-        if not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return scan(unit, job)
-
-    monkeypatch.setattr(repository, "scan", dies)
+    killed_once(monkeypatch, tmp_path, [unit.name for unit in units])
     found = []
     for _, done in pool.run(units, asked(), 1):
         found.append(done.rows)
