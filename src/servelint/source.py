@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.kept import Kept
     from servelint.template_mask import Mask
 
 
@@ -21,15 +22,20 @@ class Source:
     mask:     what a template hides in a YAML text (servelint.template_mask); None where there is none
     secrets:  values that no report prints (servelint.masking), the longest first;  hidden: where some of them stand
     masks:    where all are that nobody may see, by lines, as servelint.masking has worked it out
+    kept:     what is kept of its parts from one edit to the next, if it is one that is edited
+    base:     that of a segment which is all of it
     """
 
-    __slots__ = ("_held", "_lines", "encoding", "hidden", "mask", "masks", "path", "secrets", "text")
+    __slots__ = ("_held", "_lines", "encoding", "hidden", "kept", "mask", "masks", "path", "secrets", "text")
+
+    base = 0
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
         self.mask: Mask | None = None
+        self.kept: Kept | None = None
         self.secrets: tuple[str, ...] = ()
         self.hidden: list[tuple[int, int]] = []
         self.masks: dict[object, list[tuple[int, int]]] = {}
@@ -38,6 +44,11 @@ class Source:
 
     def __repr__(self) -> str:
         return f"Source({self.path!r}, {len(self.text)} characters)"
+
+    @property
+    def source(self) -> Source:
+        """That of a segment which is all of it."""
+        return self
 
     def holds(self, part: str) -> bool:
         """Whether the text has something in it; a large one is searched once for all launches that ask."""
@@ -82,15 +93,43 @@ def _line_starts(text: str) -> Iterator[int]:
             yield index + 1
 
 
-class Span:
-    """Characters start (inclusive) to end (exclusive) of one source."""
+class Segment:
+    """A part of a source that may be moved: it stays as it is while what stands before it is edited.
 
-    __slots__ = ("end", "source", "start")
+    source: the one that it stands in now;  base: the offset at which it starts there
+    """
 
-    def __init__(self, source: Source, start: int, end: int) -> None:
+    __slots__ = ("base", "source")
+
+    def __init__(self, source: Source, base: int) -> None:
         self.source = source
-        self.start = start
-        self.end = end
+        self.base = base
+
+
+class Span:
+    """Characters start (inclusive) to end (exclusive) of one source.
+
+    of: the source, or the segment of it with which they move;  low, high: offsets from its base
+    """
+
+    __slots__ = ("high", "low", "of")
+
+    def __init__(self, of: Source | Segment, low: int, high: int) -> None:
+        self.of = of
+        self.low = low
+        self.high = high
+
+    @property
+    def source(self) -> Source:
+        return self.of.source
+
+    @property
+    def start(self) -> int:
+        return self.of.base + self.low
+
+    @property
+    def end(self) -> int:
+        return self.of.base + self.high
 
     def __repr__(self) -> str:
         line, column = self.source.position(self.start)
@@ -101,6 +140,17 @@ class Span:
 
     def __hash__(self) -> int:
         return hash((id(self.source), self.start, self.end))
+
+    @property
+    def fixed(self) -> Span:
+        """The same characters, which nothing moves."""
+        return Span(self.of.source, self.start, self.end)
+
+    def to(self, last: Span) -> Span:
+        """From the first of these characters to the last of others, in the same source."""
+        if last.of is self.of:
+            return Span(self.of, self.low, last.high)
+        return Span(self.of.source, self.start, last.end)
 
     @property
     def text(self) -> str:
@@ -117,4 +167,4 @@ class Span:
 
     def sub(self, start: int, end: int) -> Span:
         """A part of this span, by offsets relative to its start."""
-        return Span(self.source, self.start + start, self.start + end)
+        return Span(self.of, self.low + start, self.low + end)

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from servelint.source import Source, Span
+from servelint.source import Segment, Source, Span
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
@@ -91,7 +91,7 @@ class Piece:
         new = Piece.__new__(Piece)
         span = self.span
         new.text = self.text[start:end]
-        new.span = Span(span.source, span.start + start, span.start + end) if self.verbatim and span is not None else span
+        new.span = Span(span.of, span.low + start, span.low + end) if self.verbatim and span is not None else span
         new.verbatim = self.verbatim
         new.expression = new.shown = new.perhaps = None
         new.assumed = self.assumed
@@ -132,12 +132,20 @@ class Text:
     @classmethod
     def at(cls, source: Source, start: int, end: int) -> Text:
         """The source's own characters between two offsets."""
-        text = source.text[start:end]
+        return cls._written(source.text[start:end], Span(source, start, end))
+
+    @classmethod
+    def on(cls, segment: Segment, text: str) -> Text:
+        """The characters of a segment."""
+        return cls._written(text, Span(segment, 0, len(text)))
+
+    @classmethod
+    def _written(cls, text: str, span: Span) -> Text:
         if not text:
             return cls(())
         piece = Piece.__new__(Piece)  # as in Piece.cut
         piece.text = text
-        piece.span = Span(source, start, end)
+        piece.span = span
         piece.verbatim = True
         piece.expression = piece.shown = piece.origin = piece.perhaps = None
         piece.assumed = False
@@ -224,7 +232,7 @@ class Text:
             part = Piece.__new__(Piece)
             span = piece.span
             part.text = new.flat = piece.text[start:end]
-            part.span = Span(span.source, span.start + start, span.start + end) if piece.verbatim and span is not None else span
+            part.span = Span(span.of, span.low + start, span.low + end) if piece.verbatim and span is not None else span
             part.verbatim = piece.verbatim
             part.expression = part.shown = part.perhaps = None
             part.assumed = piece.assumed
@@ -266,7 +274,7 @@ class Text:
                 return None
         if low is None or high is None:
             return None
-        return Span(low.source, low.start, high.end)
+        return low.to(high)
 
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
         """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
@@ -275,15 +283,15 @@ class Text:
                 return self.pieces[0].span
             return self._span_of_one(start, end)
         low: Span | None = None
-        stop = 0
+        high: Span | None = None
         for piece in self.cut(start, end).pieces:
             if piece.span is None:
                 continue
-            if low is None:
-                low, stop = piece.span, piece.span.end
-            elif piece.span.source is low.source and piece.span.start >= low.start:
-                stop = max(stop, piece.span.end)
-        return Span(low.source, low.start, stop) if low is not None else None
+            if low is None or high is None:
+                low = high = piece.span
+            elif piece.span.source is low.source and piece.span.start >= low.start and piece.span.end > high.end:
+                high = piece.span
+        return low.to(high) if low is not None and high is not None else None
 
     def _span_of_one(self, start: int, end: int | None) -> Span | None:
         piece = self.pieces[0]

@@ -43,4 +43,13 @@ def analyse(source: Source, settings: Settings, neighbours: Neighbours, memory: 
             memory.begin(source, settings)
         add_source(report, source, settings, neighbours, memory.judge if memory is not None else judge)
         settle(report)
+        for finding in report.findings:
+            _fix_places(finding)
     return Analysis(source, settings, report.launches, report.findings, report.errors)
+
+
+def _fix_places(finding: Finding) -> None:
+    """Have it stay where it is: its launch may move with the next edit of the text."""
+    finding.span = finding.span.fixed
+    for place in finding.related:
+        place.span = place.span.fixed

@@ -12,6 +12,7 @@ from servelint.checks.model_too_new import names_transformers
 from servelint.comments import name_gpus
 from servelint.finding import Finding, Related
 from servelint.judge import judge
+from servelint.kept import Kept
 from servelint.launch import Hosting, Launch, ReleaseClaim, Variable, Word
 from servelint.lsp.shifting import Standing, differing, moved
 from servelint.settings import Settings
@@ -59,7 +60,7 @@ class Asking:
 class Memory:
     """Judges the launches of one text after the other, each an edit of the one before."""
 
-    __slots__ = ("_before", "_change", "_known", "_new", "_settings", "_source")
+    __slots__ = ("_before", "_change", "_kept", "_known", "_new", "_settings", "_source")
 
     def __init__(self) -> None:
         self._source: Source | None = None
@@ -68,6 +69,7 @@ class Memory:
         self._new: dict[tuple[str, str], list[Judged]] = {}
         self._before: Source | None = None
         self._change: Change | None = None
+        self._kept = Kept()
 
     def forget(self) -> None:
         """Know nothing of before: something outside of the text has changed."""
@@ -81,7 +83,9 @@ class Memory:
         self._settings = settings
         self._known, self._new = self._new if same else {}, {}
         self._before = before if same else None
-        self._change = Change(before.text, source.text) if before is not None and same else None
+        self._change = change = Change(before.text, source.text) if before is not None and same else None
+        self._kept.turn(source, change.edit if change is not None else None)
+        source.kept = self._kept
 
     def judge(self, launch: Launch, settings: Settings) -> list[Finding]:
         """As servelint.judge does."""
@@ -147,6 +151,11 @@ class Change:
         self._lines = self._lines or "\r" in before[start:end] or "\r" in after[start : start + self._count]
         self.standing = Standing(len(before))
         self.standing.edit(start, end, self._count)
+
+    @property
+    def edit(self) -> tuple[int, int, int]:
+        """The range that was replaced, and by how many characters."""
+        return self._start, self._end, self._count
 
     def moves(self, before: list[int], after: list[int]) -> bool:
         """Whether it moved places, pairs of offsets, to where they are, without touching one of them."""
@@ -266,8 +275,9 @@ class Walk:
 
 
 def _copied(finding: Finding) -> Finding:
-    """A finding of which nothing is taken away later (servelint.masking)."""
+    """A finding of which nothing is taken away later (servelint.masking), and which stays where it is."""
     one = copy(finding)
-    one.related = [Related(place.span, place.message) for place in finding.related]
+    one.span = finding.span.fixed
+    one.related = [Related(place.span.fixed, place.message) for place in finding.related]
     one.fix = None
     return one

@@ -111,11 +111,19 @@ def site_of(words: list[Word], place: Place) -> Span:
     spans = [word.site for word in words if word.site is not None and word.site.source is place.source]
     if not spans:
         return place.anchor or Span(place.source, 0, 0)
-    return Span(place.source, spans[0].start, max(span.end for span in spans))
+    return spans[0].to(max(spans, key=_end))
 
 
 def span_of(words: list[Word]) -> Span | None:
     spans = [word.site for word in words if word.site is not None]
     if not spans or any(span.source is not spans[0].source for span in spans):
         return None
-    return Span(spans[0].source, min(span.start for span in spans), max(span.end for span in spans))
+    return min(spans, key=_start).to(max(spans, key=_end))
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _end(span: Span) -> int:
+    return span.end

@@ -93,7 +93,7 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
 
 def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
-    text, flat = shell.script.text, shell.script.flat
+    ground, flat = shell.script.ground, shell.script.flat
     found = shell.script.simple(start)
     shape = found.shape
     if shape.idle is not None:
@@ -101,7 +101,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
         if status is not None:
             return status, None
     if shape.cut:
-        limits.WORDS.reached(text.extent(start, start + 1))
+        limits.WORDS.reached(ground.extent(start, start + 1))
     values: dict[str, Value] = {}
     for assignment in found.assignments:
         name, value = assigned(shell, assignment)
@@ -119,7 +119,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
             last = high
         words += word.words(shell)
         if len(words) > limits.WORDS.most:
-            limits.WORDS.reached(text.extent(start, found.ranges[index][1]))
+            limits.WORDS.reached(ground.extent(start, found.ranges[index][1]))
             return UNSURE, None
     shell.worked(len(words) // _WORDS_A_STEP)
     for operator, path in found.files:

@@ -50,7 +50,7 @@ def test(shell: Evaluator, node: Node) -> Status:
     if opening == "[[":
         return shell.script.test(start, end).status(shell)
     if opening == "((":
-        return shell.arithmetic_status(shell.script.text.cut(start, end))
+        return shell.arithmetic_status(shell.script.ground.cut(start, end))
     return conditions.single([word for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
 
 
@@ -190,7 +190,7 @@ def counting_loop(shell: Evaluator, node: Node) -> Status:
     end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
     if body is None or head is None:
         return UNSURE
-    text = shell.script.text.cut(head.end_byte, end)
+    text = shell.script.ground.cut(head.end_byte, end)
     first = text.flat.find(";")
     second = text.flat.find(";", first + 1)
     if first == -1 or second == -1:

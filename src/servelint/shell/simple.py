@@ -10,6 +10,10 @@ from servelint.shell.expand import Raw, is_plain
 from servelint.source import Span
 from servelint.text import Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.shell.ground import Ground
+
 _TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
 
 
@@ -130,11 +134,11 @@ class Simple:
     """
 
     __slots__ = (
-        "_assignments", "_declared", "_files", "_flat", "_lost", "_site", "_strings", "_text", "_words", "shape", "start",
+        "_assignments", "_declared", "_files", "_flat", "_ground", "_lost", "_site", "_strings", "_words", "shape", "start",
     )  # fmt: skip
 
-    def __init__(self, text: Text, flat: str, start: int, shape: Shape) -> None:
-        self._text = text
+    def __init__(self, ground: Text | Ground, flat: str, start: int, shape: Shape) -> None:
+        self._ground = ground
         self._flat = flat
         self.start = start
         self.shape = shape
@@ -147,7 +151,7 @@ class Simple:
         self._words: list[Raw] | None = None
 
     def _cut(self, place: lexer.Range) -> Text:
-        return self._text.cut(self.start + place[0], self.start + place[1])
+        return self._ground.cut(self.start + place[0], self.start + place[1])
 
     @property
     def end(self) -> int:
@@ -163,7 +167,7 @@ class Simple:
     @property
     def words(self) -> list[Raw]:
         if self._words is None:
-            cut, start, shape = self._text.cut, self.start, self.shape
+            cut, start, shape = self._ground.cut, self.start, self.shape
             places = zip(shape.words[shape.count :], shape.plain, strict=True)
             self._words = [Raw(cut(start + low, start + high), plain) for (low, high), plain in places]
         return self._words
@@ -194,14 +198,14 @@ class Simple:
     def site(self) -> Span | None:
         if self._site is None:
             words = self.shape.words
-            self._site = (self._text.extent(self.start, self.start + words[-1][1]) if words else None,)
+            self._site = (self._ground.extent(self.start, self.start + words[-1][1]) if words else None,)
         return self._site[0]
 
     @property
     def lost(self) -> Span | None:
         if self._lost is None:
             after = lexer.lost(self._flat, self.end)
-            self._lost = (self._text.extent(*after) if after is not None else None,)
+            self._lost = (self._ground.extent(*after) if after is not None else None,)
         return self._lost[0]
 
     @property

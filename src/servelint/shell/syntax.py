@@ -6,6 +6,7 @@ from servelint import limits
 from servelint.shell import bodies, lexer, tree
 from servelint.shell.conditions import Test
 from servelint.shell.expand import Raw
+from servelint.shell.ground import Ground, kept_of
 from servelint.shell.simple import Shape, Simple
 from servelint.shell.tree import Node
 from servelint.shell.words import gaps
@@ -16,13 +17,14 @@ class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
-    gaps: where defaults that are empty stand in it
+    gaps: where defaults that are empty stand in it;  ground: where its words are cut from
     elsewhere: it stands in a file that the script in question only sources
     names: of the commands of a function that starts at an offset (servelint.shell.left_out);  pure: see servelint.shell.pure
     """
 
     __slots__ = (
-        "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "names", "pure", "root", "text",
+        "_kept", "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "ground", "names", "pure",
+        "root", "text",
     )  # fmt: skip
 
     def __init__(self, text: Text) -> None:
@@ -48,6 +50,8 @@ class Script:
             self.root, self._known = around
         else:
             self.root = tree.read(flat)
+        self._kept = kept_of(text)
+        self.ground: Text | Ground = text if self._kept is None else Ground(text, self._kept, self.root.children)
 
     def function(self, body: Node) -> tuple[Script, Node]:
         """The script in which the body of a function is run, and the body there."""
@@ -67,25 +71,30 @@ class Script:
         return self._inner(flat, start, end, met, root), root
 
     def _inner(self, flat: str, start: int, end: int, known: bodies.Body, root: Node) -> Script:
-        """The script that a function's body is."""
+        """The script that a function's body is: the one of before, where the text is one that is edited."""
+        part = self._kept.part(start, end) if self._kept is not None else None
+        if part is not None and isinstance(part.made, Script) and part.made.root is root:
+            return part.made
         script = Script.__new__(Script)
-        script.text = self.text.cut(start, end)
+        script.text = script.ground = part.text if part is not None else self.text.cut(start, end)
         script.flat = flat
         script.root = root
         script.gaps = []
         script.elsewhere = self.elsewhere
         script.names, script.pure, script._shapes = known.names, known.pure, known.shapes
-        script._raws, script._simple, script._tests, script._known = {}, {}, {}, {}
+        script._raws, script._simple, script._tests, script._known, script._kept = {}, {}, {}, {}, None
+        if part is not None:
+            part.made = script
         return script
 
     def cut(self, node: Node) -> Text:
-        return self.text.cut(node.start_byte, node.end_byte)
+        return self.ground.cut(node.start_byte, node.end_byte)
 
     def test(self, start: int, end: int) -> Test:
         """What stands between double brackets."""
         found = self._tests.get(start)
         if found is None:
-            found = self._tests[start] = Test(self.text.cut(start, end))
+            found = self._tests[start] = Test(self.ground.cut(start, end))
         return found
 
     def raws(self, start: int, end: int) -> list[Raw]:
@@ -93,7 +102,7 @@ class Script:
         found = self._raws.get((start, end))
         if found is None:
             ranges = lexer.items(self.flat, start, end)
-            found = self._raws[start, end] = [Raw(self.text.cut(low, high)) for low, high in ranges]
+            found = self._raws[start, end] = [Raw(self.ground.cut(low, high)) for low, high in ranges]
         return found
 
     def simple(self, start: int) -> Simple:
@@ -103,5 +112,5 @@ class Script:
             shape = self._shapes.get(start)
             if shape is None:
                 shape = self._shapes[start] = Shape.at(self.flat, start)
-            found = self._simple[start] = Simple(self.text, self.flat, start, shape)
+            found = self._simple[start] = Simple(self.ground, self.flat, start, shape)
         return found

@@ -96,7 +96,7 @@ class Evaluator(Variables):
         self.steps += 1
         if self.steps > self.steps_at_most:
             self.bound.reached(
-                self.anchor if self.script.elsewhere else self.script.text.extent(node.start_byte, node.end_byte)
+                self.anchor if self.script.elsewhere else self.script.ground.extent(node.start_byte, node.end_byte)
             )
             self.state.control = EXIT
         if self.state.control is not None:
