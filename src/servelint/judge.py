@@ -317,10 +317,10 @@ def _verb(launch: Launch) -> Span:
     """The words that start the engine, or the first line of the launch where the image starts it."""
     sites = [word.site for word in launch.verb if word.site is not None and word.site.source is launch.source]
     if sites:
-        return Span(launch.source, sites[0].start, max(site.end for site in sites))
-    start = launch.site.start
-    end = launch.source.text.find("\n", start, launch.site.end)
-    return Span(launch.source, start, end if end != -1 else launch.site.end)
+        return sites[0].to(max(sites, key=lambda site: site.end))
+    site = launch.site
+    end = site.source.text.find("\n", site.start, site.end)
+    return site.sub(0, end - site.start) if end != -1 else site
 
 
 def _field(name: str, config: Config, releases: Releases, fields: dict[str, str]) -> str:

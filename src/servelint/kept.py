@@ -6,8 +6,16 @@ place of each character that was read of it (servelint.source.Segment): what was
 
 from __future__ import annotations
 
-from servelint.source import Segment, Source
+from servelint.source import Segment, Source, Span
 from servelint.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from servelint.readers.again import Command
+
+    Site: TypeAlias = tuple[Source | Segment, int, int]
 
 
 class Part:
@@ -29,23 +37,29 @@ class Part:
 
 
 class Kept:
-    """The parts of one text as the last reading has used them, and as this one does."""
+    """The parts of one text as the last reading has used them, and as this one does; likewise its commands."""
 
-    __slots__ = ("_behind", "_by", "_new", "_old", "_source", "_start")
+    __slots__ = ("_behind", "_by", "_commands", "_known", "_lines", "_new", "_old", "_source", "_start")
 
     def __init__(self) -> None:
         self._source: Source | None = None
         self._old: dict[tuple[int, int], Part] = {}
         self._new: dict[tuple[int, int], Part] = {}
+        self._known: dict[Site, list[Command]] = {}
+        self._commands: dict[Site, list[Command]] = {}
         self._start = self._behind = self._by = 0
+        self._lines = False
 
-    def turn(self, source: Source, edit: tuple[int, int, int] | None) -> None:
+    def turn(self, source: Source, edit: tuple[int, int, int] | None, *, lines: bool = False) -> None:
         """Turn to a text, which is read next.
 
-        edit: the range of the text before it that was replaced, and by how many characters; None if that is not known
+        edit:  the range of the text before it that was replaced, and by how many characters; None if that is not known
+        lines: whether the number of lines before some of it has changed
         """
         self._source = source
+        self._lines = lines
         self._old, self._new = self._new if edit is not None else {}, {}
+        self._known, self._commands = self._commands if edit is not None else {}, {}
         if edit is not None:
             start, end, count = edit
             self._start, self._behind, self._by = start, start + count, count - (end - start)
@@ -68,3 +82,18 @@ class Kept:
                 found = Part(source, start, end)
             self._new[key] = found
         return found
+
+    def breaks(self, start: int, end: int) -> bool:
+        """Whether the edit may have put characters between two offsets of the text on other lines than each other."""
+        return self._lines and start < self._behind and end > self._start
+
+    def commands_at(self, site: Span) -> list[Command]:
+        """The commands that stood at a place of a part."""
+        key = site.of, site.low, site.high
+        return [*self._commands.get(key, ()), *self._known.get(key, ())]
+
+    def add_command(self, site: Span, command: Command) -> None:
+        """Note a command of this text."""
+        found = self._commands.setdefault((site.of, site.low, site.high), [])
+        if command not in found:
+            found.append(command)

@@ -148,9 +148,18 @@ class Span:
 
     def to(self, last: Span) -> Span:
         """From the first of these characters to the last of others, in the same source."""
-        if last.of is self.of:
+        if last.of is self.of and not isinstance(last, _Between):
             return Span(self.of, self.low, last.high)
-        return Span(self.of.source, self.start, last.end)
+        return _Between(self, last)
+
+    def same(self, other: Span | None) -> bool:
+        """Whether it is the same part of the same source or segment."""
+        return other is not None and self.of is other.of and self.low == other.low and self.high == other.high
+
+    @property
+    def parts(self) -> list[tuple[Source | Segment, int, int]]:
+        """What it stands in, with its offsets there."""
+        return [(self.of, self.low, self.high)]
 
     @property
     def text(self) -> str:
@@ -168,3 +177,24 @@ class Span:
     def sub(self, start: int, end: int) -> Span:
         """A part of this span, by offsets relative to its start."""
         return Span(self.of, self.low + start, self.low + end)
+
+
+class _Between(Span):
+    """From the first character of one span to the last of another one, each of which may be moved."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self, first: Span, last: Span) -> None:
+        super().__init__(first.of, first.low, first.low)
+        self._last = last
+
+    @property
+    def end(self) -> int:
+        return self._last.end
+
+    def same(self, other: Span | None) -> bool:
+        return isinstance(other, _Between) and super().same(other) and self._last.same(other._last)
+
+    @property
+    def parts(self) -> list[tuple[Source | Segment, int, int]]:
+        return [*super().parts, *self._last.parts]

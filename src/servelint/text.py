@@ -98,6 +98,20 @@ class Piece:
         new.origin = self.origin
         return new
 
+    def same(self, other: Piece) -> bool:
+        """Whether it is known to be all the same, down to its place."""
+        if self is other:
+            return True
+        if self.text != other.text or self.verbatim is not other.verbatim or self.assumed is not other.assumed:
+            return False
+        if self.expression != other.expression or self.shown != other.shown:
+            return False
+        return (
+            _same_place(self.span, other.span)
+            and _same_place(self.origin, other.origin)
+            and (self.perhaps is other.perhaps or (self.perhaps is not None and self.perhaps.same(other.perhaps)))
+        )
+
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
         """The same text, said to stand at another span (the place that uses it)."""
         return Piece(
@@ -109,6 +123,10 @@ class Piece:
             origin=self.origin or self.span,
             perhaps=self.perhaps,
         )
+
+
+def _same_place(one: Span | None, other: Span | None) -> bool:
+    return one is other or (one is not None and one.same(other))
 
 
 def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
@@ -311,6 +329,14 @@ class Text:
         if span is None or not all(piece.verbatim for piece in self.pieces):
             return None
         return span if span.text == self.flat else None
+
+    def same(self, other: Text | None) -> bool:
+        """Whether it is known to be all the same, down to the place of each character."""
+        if self is other:
+            return True
+        if other is None or len(self.pieces) != len(other.pieces):
+            return False
+        return all(ours.same(theirs) for ours, theirs in zip(self.pieces, other.pieces, strict=True))
 
     @property
     def origin(self) -> Span | None:

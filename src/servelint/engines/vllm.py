@@ -6,7 +6,6 @@ from servelint import models
 from servelint.engines import entry, images
 from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
 from servelint.engines.vllm_numbers import number_out_of_range
-from servelint.source import Span
 from servelint.text import Text
 
 _METHODS = "speculative-methods"
@@ -222,8 +221,8 @@ def entrypoint(config: Config) -> Operand:
     sites = [word.site for word in verb if word.site is not None and word.site.source is config.launch.source]
     if found is None or not sites:
         return UNKNOWN
-    start, end = min(site.start for site in sites), max(site.end for site in sites)
-    return Operand(True, found, site=Span(config.launch.source, start, end))
+    site = min(sites, key=lambda site: site.start).to(max(sites, key=lambda site: site.end))
+    return Operand(True, found, site=site)
 
 
 def expandable_segments(config: Config) -> Operand:

@@ -13,15 +13,16 @@ from servelint.comments import name_gpus
 from servelint.finding import Finding, Related
 from servelint.judge import judge
 from servelint.kept import Kept
-from servelint.launch import Hosting, Launch, ReleaseClaim, Variable, Word
+from servelint.launch import Launch
+from servelint.launch_walk import LaunchWalk
 from servelint.lsp.shifting import Standing, differing, moved
 from servelint.settings import Settings
-from servelint.source import Source, Span
-from servelint.text import Piece, Text
+from servelint.source import Source
+from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from servelint.shell.files import Opened
 
@@ -31,15 +32,40 @@ class Judged:
 
     values: what it consists of but for places;  places: offsets of its text, of each place the start and the end
     asked:  the files that it was judged by, and those that were looked for
+    moving: what was found, if its places move with those of the launch; None if they do not
     """
 
-    __slots__ = ("asked", "findings", "places", "values")
+    __slots__ = ("asked", "findings", "launch", "moving", "places", "values")
 
-    def __init__(self, walk: Walk, asked: list[Text], findings: list[Finding]) -> None:
-        self.values = walk.values
+    def __init__(self, launch: Launch, asked: list[Text], findings: list[Finding]) -> None:
+        walk = _walked(launch, asked)
+        self.values: list[object] | None = walk.values
         self.places = walk.places
         self.asked = asked
-        self.findings = findings
+        self.findings = [_copied(finding, fixed=True) for finding in findings]
+        self.launch = launch
+        self.moving: list[Finding] | None = None
+        if launch.gpu_site is None and not _opens(launch, asked) and all(map(_moves, findings)):
+            self.moving = [_copied(finding) for finding in findings]
+
+    def moved(self, launch: Launch) -> list[Finding] | None:
+        """What was found, if a launch is this one, which was moved (servelint.readers.again)."""
+        mine = self.launch
+        same = mine.argv is launch.argv and mine.env is launch.env and mine.site is launch.site
+        same = same and mine.container is launch.container and mine.release is launch.release and mine.cut is launch.cut
+        same = same and mine.gpu == launch.gpu and mine.gpu_count == launch.gpu_count and launch.gpu_site is None
+        if not same or self.moving is None or _opens(launch, self.asked):
+            return None
+        found = [_copied(finding) for finding in self.moving]
+        for finding in found:
+            finding.launch = launch
+        self.values = None  # its places are no longer those of the text before
+        return found
+
+
+def _opens(launch: Launch, paths: list[Text]) -> bool:
+    """Whether one of some files is there."""
+    return launch.open is not None and any(launch.open(path) is not None for path in paths)
 
 
 class Asking:
@@ -84,7 +110,7 @@ class Memory:
         self._known, self._new = self._new if same else {}, {}
         self._before = before if same else None
         self._change = change = Change(before.text, source.text) if before is not None and same else None
-        self._kept.turn(source, change.edit if change is not None else None)
+        self._kept.turn(source, change.edit if change is not None else None, lines=change is not None and change.lines)
         source.kept = self._kept
 
     def judge(self, launch: Launch, settings: Settings) -> list[Finding]:
@@ -92,12 +118,17 @@ class Memory:
         name_gpus(launch, settings)
         if launch.source is not self._source:
             return judge(launch, settings)
+        new = self._new.setdefault((launch.engine, launch.name), [])
+        for entry in self._known.get((launch.engine, launch.name), ()):
+            found = entry.moved(launch)
+            if found is not None:
+                new.append(entry)
+                return found
         findings, asked = self._again(launch)
         if findings is None:
             findings, asked = _judged(launch, settings)
         if all(path.known for path in asked):  # the same path, wherever it stands
-            entry = Judged(_walked(launch, asked), asked, [_copied(finding) for finding in findings])
-            self._new.setdefault((launch.engine, launch.name), []).append(entry)
+            new.append(Judged(launch, asked, findings))
         return findings
 
     def _again(self, launch: Launch) -> tuple[list[Finding] | None, list[Text]]:
@@ -128,8 +159,22 @@ def _judged(launch: Launch, settings: Settings) -> tuple[list[Finding], list[Tex
         launch.open = opens
 
 
-def _walked(launch: Launch, asked: list[Text]) -> Walk:
-    walk = Walk(launch.source)
+class _Files(LaunchWalk):
+    """Goes through the files as well that a launch is judged by."""
+
+    __slots__ = ()
+
+    def files(self, launch: Launch, paths: list[Text]) -> None:
+        for path in paths:
+            opened = launch.open(path) if launch.open is not None else None
+            self.values += (path.flat, opened is None)
+            if opened is not None:
+                self.values += (opened.path, opened.own)
+                self.text(opened.text)
+
+
+def _walked(launch: Launch, asked: list[Text]) -> _Files:
+    walk = _Files(launch.source)
     walk.launch(launch)
     walk.files(launch, asked)
     return walk
@@ -141,14 +186,14 @@ class Change:
     standing: of the text before;  lines: whether the number of lines before some of it has changed
     """
 
-    __slots__ = ("_count", "_end", "_lines", "_start", "standing")
+    __slots__ = ("_count", "_end", "_start", "lines", "standing")
 
     def __init__(self, before: str, after: str) -> None:
         start, end, _ = differing(before, after)
         self._start, self._end = start, end
         self._count = len(after) - len(before) + end - start
-        self._lines = "\n" in before[start:end] or "\n" in after[start : start + self._count]
-        self._lines = self._lines or "\r" in before[start:end] or "\r" in after[start : start + self._count]
+        self.lines = "\n" in before[start:end] or "\n" in after[start : start + self._count]
+        self.lines = self.lines or "\r" in before[start:end] or "\r" in after[start : start + self._count]
         self.standing = Standing(len(before))
         self.standing.edit(start, end, self._count)
 
@@ -162,7 +207,7 @@ class Change:
         if len(before) != len(after):
             return False
         start, end, by = self._start, self._end, self._count - self._end + self._start
-        if self._lines and before and min(before) < end and max(before) > start:
+        if self.lines and before and min(before) < end and max(before) > start:
             return False  # what was on one line may be on two
         for index in range(0, len(before), 2):
             first, last = before[index], before[index + 1]
@@ -177,107 +222,17 @@ class Change:
         return True
 
 
-class Walk:
-    """Goes through a launch, and through the files that it is judged by."""
-
-    __slots__ = ("_source", "places", "values")
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.values: list[object] = []
-        self.places: list[int] = []
-
-    def launch(self, launch: Launch) -> None:
-        self.values += (launch.engine, launch.name, launch.open_env, launch.likely, launch.folder, launch.gpu)
-        self.values += (launch.gpu_count, launch.fragment, len(launch.argv), len(launch.verb))
-        owner = launch.owner
-        self.values.append((owner.path, owner.text) if owner is not None and owner is not self._source else owner is None)
-        self.span(launch.site)
-        self.span(launch.gpu_site)
-        self.span(launch.cut)
-        self.words(launch.argv)
-        self.words(launch.verb)
-        for variable in launch.env.values():
-            self.variable(variable)
-        self.claim(launch.release)
-        container = launch.container
-        if container is not None:
-            self.values += (container.gpus, container.reserved, container.open, *container.settings)
-            self.text(container.image)
-            self.texts(container.settings.values())
-            if container.hosting is not None:
-                self.hosting(container.hosting)
-
-    def files(self, launch: Launch, paths: list[Text]) -> None:
-        for path in paths:
-            opened = launch.open(path) if launch.open is not None else None
-            self.values += (path.flat, opened is None)
-            if opened is not None:
-                self.values += (opened.path, opened.own)
-                self.text(opened.text)
-
-    def words(self, words: Iterable[Word]) -> None:
-        for word in words:
-            self.values.append(word.many)
-            self.span(word.site)
-            self.text(word.text)
-
-    def variable(self, variable: Variable) -> None:
-        self.values.append(variable.name)
-        self.span(variable.site)
-        self.text(variable.value)
-
-    def claim(self, claim: ReleaseClaim) -> None:
-        self.values += (claim.release, claim.how, claim.rolling)
-        self.span(claim.span)
-
-    def hosting(self, hosting: Hosting) -> None:
-        self.values += (hosting.private, hosting.declared, hosting.direct)
-        for port in hosting.ports or ():
-            self.values += (port.number, port.host, port.exposed)
-            self.text(port.text)
-        self.values.append(hosting.ports is None)
-        self.texts(hosting.mounts or ())
-        self.values.append(hosting.mounts is None)
-        for probe in hosting.probes:
-            self.values += (probe.kind, probe.patience, probe.port, probe.gates)
-            self.text(probe.text)
-            self.text(probe.site)
-        self.text(hosting.network)
-        self.text(hosting.restart)
-
-    def texts(self, texts: Iterable[Text]) -> None:
-        for text in texts:
-            self.text(text)
-
-    def text(self, text: Text | None) -> None:
-        if text is None:
-            self.values.append(None)
-            return
-        self.values.append(len(text.pieces))
-        for piece in text.pieces:
-            self.piece(piece)
-
-    def piece(self, piece: Piece) -> None:
-        self.values += (piece.text, piece.verbatim, piece.expression, piece.shown, piece.assumed)
-        self.span(piece.span)
-        self.span(piece.origin)
-        if piece.perhaps is not None:
-            self.text(piece.perhaps)
-
-    def span(self, span: Span | None) -> None:
-        if span is None:
-            self.values.append(None)
-        elif span.source is self._source:
-            self.places += (span.start, span.end)
-        else:  # a file of variables: all of it has to be as it was
-            self.values += (span.source.path, span.source.text, span.start, span.end)
-
-
-def _copied(finding: Finding) -> Finding:
-    """A finding of which nothing is taken away later (servelint.masking), and which stays where it is."""
+def _copied(finding: Finding, *, fixed: bool = False) -> Finding:
+    """A finding of which nothing is taken away later (servelint.masking). fixed: which stays where it is"""
     one = copy(finding)
-    one.span = finding.span.fixed
-    one.related = [Related(place.span.fixed, place.message) for place in finding.related]
+    one.related = [Related(place.span.fixed if fixed else place.span, place.message) for place in finding.related]
     one.fix = None
+    if fixed:
+        one.span = finding.span.fixed
     return one
+
+
+def _moves(finding: Finding) -> bool:
+    """Whether all places of a finding move with the parts of the text that they stand in."""
+    spans = [finding.span, *[place.span for place in finding.related]]
+    return not any(isinstance(part, Source) and part.kept is not None for span in spans for part, _, _ in span.parts)

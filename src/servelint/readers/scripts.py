@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from servelint import limits
 from servelint.launch import Launch, ReleaseClaim, Variable, Word
@@ -13,7 +12,7 @@ from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.files import Opened
+    pass
 
 
 def shell(words: list[Word], place: Place, depth: int) -> list[Launch]:
@@ -86,9 +85,11 @@ def script_launches(
     args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
     """
     from servelint.readers import installs
+    from servelint.readers.again import Again, Look
     from servelint.readers.commands import UNHEARD, launches
     from servelint.readers.idle_scripts import Looking
     from servelint.shell.evaluate import Budget, evaluate
+    from servelint.shell.ground import kept_of
     from servelint.shell.invocation import Invocation
 
     found: list[Launch] = []
@@ -110,7 +111,13 @@ def script_launches(
         found_here = {**place.claims, **ran.installed}
         here = place.with_(site=site, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
         here.anchor = ran.site if ran.site.source is place.source else place.anchor
-        here.open, here.stdin, here.env_file = _either(ran.open, looking.open), ran.stdin, looking.env_file
+        here.open, here.stdin, here.env_file = looking.open, ran.stdin, looking.env_file
+        started = again.known(ran, here) if again is not None else None
+        if started is not None:
+            add(ran, started)
+            return {}
+        look = Look(ran, here)
+        here.open, here.env_file = look.opening, look.env_file
         command = Looking.at_command(ran.words, here, depth)
         if command.is_idle():
             return {}
@@ -121,15 +128,23 @@ def script_launches(
         for launch in started:
             launch.likely = ran.likely
             launch.cut = launch.cut or ran.lost
+        if again is not None:
+            again.note(look, started)
+        add(ran, started)
+        return {}
+
+    def add(ran: Invocation, started: list[Launch]) -> None:
+        for launch in started:
             key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
             if key not in seen:
                 seen.add(key)
                 found.append(launch)
-        return {}
 
     looking = Looking.at_script(text, place, args, depth)
     if looking.is_idle():
         return []
+    kept = kept_of(text) if not depth else None
+    again = Again(kept, place.source) if kept is not None else None
     budget, place.budget = place.budget, place.budget or Budget()
     scripts = evaluate(
         text,
@@ -148,11 +163,6 @@ def script_launches(
     if not found and not scripts:
         looking.note(budget)
     return found
-
-
-def _either(first: Callable[[Text], Opened | None], second: Callable[[Text], Opened | None]) -> Callable[[Text], Opened | None]:
-    """Opens what the script itself knows, else what is known where the script runs."""
-    return lambda path: first(path) or second(path)
 
 
 def _start(text: Text) -> int:

@@ -1,0 +1,209 @@
+"""What the commands of a script that is edited have started: the same words at the same place start it again.
+
+All that a launch consists of is moved with the parts of the script that it was read from (servelint.kept).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+from servelint import limits
+from servelint.launch_walk import LaunchWalk
+from servelint.source import Source, Span
+from servelint.text import METER, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.kept import Kept
+    from servelint.launch import Launch, ReleaseClaim, Variable
+    from servelint.readers.place import EnvFile, Place
+    from servelint.shell.files import Opened
+    from servelint.shell.invocation import Invocation
+    from servelint.source import Segment
+
+
+class Opening:
+    """Opens the files of a command: those that the script itself knows, else those where the script runs.
+
+    asked: the paths that it was asked for;  found: whether one of them was there
+    """
+
+    __slots__ = ("_place", "_ran", "asked", "found")
+
+    def __init__(self, ran: Invocation, place: Place) -> None:
+        self.asked: list[Text] = []
+        self.found = False
+        self.turn(ran, place)
+
+    def turn(self, ran: Invocation, place: Place) -> None:
+        """Turn to the same command of the next text."""
+        self._ran = ran.open
+        self._place = place.open
+
+    def __call__(self, path: Text) -> Opened | None:
+        opened = self.look(path)
+        self.asked.append(path)
+        self.found = self.found or opened is not None
+        return opened
+
+    def look(self, path: Text) -> Opened | None:
+        opened = self._ran(path)
+        return opened if opened is not None or self._place is None else self._place(path)
+
+
+class Command:
+    """A command, and what it has started.
+
+    steps, pieces: what it took to see that
+    """
+
+    __slots__ = ("_parts", "launches", "opening", "pieces", "ran", "steps")
+
+    def __init__(self, ran: Invocation, opening: Opening, launches: list[Launch], steps: int, pieces: float) -> None:
+        self.ran = ran
+        self.opening = opening
+        self.launches = launches
+        self.steps = steps
+        self.pieces = pieces
+        self._parts: dict[Source | Segment, tuple[int, int]] | None = None
+
+    def repeats(self, ran: Invocation) -> bool:
+        """Whether another one is known to be the same, at the same place of the same parts."""
+        mine = self.ran
+        if ran.stdin is not None or len(mine.words) != len(ran.words) or mine.env.keys() != ran.env.keys():
+            return False
+        if mine.likely is not ran.likely or mine.open_env is not ran.open_env or not _same(mine.lost, ran.lost):
+            return False
+        for ours, theirs in zip(mine.words, ran.words):  # noqa: B905 - as many
+            if ours is not theirs and (
+                ours.many is not theirs.many or not _same(ours.site, theirs.site) or not ours.text.same(theirs.text)
+            ):
+                return False
+        return all(value.same(ran.env[name]) for name, value in mine.env.items()) and _alike(mine.installed, ran.installed)
+
+    def stands(self, source: Source) -> bool:
+        """Whether all that it has started was moved to a text, and no edit has put two places of it on other lines."""
+        if self._parts is None:
+            walk = _Parts(source)
+            for launch in self.launches:
+                walk.launch(launch)
+            self._parts = walk.parts
+        low, high = len(source.text), 0
+        for part, (first, last) in self._parts.items():
+            if isinstance(part, Source):
+                if part.kept is not None:
+                    return False  # a place of the text as it was, which nothing has moved
+            elif part.source is not source:
+                return False
+            else:
+                low, high = min(low, part.base + first), max(high, part.base + last)
+        return source.kept is not None and not source.kept.breaks(low, high)
+
+
+class _Parts(LaunchWalk):
+    """parts: those that a launch stands in, each with the first and the last offset of it"""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.parts: dict[Source | Segment, tuple[int, int]] = {}
+
+    def span(self, span: Span | None) -> None:
+        if span is not None:
+            for part, low, high in span.parts:
+                first, last = self.parts.get(part, (low, high))
+                self.parts[part] = min(low, first), max(high, last)
+
+
+class Again:
+    """The commands of one script that is edited."""
+
+    __slots__ = ("_kept", "_source")
+
+    def __init__(self, kept: Kept, source: Source) -> None:
+        self._kept = kept
+        self._source = source
+
+    def known(self, ran: Invocation, place: Place) -> list[Launch] | None:
+        """The launches of a command that was there before; None if it has to be looked at. place: of the command"""
+        for command in self._kept.commands_at(ran.site):
+            if not command.repeats(ran) or METER.left <= command.pieces:
+                continue
+            budget = place.budget
+            if budget is not None and budget.left <= command.steps:
+                continue
+            command.opening.turn(ran, place)
+            if any(command.opening.look(path) is not None for path in command.opening.asked):
+                continue
+            if not command.stands(self._source):
+                continue
+            if budget is not None:
+                budget.left -= command.steps
+            METER.left -= command.pieces
+            self._kept.add_command(ran.site, command)
+            return [self._moved(launch) for launch in command.launches]
+        return None
+
+    def _moved(self, launch: Launch) -> Launch:
+        new = copy(launch)
+        new.source = self._source
+        return new
+
+    def note(self, looked: Look, launches: list[Launch]) -> None:
+        """Note what a command has started."""
+        command = looked.command(launches)
+        if command is not None:
+            self._kept.add_command(command.ran.site, command)
+
+
+class Look:
+    """A command that is looked at. place: where it stands;  opening: opens its files"""
+
+    __slots__ = ("_env_file", "_left", "_place", "_ran", "_said", "_scripts", "_steps", "opening")
+
+    def __init__(self, ran: Invocation, place: Place) -> None:
+        self._ran = ran
+        self._place = place
+        self._env_file = place.env_file
+        self._said = limits.said()
+        self._scripts = len(place.ran)
+        self._steps = place.budget.left if place.budget is not None else 0
+        self._left = METER.left
+        self.opening = Opening(ran, place)
+
+    @property
+    def env_file(self) -> EnvFile | None:
+        """Reads an env file for it: what hangs on one is not noted."""
+        return self._read if self._env_file is not None else None
+
+    def _read(self, path: str) -> dict[str, Variable] | None:
+        self.opening.found = True
+        return self._env_file(path) if self._env_file is not None else None
+
+    def command(self, launches: list[Launch]) -> Command | None:
+        """The command with what it has started; None where that hangs on more than is noted."""
+        place, opening = self._place, self.opening
+        if opening.found or not all(path.known for path in opening.asked):
+            return None
+        if self._ran.stdin is not None or limits.said() != self._said or len(place.ran) != self._scripts:
+            return None
+        pieces = self._left - METER.left if METER.left < self._left else 0
+        steps = self._steps - place.budget.left if place.budget is not None else 0
+        return Command(self._ran, opening, [copy(launch) for launch in launches], steps, pieces)
+
+
+def _same(one: Span | None, other: Span | None) -> bool:
+    return one is other or (one is not None and one.same(other))
+
+
+def _alike(mine: dict[str, ReleaseClaim], other: dict[str, ReleaseClaim]) -> bool:
+    """Whether the same releases were installed by the same words."""
+    if mine.keys() != other.keys():
+        return False
+    return all(_same_claim(claim, other[engine]) for engine, claim in mine.items())
+
+
+def _same_claim(one: ReleaseClaim, other: ReleaseClaim) -> bool:
+    same = one.release == other.release and one.how == other.how and one.rolling is other.rolling
+    return one is other or (same and _same(one.span, other.span))
