@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from servelint.readers.again import Command
+    from servelint.shell.calls import Call
+    from servelint.shell.syntax import Script
 
     Site: TypeAlias = tuple[Source | Segment, int, int]
 
@@ -39,7 +41,7 @@ class Part:
 class Kept:
     """The parts of one text as the last reading has used them, and as this one does; likewise its commands."""
 
-    __slots__ = ("_behind", "_by", "_commands", "_known", "_lines", "_new", "_old", "_source", "_start")
+    __slots__ = ("_behind", "_by", "_called", "_calls", "_commands", "_known", "_lines", "_new", "_old", "_source", "_start")
 
     def __init__(self) -> None:
         self._source: Source | None = None
@@ -47,6 +49,8 @@ class Kept:
         self._new: dict[tuple[int, int], Part] = {}
         self._known: dict[Site, list[Command]] = {}
         self._commands: dict[Site, list[Command]] = {}
+        self._called: dict[Script, list[Call]] = {}
+        self._calls: dict[Script, list[Call]] = {}
         self._start = self._behind = self._by = 0
         self._lines = False
 
@@ -60,6 +64,7 @@ class Kept:
         self._lines = lines
         self._old, self._new = self._new if edit is not None else {}, {}
         self._known, self._commands = self._commands if edit is not None else {}, {}
+        self._called, self._calls = self._calls if edit is not None else {}, {}
         if edit is not None:
             start, end, count = edit
             self._start, self._behind, self._by = start, start + count, count - (end - start)
@@ -97,3 +102,13 @@ class Kept:
         found = self._commands.setdefault((site.of, site.low, site.high), [])
         if command not in found:
             found.append(command)
+
+    def calls_of(self, script: Script) -> list[Call]:
+        """The calls of a function, whose body is a script."""
+        return [*self._calls.get(script, ()), *self._called.get(script, ())]
+
+    def add_call(self, script: Script, call: Call) -> None:
+        """Note a call in this text."""
+        found = self._calls.setdefault(script, [])
+        if call not in found:
+            found.append(call)

@@ -24,7 +24,7 @@ _LOCAL = ("local", "declare", "typeset")
 def assignment(shell: Evaluator, node: Node) -> Status:
     end = assignment_end(shell.script.flat, node.start_byte)
     if end is not None:
-        made = read(shell.script.ground.cut(node.start_byte, end))
+        made = shell.script.assignment(node.start_byte, end)
         shell.set(*(assigned(shell, made) if made is not None else ("", EMPTY)))
     return SUCCESS
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 CHARACTERS_AT_MOST = 8_000
 _FUNCTION = re.compile(r"^[A-Za-z_][\w-]*[ \t]*\(\)[ \t]*\{\n", re.ASCII | re.MULTILINE)
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1", re.ASCII)
 _SCRIPT_AT_LEAST = 400
 _KEPT_AT_MOST = 256
 _MET_BEFORE = 2
@@ -63,6 +64,21 @@ def body(flat: str, read: str) -> Body:
     """A body by its characters, and by what the parser read of them."""
     del flat, read
     return Body()
+
+
+def is_whole(flat: str) -> bool:
+    """Whether the text of each heredoc in a body ends in it: it may stand behind the function.
+
+    >>> is_whole("{\\n  cat <<EOF\\nit\\nEOF\\n}"), is_whole("{ cat <<EOF; }")
+    (True, False)
+    """
+    if "<<" not in flat:
+        return True
+    starts = flat.replace("<<<", "   ")
+    heredocs = list(_HEREDOC.finditer(starts))
+    return len(heredocs) == starts.count("<<") and all(
+        re.search(rf"^\t*{re.escape(found.group(2))}$", flat[found.end() :], re.MULTILINE) for found in heredocs
+    )
 
 
 def around(flat: str) -> tuple[Node, dict[int, Body]] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from servelint.launch import Word
 from servelint.shell import builtins, commands, conditions, left_out
-from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, join, same
+from servelint.shell.state import BREAK, CONTINUE, EXIT, FAIL, SUCCESS, UNSURE, State, Status, changed, join, same
 from servelint.shell.tree import Node
 from servelint.text import EMPTY, Text, unknown
 
@@ -231,16 +231,14 @@ def perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> Non
     if status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
         # what a second round would change is unknown as well; its commands were seen in the first
         found, shell.found = shell.found, _nothing_found
-        shell.branch(status, once, _nothing)
+        with shell.muted():
+            shell.branch(status, once, _nothing)
         shell.found = found
 
 
 def _unchanged(before: State, after: State) -> bool:
-    return (
-        before.args is after.args
-        and before.variables.keys() == after.variables.keys()
-        and all(same(before.variables[name], value) for name, value in after.variables.items())
-    )
+    ours, theirs = before.variables, after.variables
+    return before.args is after.args and all(same(ours.get(name), theirs.get(name)) for name in changed(ours, theirs))
 
 
 def function_definition(shell: Evaluator, node: Node) -> Status:

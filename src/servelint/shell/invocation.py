@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 from servelint.launch import ReleaseClaim, Word
-from servelint.shell.files import Opened
+from servelint.shell.files import Files, Opened, file_key
 from servelint.source import Span
 from servelint.text import Text
 
@@ -18,10 +19,10 @@ class Invocation:
     sourced:  another file does it while it is sourced, which is told where that file is read
     lost:     what looks like the rest of it, behind a continuation that is missing
     stdin:    what it reads from its standard input, None if that is not known
-    open:     the text of a file that it names, None if that is not known
+    files:    those that are known;  folder: where relative paths start, None if that is not known
     """
 
-    __slots__ = ("env", "installed", "likely", "lost", "open", "open_env", "site", "sourced", "stdin", "words")
+    __slots__ = ("env", "files", "folder", "installed", "likely", "lost", "open_env", "site", "sourced", "stdin", "words")
 
     def __init__(
         self,
@@ -32,7 +33,8 @@ class Invocation:
         open_env: bool,
         likely: bool,
         stdin: Text | None,
-        open: Callable[[Text], Opened | None],
+        files: Files,
+        folder: Text | None,
     ) -> None:
         self.words = words
         self.env = env
@@ -41,9 +43,20 @@ class Invocation:
         self.open_env = open_env
         self.likely = likely
         self.stdin = stdin
-        self.open = open
+        self.files = files
+        self.folder = folder
         self.lost: Span | None = None
         self.sourced = False
+
+    def open(self, path: Text) -> Opened | None:
+        """The text of a file that it names, None if that is not known."""
+        return self.files.opened(file_key(path, self.folder))
+
+    def beside(self, files: Files) -> Invocation:
+        """The same command beside other files."""
+        new = copy(self)
+        new.files = files
+        return new
 
 
 Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]

@@ -119,8 +119,19 @@ class State:
     def own_functions(self) -> dict[str, tuple[Script, Node]]:
         """The functions, to be changed: a copy where another state has them as well."""
         if self.shares:
-            self.functions, self.shares = dict(self.functions), False
+            self.functions, self.shares = self.functions.copy(), False
         return self.functions
+
+    @property
+    def size(self) -> int:
+        """How much there is to join: the variables, and the items of arrays."""
+        return len(self.variables) + sum([len(value) - 1 for value in self.variables.values() if isinstance(value, list)])
+
+    def given(self) -> list[tuple[str, Value]]:
+        """The variables that a command is given, in their order."""
+        values = {name: self.variables.get(name) for name in self.exported}
+        found = [(name, values.get(name)) for name in self.variables]
+        return [(name, value) for name, value in found if value is not None]
 
     @property
     def ended(self) -> bool:
@@ -130,8 +141,7 @@ class State:
 def join(main: State, other: State) -> State:
     """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it."""
     one, two = main.variables, other.variables
-    differing = [name for name, value in one.items() if two.get(name) is not value]
-    differing += [name for name in two if name not in one]
+    differing = changed(one, two)
     for name in differing:
         ours, theirs = one.get(name), two.get(name)
         if not same(ours, theirs):
@@ -156,6 +166,15 @@ def join(main: State, other: State) -> State:
         for function, body in other.functions.items():
             functions.setdefault(function, body)
     return main
+
+
+def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
+    """The names that two states give different values, or of which only one has a value."""
+    get, has = dict.get, dict.__contains__  # which are not noted (servelint.shell.watch)
+    return [
+        *[name for name, value in one.items() if get(two, name) is not value],
+        *[name for name in two if not has(one, name)],
+    ]
 
 
 def _installed(ours: dict[str, ReleaseClaim], theirs: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:

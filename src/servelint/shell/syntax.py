@@ -7,7 +7,7 @@ from servelint.shell import bodies, lexer, tree
 from servelint.shell.conditions import Test
 from servelint.shell.expand import Raw
 from servelint.shell.ground import Ground, kept_of
-from servelint.shell.simple import Shape, Simple
+from servelint.shell.simple import Assignment, Shape, Simple, assignment
 from servelint.shell.tree import Node
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
@@ -18,13 +18,14 @@ class Script:
 
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
     gaps: where defaults that are empty stand in it;  ground: where its words are cut from
+    moves: it is a part of a text that is edited, and moves with it
     elsewhere: it stands in a file that the script in question only sources
     names: of the commands of a function that starts at an offset (servelint.shell.left_out);  pure: see servelint.shell.pure
     """
 
     __slots__ = (
-        "_kept", "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "ground", "names", "pure",
-        "root", "text",
+        "_kept", "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "ground", "moves", "names",
+        "pure", "root", "text",
     )  # fmt: skip
 
     def __init__(self, text: Text) -> None:
@@ -36,7 +37,7 @@ class Script:
         self.names: dict[int, list[str] | None] = {}
         self.pure: dict[tuple[int, str], frozenset[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
-        self.elsewhere = False
+        self.elsewhere = self.moves = False
         if len(text.flat) > limits.SCRIPT.most:
             limits.SCRIPT.reached(text.extent())
             self.text = text = EMPTY
@@ -61,7 +62,7 @@ class Script:
         if known is not None and known.root is not None:
             return self._inner(flat, start, end, known, known.root), known.root
         own = len(self.text.pieces) == 1 and end - start < bodies.CHARACTERS_AT_MOST and not body.has_error
-        if not own or flat[:1] != "{" or "<<" in flat.replace("<<<", ""):  # a heredoc's text may stand behind the function
+        if not own or flat[:1] != "{" or not bodies.is_whole(flat):
             return self, body
         read = body.text
         met = bodies.body(flat, read)
@@ -80,7 +81,7 @@ class Script:
         script.flat = flat
         script.root = root
         script.gaps = []
-        script.elsewhere = self.elsewhere
+        script.elsewhere, script.moves = self.elsewhere, part is not None
         script.names, script.pure, script._shapes = known.names, known.pure, known.shapes
         script._raws, script._simple, script._tests, script._known, script._kept = {}, {}, {}, {}, None
         if part is not None:
@@ -89,6 +90,15 @@ class Script:
 
     def cut(self, node: Node) -> Text:
         return self.ground.cut(node.start_byte, node.end_byte)
+
+    def assignment(self, start: int, end: int) -> Assignment | None:
+        """The assignment between two offsets."""
+        if self._kept is None or not start < end:
+            return assignment(self.ground.cut(start, end))
+        part = self._kept.part(start, end)
+        if not isinstance(part.made, Assignment):
+            part.made = assignment(part.text)
+        return part.made if isinstance(part.made, Assignment) else None
 
     def test(self, start: int, end: int) -> Test:
         """What stands between double brackets."""

@@ -7,13 +7,16 @@ takes. A default (`${V:-d}`) is taken, and branches that it rules out are still 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from servelint import limits
 from servelint.launch import Word
 from servelint.shell import assignments, builtins, commands, flow, left_out, outputs
+from servelint.shell.calls import Calls
 from servelint.shell.files import CHANGING, HERE, TOUCHING, Files, Opened, file_key, is_shell, own
+from servelint.shell.ground import kept_of
 from servelint.shell.invocation import Found, Invocation
 from servelint.shell.left_out import STEPS, VARIABLES_A_STEP
 from servelint.shell.scope import LENGTH_AT_MOST, Variables
@@ -78,6 +81,8 @@ class Evaluator(Variables):
         self.loops = 0
         self.last = SUCCESS
         self.left_early = False
+        kept = kept_of(text)
+        self._calls = Calls(kept, self.state) if kept is not None else None
 
     def uncalled(self) -> None:
         """Functions that nothing here calls may be called by whoever sources the file."""
@@ -168,7 +173,7 @@ class Evaluator(Variables):
         gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
         decided = status.value is not None or gone
         if not decided:
-            self.worked(_size(taken) // VARIABLES_A_STEP)
+            self.worked(taken.size // VARIABLES_A_STEP)
         self.state = taken if decided else join(taken, other)
 
     def call(self, name: str, args: list[Word] | None) -> Status:
@@ -179,6 +184,10 @@ class Evaluator(Variables):
             return UNSURE
         if self.calls.count(name) > 1:
             return UNSURE
+        return self.walk_through(name, args) if self._calls is None else self._calls.call(self, name, args)
+
+    def walk_through(self, name: str, args: list[Word] | None) -> Status:
+        """Run a function's body, which may be run."""
         outer = self.script, self.state.args, self.local_names, self.loops, self.left_early
         before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
         self.script, body = self.state.functions[name]
@@ -204,6 +213,16 @@ class Evaluator(Variables):
             else:
                 state.variables.pop(local, None)
         return status
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Nobody is told of the commands that are run meanwhile."""
+        outer = self._calls.muted if self._calls is not None else False
+        if self._calls is not None:
+            self._calls.muted = True
+        yield
+        if self._calls is not None:
+            self._calls.muted = outer
 
     def run_file(self, key: str, text: Text, args: list[Word] | None) -> Status:
         """Run the commands of a file here, as `source` does; args: its arguments, None for the script's own."""
@@ -292,11 +311,11 @@ class Evaluator(Variables):
             for word in words[1:]:
                 if not word.shown.startswith("-"):
                     self.write(word.text, here, append)
-        elif shown[:1] == ["cp"] and len(words) == 3 and self.key(words[1].text) in self.state.files.written:
+        elif shown[:1] == ["cp"] and len(words) == 3 and self.state.files.knows(self.key(words[1].text)):
             self.write(words[2].text, self.state.files.read(self.key(words[1].text)))
         elif shown and shown[0] in CHANGING:
             for word in words[1:]:
-                if self.key(word.text) in self.state.files.written:
+                if self.state.files.knows(self.key(word.text)):
                     self.write(word.text, None)
 
     def call_with(self, name: str, args: list[Word], inline: dict[str, Text]) -> Status:
@@ -322,9 +341,7 @@ class Evaluator(Variables):
             self.worked(STEPS + len(self.state.exported) // VARIABLES_A_STEP)
             return
         env: dict[str, Text] = {}
-        for name, value in self.state.variables.items():
-            if name not in self.state.exported:
-                continue
+        for name, value in self.state.given():
             if name in self.state.doubtful:
                 shown = value.shown if isinstance(value, Text) else None
                 env[name] = Text((unknown("${" + name + "}", None, shown),))
@@ -334,9 +351,7 @@ class Evaluator(Variables):
         spend(20 * len(env))
         self.worked(STEPS + len(env) // VARIABLES_A_STEP)
         state = self.state
-        ran = Invocation(
-            words, env, site, state.installed, state.sourced, self.on_path, here, partial(_opened, state.files, state.folder)
-        )
+        ran = Invocation(words, env, site, state.installed, state.sourced, self.on_path, here, state.files, state.folder)
         ran.lost, ran.sourced = self.lost, bool(self.files)
         installed = self.found(ran)
         if installed:
@@ -344,15 +359,6 @@ class Evaluator(Variables):
 
     def substitute(self, command: Text, whole: Text) -> Text:
         return outputs.output(self, command, whole)
-
-
-def _size(state: State) -> int:
-    """How much there is to join: the variables, and the items of arrays."""
-    return len(state.variables) + sum([len(value) - 1 for value in state.variables.values() if isinstance(value, list)])
-
-
-def _opened(files: Files, folder: Text | None, path: Text) -> Opened | None:
-    return files.opened(file_key(path, folder))
 
 
 _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
