@@ -7,7 +7,8 @@ derived from a newline table of our own: YAML's parser counts U+2028 and NEL as 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from itertools import accumulate, count
+from operator import add
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Source:
     def line_starts(self) -> list[int]:
         """Offsets at which lines start; a line ends at LF, at CR LF, or at a lone CR."""
         if self._lines is None:
-            self._lines = list(_line_starts(self.text))
+            self._lines = _line_starts(self.text)
         return self._lines
 
     def position(self, offset: int) -> tuple[int, int]:
@@ -79,18 +80,14 @@ class Source:
         return self.text[starts[line - 1] : end].rstrip("\r\n")
 
 
-def _line_starts(text: str) -> Iterator[int]:
-    yield 0
-    carriage = "\r" in text
-    at = text.find("\n")
-    if not carriage:
-        while at != -1:
-            yield at + 1
-            at = text.find("\n", at + 1)
-        return
-    for index, char in enumerate(text):
-        if char == "\n" or (char == "\r" and text[index + 1 : index + 2] != "\n"):
-            yield index + 1
+def _line_starts(text: str) -> list[int]:
+    if "\r" not in text:
+        lengths = map(len, text.split("\n")[:-1])
+        return [0, *map(add, accumulate(lengths), count(1))]  # each line, and the sign at its end
+    ends = [
+        index + 1 for index, char in enumerate(text) if char == "\n" or (char == "\r" and text[index + 1 : index + 2] != "\n")
+    ]
+    return [0, *ends]
 
 
 class Segment:

@@ -100,17 +100,18 @@ class Piece:
 
     def same(self, other: Piece) -> bool:
         """Whether it is known to be all the same, down to its place."""
-        if self is other:
-            return True
-        if self.text != other.text or self.verbatim is not other.verbatim or self.assumed is not other.assumed:
-            return False
-        if self.expression != other.expression or self.shown != other.shown:
-            return False
-        return (
-            _same_place(self.span, other.span)
+        return self is other or (
+            self.alike(other)
+            and _same_place(self.span, other.span)
             and _same_place(self.origin, other.origin)
             and (self.perhaps is other.perhaps or (self.perhaps is not None and self.perhaps.same(other.perhaps)))
         )
+
+    def alike(self, other: Piece) -> bool:
+        """Whether it is known to be the same but for its place."""
+        if self.text != other.text or self.verbatim is not other.verbatim or self.assumed is not other.assumed:
+            return False
+        return self.expression == other.expression and self.shown == other.shown
 
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
         """The same text, said to stand at another span (the place that uses it)."""

@@ -120,6 +120,8 @@ def script_launches(
         here.open, here.env_file = look.opening, look.env_file
         command = Looking.at_command(ran.words, here, depth)
         if command.is_idle():
+            if again is not None:
+                again.note(look, [])
             return {}
         here.open, here.env_file = command.open, command.env_file
         started = launches(ran.words, here, depth)

@@ -7,7 +7,7 @@ import re
 from servelint.launch import Word
 from servelint.shell.arithmetic import integer
 from servelint.shell.expand import Raw
-from servelint.shell.simple import Assignment, assignment_end
+from servelint.shell.simple import Assignment
 from servelint.shell.simple import assignment as read
 from servelint.shell.state import SUCCESS, UNSET, Status, Value, unsure_items
 from servelint.shell.tree import Node
@@ -22,10 +22,9 @@ _LOCAL = ("local", "declare", "typeset")
 
 
 def assignment(shell: Evaluator, node: Node) -> Status:
-    end = assignment_end(shell.script.flat, node.start_byte)
-    if end is not None:
-        made = shell.script.assignment(node.start_byte, end)
-        shell.set(*(assigned(shell, made) if made is not None else ("", EMPTY)))
+    made = shell.script.assignment(node)
+    if made is not None:
+        shell.set(*assigned(shell, made))
     return SUCCESS
 
 

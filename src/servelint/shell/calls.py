@@ -10,17 +10,16 @@ import re
 from copy import copy
 
 from servelint import limits
-from servelint.launch import Word
+from servelint.launch import ReleaseClaim, Word
 from servelint.shell.files import Files
 from servelint.shell.state import UNSET, State, Status, Value
 from servelint.shell.watch import Names, Watched
-from servelint.source import Span
+from servelint.source import Segment, Source, Span
 from servelint.text import METER, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.kept import Kept
-    from servelint.launch import ReleaseClaim
     from servelint.shell.invocation import Invocation
     from servelint.shell.syntax import Script
     from servelint.shell.tree import Node
@@ -51,13 +50,12 @@ class Around:
         self.written = bool(state.files.written)
 
     def repeats(self, other: Around) -> bool:
-        """Whether it is known to be the same around another call."""
+        """Whether it is known to be the same around another call, but for the arguments."""
         return (
             self.calls == other.calls
             and self.same == other.same
             and (self.last, self.loops, self.on_path) == (other.last, other.loops, other.on_path)
             and (self.size, self.written) == (other.size, other.written)
-            and alike(self.args, other.args)
             and alike(self.folder, other.folder)
             and same_claims(self.installed, other.installed)
         )
@@ -69,11 +67,12 @@ class Call:
     variables, functions, files: the names that it asked for, with their values then
     changes: of variables, None for one that is gone;  written: of files;  state: of the rest of the state
     ran:     the commands that it told of, each with the files that it had written till then
+    parts:   those that all it did stands in
     """
 
     __slots__ = (
-        "anchor", "around", "called", "changes", "files", "functions", "last", "lost", "number_assumed", "pieces", "ran",
-        "state", "status", "steps", "variables", "written",
+        "_parts", "anchor", "around", "called", "changes", "files", "functions", "last", "lost", "number_assumed", "pieces",
+        "ran", "state", "status", "steps", "variables", "written",
     )  # fmt: skip
 
     def __init__(self, around: Around) -> None:
@@ -92,6 +91,17 @@ class Call:
         self.number_assumed = False
         self.steps = 0
         self.pieces = 0.0
+        self._parts: set[Source | Segment] | None = None
+
+    @property
+    def parts(self) -> set[Source | Segment]:
+        if self._parts is None:
+            places = Places()
+            for ran, written in self.ran:
+                places.of(ran.words, ran.env, ran.site, ran.lost, ran.stdin, ran.installed, ran.folder, written)
+            places.of(self.changes, self.written, self.anchor, self.lost, *[changed for _, changed in self.state])
+            self._parts = places.parts
+        return self._parts
 
     def repeats(self, shell: Evaluator, around: Around) -> bool:
         """Whether a call of the same function would do the same."""
@@ -102,10 +112,13 @@ class Call:
             found = state.functions.get(function)
             if found is not body and (found is None or body is None or found[0] is not body[0] or found[1] is not body[1]):
                 return False
-        if not all(alike(state.variables.get(name), value) for name, value in self.variables.items()):
+        if not all(alike(value, state.variables.get(name)) for name, value in self.variables.items()):
+            return False
+        ours, theirs = self.around.args, around.args
+        if not alike(ours, theirs) and not alike(ours, theirs, self.parts):
             return False
         files = state.files
-        return all(files.knows(name) == known and alike(files.text(name), text) for name, (known, text) in self.files.items())
+        return all(files.knows(name) == known and alike(text, files.text(name)) for name, (known, text) in self.files.items())
 
     def again(self, shell: Evaluator) -> Status:
         """Do what it did."""
@@ -213,24 +226,76 @@ class Calls:
         return whole and not any(_PLACED.search(file) for file in (*read, *written))
 
 
-def alike(one: object, other: object) -> bool:
-    """Whether two values of variables, lists of words or texts are known to be all the same, down to their places."""
+class Places:
+    """parts: what some texts, and what is made of them, stands in"""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts: set[Source | Segment] = set()
+
+    def of(self, *things: object) -> None:
+        for thing in things:
+            if isinstance(thing, Text):
+                for piece in thing.pieces:
+                    self.of(piece.span, piece.origin, piece.perhaps)
+            elif isinstance(thing, Span):
+                self.parts.update([part for part, _, _ in thing.parts])
+            elif isinstance(thing, Word):
+                self.of(thing.text, thing.site)
+            elif isinstance(thing, ReleaseClaim):
+                self.of(thing.span)
+            elif isinstance(thing, list):
+                self.of(*thing)
+            elif isinstance(thing, dict):
+                self.of(*thing.values())
+
+
+def alike(one: object, other: object, parts: set[Source | Segment] | None = None) -> bool:
+    """Whether two values of variables, lists of words or texts are known to be all the same, down to their places.
+
+    parts: only where the first one stands in one of these its place matters, None: wherever it stands
+    """
     if one is other:
         return True
     if isinstance(one, Text):
-        return isinstance(other, Text) and one is not UNSET and other is not UNSET and one.same(other)
+        return isinstance(other, Text) and one is not UNSET and other is not UNSET and _same_text(one, other, parts)
     if isinstance(one, list):
-        return isinstance(other, list) and len(one) == len(other) and all(map(_same_word, one, other))
+        if not isinstance(other, list) or len(one) != len(other):
+            return False
+        return all(_same_word(ours, theirs, parts) for ours, theirs in zip(one, other, strict=True))
     if isinstance(one, dict):
-        return isinstance(other, dict) and list(one) == list(other) and all(alike(one[key], other[key]) for key in one)
+        return isinstance(other, dict) and list(one) == list(other) and all(alike(one[key], other[key], parts) for key in one)
     return False
 
 
-def _same_word(one: Word, other: Word) -> bool:
+def _same_text(one: Text, other: Text, parts: set[Source | Segment] | None) -> bool:
+    if parts is None:
+        return one.same(other)
+    return len(one.pieces) == len(other.pieces) and all(
+        ours is theirs
+        or (
+            ours.alike(theirs)
+            and _same_place(ours.span, theirs.span, parts)
+            and _same_place(ours.origin, theirs.origin, parts)
+            and alike(ours.perhaps, theirs.perhaps, parts)
+        )
+        for ours, theirs in zip(one.pieces, other.pieces, strict=True)
+    )
+
+
+def _same_word(one: Word, other: Word, parts: set[Source | Segment] | None) -> bool:
     if one is other:
         return True
-    placed = one.site is other.site or (one.site is not None and one.site.same(other.site))
-    return placed and one.many is other.many and alike(one.text, other.text)
+    return one.many is other.many and _same_place(one.site, other.site, parts) and alike(one.text, other.text, parts)
+
+
+def _same_place(one: Span | None, other: Span | None, parts: set[Source | Segment] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    if one.same(other):
+        return True
+    return parts is not None and not any(part in parts for part, _, _ in one.parts)
 
 
 def same_claims(one: dict[str, ReleaseClaim], other: dict[str, ReleaseClaim]) -> bool:

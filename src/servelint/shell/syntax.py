@@ -7,7 +7,7 @@ from servelint.shell import bodies, lexer, tree
 from servelint.shell.conditions import Test
 from servelint.shell.expand import Raw
 from servelint.shell.ground import Ground, kept_of
-from servelint.shell.simple import Assignment, Shape, Simple, assignment
+from servelint.shell.simple import Assignment, Shape, Simple, assignment, assignment_end
 from servelint.shell.tree import Node
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
@@ -91,14 +91,19 @@ class Script:
     def cut(self, node: Node) -> Text:
         return self.ground.cut(node.start_byte, node.end_byte)
 
-    def assignment(self, start: int, end: int) -> Assignment | None:
-        """The assignment between two offsets."""
-        if self._kept is None or not start < end:
-            return assignment(self.ground.cut(start, end))
-        part = self._kept.part(start, end)
-        if not isinstance(part.made, Assignment):
-            part.made = assignment(part.text)
-        return part.made if isinstance(part.made, Assignment) else None
+    def assignment(self, node: Node) -> Assignment | None:
+        """The assignment that a node is; None if it is none after all."""
+        start, end = node.start_byte, node.end_byte
+        part = self._kept.part(start, end) if self._kept is not None and self.flat[end : end + 1].isspace() else None
+        if part is not None and isinstance(part.made, Assignment):
+            return part.made
+        found = assignment_end(self.flat, start)
+        if found is None:
+            return None
+        if part is None or found != end:
+            return assignment(self.ground.cut(start, found))
+        part.made = made = assignment(part.text)
+        return made
 
     def test(self, start: int, end: int) -> Test:
         """What stands between double brackets."""
