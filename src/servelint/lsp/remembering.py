@@ -17,7 +17,7 @@ from servelint.launch import Launch
 from servelint.launch_walk import LaunchWalk
 from servelint.lsp.shifting import Standing, differing, moved
 from servelint.settings import Settings
-from servelint.source import Source
+from servelint.source import Segment, Source
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class Judged:
     """A launch as it was, and what was found.
 
-    values: what it consists of but for places;  places: offsets of its text, of each place the start and the end
+    values: what it consists of but for places, None if that is not held against another one
+    places: offsets of its text, of each place the start and the end
     asked:  the files that it was judged by, and those that were looked for
     moving: what was found, if its places move with those of the launch; None if they do not
     """
@@ -38,14 +39,17 @@ class Judged:
     __slots__ = ("asked", "findings", "launch", "moving", "places", "values")
 
     def __init__(self, launch: Launch, asked: list[Text], findings: list[Finding]) -> None:
-        walk = _walked(launch, asked)
-        self.values: list[object] | None = walk.values
-        self.places = walk.places
+        self.values: list[object] | None = None
+        self.places: list[int] = []
         self.asked = asked
-        self.findings = [_copied(finding, fixed=True) for finding in findings]
+        self.findings: list[Finding] = []
         self.launch = launch
         self.moving: list[Finding] | None = None
-        if launch.gpu_site is None and not _opens(launch, asked) and all(map(_moves, findings)):
+        if not isinstance(launch.site.of, Segment):  # it would be told where the edit moves it
+            walk = _walked(launch, asked)
+            self.values, self.places = walk.values, walk.places
+            self.findings = [_copied(finding, fixed=True) for finding in findings]
+        elif launch.gpu_site is None and not _opens(launch, asked) and all(map(_moves, findings)):
             self.moving = [_copied(finding) for finding in findings]
 
     def moved(self, launch: Launch) -> list[Finding] | None:
@@ -59,7 +63,6 @@ class Judged:
         found = [_copied(finding) for finding in self.moving]
         for finding in found:
             finding.launch = launch
-        self.values = None  # its places are no longer those of the text before
         return found
 
 
@@ -137,6 +140,8 @@ class Memory:
         if change is None or before is None:
             return None, []
         for entry in self._known.get((launch.engine, launch.name), ()):
+            if entry.values is None:
+                continue
             walk = _walked(launch, entry.asked)
             if entry.values == walk.values and change.moves(entry.places, walk.places):
                 found = moved(entry.findings, change.standing, before, launch.source)
