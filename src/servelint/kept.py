@@ -6,53 +6,74 @@ place of each character that was read of it (servelint.source.Segment): what was
 
 from __future__ import annotations
 
-from servelint.source import Segment, Source, Span
+from typing import TypeVar
+
+from servelint.source import Segment, Source
 from servelint.text import Text
 
+_T = TypeVar("_T")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from servelint.readers.again import Command
     from servelint.shell.calls import Call
-    from servelint.shell.syntax import Script
 
-    Site: TypeAlias = tuple[Source | Segment, int, int]
+_KEPT_AT_MOST = 8
+"""Commands at one place, and calls of one function, that are kept: as many as a loop, or a few texts in turn, make."""
 
 
-class Part:
+class Part(Segment):
     """Characters of a text that were read together: a statement of a script, a function's body.
 
-    text: the characters;  made: what the reader has made of them
+    text:  the characters;  made: what the reader has made of them
+    calls: of the function whose body they are;  commands: that stand in them, by their offsets. The last one first
     """
 
-    __slots__ = ("_segment", "made", "text")
+    __slots__ = ("_commands", "calls", "made", "text")
 
     def __init__(self, source: Source, start: int, end: int) -> None:
-        self._segment = Segment(source, start)
-        self.text = Text.on(self._segment, source.text[start:end])
+        super().__init__(source, start)
+        self.text = Text.on(self, source.text[start:end])
         self.made: object = None
+        self.calls: list[Call] = []
+        self._commands: dict[tuple[int, int], list[Command]] = {}
 
-    def move(self, source: Source, start: int) -> None:
-        """Say that they stand elsewhere now: so does all that was made of them."""
-        self._segment.source, self._segment.base = source, start
+    def add_call(self, call: Call) -> None:
+        """Note the call that was made last."""
+        _note(self.calls, call)
+
+    def commands(self, low: int, high: int) -> list[Command]:
+        """Those that stood between two offsets."""
+        return self._commands.get((low, high), [])
+
+    def add_command(self, low: int, high: int, command: Command) -> None:
+        """Note the command that was run last."""
+        _note(self._commands.setdefault((low, high), []), command)
+
+
+def _note(found: list[_T], last: _T) -> None:
+    if found and found[0] is last:
+        return
+    if last in found:
+        found.remove(last)
+    found.insert(0, last)
+    del found[_KEPT_AT_MOST:]
 
 
 class Kept:
-    """The parts of one text as the last reading has used them, and as this one does; likewise its commands."""
+    """The parts of one text as the last reading has used them, and as this one does.
 
-    __slots__ = ("_behind", "_by", "_called", "_calls", "_commands", "_known", "_lines", "_new", "_old", "_source", "_start")
+    line_edits: how many edits so far have changed the number of lines
+    """
+
+    __slots__ = ("_behind", "_by", "_lines", "_new", "_old", "_source", "_start", "line_edits")
 
     def __init__(self) -> None:
         self._source: Source | None = None
         self._old: dict[tuple[int, int], Part] = {}
         self._new: dict[tuple[int, int], Part] = {}
-        self._known: dict[Site, list[Command]] = {}
-        self._commands: dict[Site, list[Command]] = {}
-        self._called: dict[Script, list[Call]] = {}
-        self._calls: dict[Script, list[Call]] = {}
         self._start = self._behind = self._by = 0
         self._lines = False
+        self.line_edits = 0
 
     def turn(self, source: Source, edit: tuple[int, int, int] | None, *, lines: bool = False) -> None:
         """Turn to a text, which is read next.
@@ -62,9 +83,8 @@ class Kept:
         """
         self._source = source
         self._lines = lines
+        self.line_edits += lines
         self._old, self._new = self._new if edit is not None else {}, {}
-        self._known, self._commands = self._commands if edit is not None else {}, {}
-        self._called, self._calls = self._calls if edit is not None else {}, {}
         if edit is not None:
             start, end, count = edit
             self._start, self._behind, self._by = start, start + count, count - (end - start)
@@ -82,33 +102,18 @@ class Kept:
             elif start >= self._behind:
                 found = self._old.get((start - self._by, end - self._by))
             if found is not None:
-                found.move(source, start)
+                # all that was made of it stands elsewhere now
+                found.source, found.base = source, start
             else:
                 found = Part(source, start, end)
             self._new[key] = found
         return found
 
-    def breaks(self, start: int, end: int) -> bool:
-        """Whether the edit may have put characters between two offsets of the text on other lines than each other."""
-        return self._lines and start < self._behind and end > self._start
+    def breaks(self, start: int, end: int, line_edits: int) -> bool:
+        """Whether edits may have put characters between two offsets of the text on other lines than each other.
 
-    def commands_at(self, site: Span) -> list[Command]:
-        """The commands that stood at a place of a part."""
-        key = site.of, site.low, site.high
-        return [*self._commands.get(key, ()), *self._known.get(key, ())]
-
-    def add_command(self, site: Span, command: Command) -> None:
-        """Note a command of this text."""
-        found = self._commands.setdefault((site.of, site.low, site.high), [])
-        if command not in found:
-            found.append(command)
-
-    def calls_of(self, script: Script) -> list[Call]:
-        """The calls of a function, whose body is a script."""
-        return [*self._calls.get(script, ()), *self._called.get(script, ())]
-
-    def add_call(self, script: Script, call: Call) -> None:
-        """Note a call in this text."""
-        found = self._calls.setdefault(script, [])
-        if call not in found:
-            found.append(call)
+        line_edits: how many there were when they were read
+        """
+        if line_edits == self.line_edits:
+            return False
+        return line_edits + 1 != self.line_edits or not self._lines or (start < self._behind and end > self._start)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from servelint.shell.files import Opened
 
 
+_MOVING_AT_MOST = 32
+"""Launches that move with their text of which it is kept what was found."""
+
+
 class Judged:
     """A launch as it was, and what was found.
 
@@ -89,7 +93,7 @@ class Asking:
 class Memory:
     """Judges the launches of one text after the other, each an edit of the one before."""
 
-    __slots__ = ("_before", "_change", "_kept", "_known", "_new", "_settings", "_source")
+    __slots__ = ("_before", "_change", "_kept", "_known", "_moving", "_new", "_settings", "_source")
 
     def __init__(self) -> None:
         self._source: Source | None = None
@@ -99,6 +103,7 @@ class Memory:
         self._before: Source | None = None
         self._change: Change | None = None
         self._kept = Kept()
+        self._moving: list[Judged] = []
 
     def forget(self) -> None:
         """Know nothing of before: something outside of the text has changed."""
@@ -111,6 +116,8 @@ class Memory:
         same = same and before is not None and names_transformers(before.text) == names_transformers(source.text)
         self._settings = settings
         self._known, self._new = self._new if same else {}, {}
+        if not same:
+            self._moving.clear()
         self._before = before if same else None
         self._change = change = Change(before.text, source.text) if before is not None and same else None
         self._kept.turn(source, change.edit if change is not None else None, lines=change is not None and change.lines)
@@ -121,17 +128,22 @@ class Memory:
         name_gpus(launch, settings)
         if launch.source is not self._source:
             return judge(launch, settings)
-        new = self._new.setdefault((launch.engine, launch.name), [])
-        for entry in self._known.get((launch.engine, launch.name), ()):
+        for entry in self._moving:
             found = entry.moved(launch)
             if found is not None:
-                new.append(entry)
+                self._moving.remove(entry)
+                self._moving.append(entry)
                 return found
         findings, asked = self._again(launch)
         if findings is None:
             findings, asked = _judged(launch, settings)
         if all(path.known for path in asked):  # the same path, wherever it stands
-            new.append(Judged(launch, asked, findings))
+            entry = Judged(launch, asked, findings)
+            if entry.moving is None:
+                self._new.setdefault((launch.engine, launch.name), []).append(entry)
+            else:
+                self._moving.append(entry)
+                del self._moving[:-_MOVING_AT_MOST]
         return findings
 
     def _again(self, launch: Launch) -> tuple[list[Finding] | None, list[Text]]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from copy import copy
 
 from servelint import limits
+from servelint.kept import Kept, Part
 from servelint.launch_walk import LaunchWalk
 from servelint.source import Source, Span
 from servelint.text import METER, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.kept import Kept
     from servelint.launch import Launch, ReleaseClaim, Variable
     from servelint.readers.place import EnvFile, Place
     from servelint.shell.files import Opened
@@ -55,16 +55,20 @@ class Command:
     """A command, and what it has started.
 
     steps, pieces: what it took to see that
+    line_edits: how many edits had changed the number of lines when its places were held against these
     """
 
-    __slots__ = ("_parts", "launches", "opening", "pieces", "ran", "steps")
+    __slots__ = ("_parts", "launches", "line_edits", "opening", "pieces", "ran", "steps")
 
-    def __init__(self, ran: Invocation, opening: Opening, launches: list[Launch], steps: int, pieces: float) -> None:
+    def __init__(
+        self, ran: Invocation, opening: Opening, launches: list[Launch], steps: int, pieces: float, line_edits: int
+    ) -> None:
         self.ran = ran
         self.opening = opening
         self.launches = launches
         self.steps = steps
         self.pieces = pieces
+        self.line_edits = line_edits
         self._parts: dict[Source | Segment, tuple[int, int]] | None = None
 
     def repeats(self, ran: Invocation) -> bool:
@@ -81,7 +85,7 @@ class Command:
                 return False
         return all(value.same(ran.env[name]) for name, value in mine.env.items()) and _alike(mine.installed, ran.installed)
 
-    def stands(self, source: Source) -> bool:
+    def stands(self, source: Source, kept: Kept) -> bool:
         """Whether all that it has started was moved to a text, and no edit has put two places of it on other lines."""
         if self._parts is None:
             walk = _Parts(source)
@@ -97,7 +101,10 @@ class Command:
                 return False
             else:
                 low, high = min(low, part.base + first), max(high, part.base + last)
-        return source.kept is not None and not source.kept.breaks(low, high)
+        if kept.breaks(low, high, self.line_edits):
+            return False
+        self.line_edits = kept.line_edits
+        return True
 
 
 class _Parts(LaunchWalk):
@@ -127,7 +134,11 @@ class Again:
 
     def known(self, ran: Invocation, place: Place) -> list[Launch] | None:
         """The launches of a command that was there before; None if it has to be looked at. place: of the command"""
-        for command in self._kept.commands_at(ran.site):
+        part = ran.site.of
+        if not isinstance(part, Part):
+            return None
+        low, high = ran.site.low, ran.site.high
+        for command in part.commands(low, high):
             if not command.repeats(ran) or METER.left <= command.pieces:
                 continue
             budget = place.budget
@@ -136,12 +147,12 @@ class Again:
             command.opening.turn(ran, place)
             if any(command.opening.look(path) is not None for path in command.opening.asked):
                 continue
-            if not command.stands(self._source):
+            if not command.stands(self._source, self._kept):
                 continue
             if budget is not None:
                 budget.left -= command.steps
             METER.left -= command.pieces
-            self._kept.add_command(ran.site, command)
+            part.add_command(low, high, command)
             return [self._moved(launch) for launch in command.launches]
         return None
 
@@ -152,18 +163,19 @@ class Again:
 
     def note(self, looked: Look, launches: list[Launch]) -> None:
         """Note what a command has started."""
-        command = looked.command(launches)
-        if command is not None:
-            self._kept.add_command(command.ran.site, command)
+        site = looked.ran.site
+        command = looked.command(launches, self._kept.line_edits) if isinstance(site.of, Part) else None
+        if command is not None and isinstance(site.of, Part):
+            site.of.add_command(site.low, site.high, command)
 
 
 class Look:
-    """A command that is looked at. place: where it stands;  opening: opens its files"""
+    """A command that is looked at. place: where it stands;  ran: it;  opening: opens its files"""
 
-    __slots__ = ("_env_file", "_left", "_place", "_ran", "_said", "_scripts", "_steps", "opening")
+    __slots__ = ("_env_file", "_left", "_place", "_said", "_scripts", "_steps", "opening", "ran")
 
     def __init__(self, ran: Invocation, place: Place) -> None:
-        self._ran = ran
+        self.ran = ran
         self._place = place
         self._env_file = place.env_file
         self._said = limits.said()
@@ -181,16 +193,16 @@ class Look:
         self.opening.found = True
         return self._env_file(path) if self._env_file is not None else None
 
-    def command(self, launches: list[Launch]) -> Command | None:
+    def command(self, launches: list[Launch], line_edits: int) -> Command | None:
         """The command with what it has started; None where that hangs on more than is noted."""
         place, opening = self._place, self.opening
         if opening.found or not all(path.known for path in opening.asked):
             return None
-        if self._ran.stdin is not None or limits.said() != self._said or len(place.ran) != self._scripts:
+        if self.ran.stdin is not None or limits.said() != self._said or len(place.ran) != self._scripts:
             return None
         pieces = self._left - METER.left if METER.left < self._left else 0
         steps = self._steps - place.budget.left if place.budget is not None else 0
-        return Command(self._ran, opening, [copy(launch) for launch in launches], steps, pieces)
+        return Command(self.ran, opening, [copy(launch) for launch in launches], steps, pieces, line_edits)
 
 
 def _same(one: Span | None, other: Span | None) -> bool:

@@ -19,7 +19,7 @@ from servelint.text import METER, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.kept import Kept
+    from servelint.kept import Part
     from servelint.shell.invocation import Invocation
     from servelint.shell.syntax import Script
     from servelint.shell.tree import Node
@@ -147,10 +147,9 @@ class Call:
 class Calls:
     """The calls of the functions of one script. muted: their commands are not told of now"""
 
-    __slots__ = ("_files", "_functions", "_kept", "_variables", "muted")
+    __slots__ = ("_files", "_functions", "_variables", "muted")
 
-    def __init__(self, kept: Kept, state: State) -> None:
-        self._kept = kept
+    def __init__(self, state: State) -> None:
         self._variables, self._functions, self._files = Names(), Names(), Names()
         state.variables = Watched(state.variables, self._variables)
         state.functions = Watched(state.functions, self._functions)
@@ -159,17 +158,17 @@ class Calls:
 
     def call(self, shell: Evaluator, name: str, args: list[Word] | None) -> Status:
         """As Evaluator.walk_through."""
-        script = shell.state.functions[name][0]
-        if self.muted or not script.moves or shell.files:
+        part: Part | None = shell.state.functions[name][0].part
+        if self.muted or part is None or shell.files:
             return shell.walk_through(name, args)
         around = Around(shell, args)
-        for call in self._kept.calls_of(script):
+        for call in part.calls:
             if call.repeats(shell, around):
-                self._kept.add_call(script, call)
+                part.add_call(call)
                 return call.again(shell)
         call = Call(around)
         if self._walk(shell, name, args, call):
-            self._kept.add_call(script, call)
+            part.add_call(call)
         return call.status
 
     def _walk(self, shell: Evaluator, name: str, args: list[Word] | None, call: Call) -> bool:

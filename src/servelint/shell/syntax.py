@@ -12,20 +12,24 @@ from servelint.shell.tree import Node
 from servelint.shell.words import gaps
 from servelint.text import EMPTY, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.kept import Part
+
 
 class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
     gaps: where defaults that are empty stand in it;  ground: where its words are cut from
-    moves: it is a part of a text that is edited, and moves with it
+    part: that it is, of a text that is edited; None if it is none
     elsewhere: it stands in a file that the script in question only sources
     names: of the commands of a function that starts at an offset (servelint.shell.left_out);  pure: see servelint.shell.pure
     """
 
     __slots__ = (
-        "_kept", "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "ground", "moves", "names",
-        "pure", "root", "text",
+        "_kept", "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "ground", "names",
+        "part", "pure", "root", "text",
     )  # fmt: skip
 
     def __init__(self, text: Text) -> None:
@@ -37,7 +41,8 @@ class Script:
         self.names: dict[int, list[str] | None] = {}
         self.pure: dict[tuple[int, str], frozenset[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
-        self.elsewhere = self.moves = False
+        self.elsewhere = False
+        self.part: Part | None = None
         if len(text.flat) > limits.SCRIPT.most:
             limits.SCRIPT.reached(text.extent())
             self.text = text = EMPTY
@@ -81,7 +86,7 @@ class Script:
         script.flat = flat
         script.root = root
         script.gaps = []
-        script.elsewhere, script.moves = self.elsewhere, part is not None
+        script.elsewhere, script.part = self.elsewhere, part
         script.names, script.pure, script._shapes = known.names, known.pure, known.shapes
         script._raws, script._simple, script._tests, script._known, script._kept = {}, {}, {}, {}, None
         if part is not None:

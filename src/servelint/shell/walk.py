@@ -81,8 +81,7 @@ class Evaluator(Variables):
         self.loops = 0
         self.last = SUCCESS
         self.left_early = False
-        kept = kept_of(text)
-        self._calls = Calls(kept, self.state) if kept is not None else None
+        self._calls = Calls(self.state) if kept_of(text) is not None else None
 
     def uncalled(self) -> None:
         """Functions that nothing here calls may be called by whoever sources the file."""
