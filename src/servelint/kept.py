@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from servelint.source import Segment, Source
-from servelint.text import Text
+from servelint.text import EMPTY, Text
 
 _T = TypeVar("_T")
 TYPE_CHECKING = False
@@ -36,6 +36,13 @@ class Part(Segment):
         self.made: object = None
         self.calls: list[Call] = []
         self._commands: dict[tuple[int, int], list[Command]] = {}
+
+    def forget(self) -> None:
+        """Let go of all that was made of it, which has it for its place."""
+        self.text = EMPTY
+        self.made = None
+        self.calls.clear()
+        self._commands.clear()
 
     def add_call(self, call: Call) -> None:
         """Note the call that was made last."""
@@ -84,7 +91,12 @@ class Kept:
         self._source = source
         self._lines = lines
         self.line_edits += lines
+        gone = [*self._old.values(), *self._new.values()]
         self._old, self._new = self._new if edit is not None else {}, {}
+        used = set(map(id, self._old.values()))
+        for part in gone:
+            if id(part) not in used:
+                part.forget()
         if edit is not None:
             start, end, count = edit
             self._start, self._behind, self._by = start, start + count, count - (end - start)

@@ -172,14 +172,14 @@ class Again:
 class Look:
     """A command that is looked at. place: where it stands;  ran: it;  opening: opens its files"""
 
-    __slots__ = ("_env_file", "_left", "_place", "_said", "_scripts", "_steps", "opening", "ran")
+    __slots__ = ("_before", "_budget", "_env_file", "_left", "_said", "_scripts", "_steps", "opening", "ran")
 
     def __init__(self, ran: Invocation, place: Place) -> None:
         self.ran = ran
-        self._place = place
+        self._budget = place.budget  # and not the place, which is given what opens files here
         self._env_file = place.env_file
         self._said = limits.said()
-        self._scripts = len(place.ran)
+        self._scripts, self._before = place.ran, len(place.ran)
         self._steps = place.budget.left if place.budget is not None else 0
         self._left = METER.left
         self.opening = Opening(ran, place)
@@ -195,13 +195,13 @@ class Look:
 
     def command(self, launches: list[Launch], line_edits: int) -> Command | None:
         """The command with what it has started; None where that hangs on more than is noted."""
-        place, opening = self._place, self.opening
+        budget, opening = self._budget, self.opening
         if opening.found or not all(path.known for path in opening.asked):
             return None
-        if self.ran.stdin is not None or limits.said() != self._said or len(place.ran) != self._scripts:
+        if self.ran.stdin is not None or limits.said() != self._said or len(self._scripts) != self._before:
             return None
         pieces = self._left - METER.left if METER.left < self._left else 0
-        steps = self._steps - place.budget.left if place.budget is not None else 0
+        steps = self._steps - budget.left if budget is not None else 0
         return Command(self.ran, opening, [copy(launch) for launch in launches], steps, pieces, line_edits)
 
 

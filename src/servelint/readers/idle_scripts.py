@@ -42,10 +42,10 @@ class Idle:
 class Looking:
     """One look at a script or at a command. key: all that the answer hangs on, None where that is too much"""
 
-    __slots__ = ("_asked", "_env_file", "_key", "_left", "_open", "_place", "_said", "_steps")
+    __slots__ = ("_asked", "_budget", "_env_file", "_key", "_left", "_open", "_said", "_steps")
 
     def __init__(self, key: Hashable, place: Place) -> None:
-        self._place = place
+        self._budget = place.budget  # and not the place, which is given what opens files here
         self._open = place.open
         self._env_file = place.env_file
         self._asked: list[tuple[str, bool]] = []
@@ -84,14 +84,14 @@ class Looking:
 
     def is_idle(self) -> bool:
         """Whether the same was seen to start nothing; counts what it took."""
-        place = self._place
+        budget = self._budget
         known = _known.get(self._key) if self._key is not None else None
-        if known is None or METER.left <= known.pieces or (place.budget is not None and place.budget.left <= known.steps):
+        if known is None or METER.left <= known.pieces or (budget is not None and budget.left <= known.steps):
             return False
         if self._open is not None and any(self._open(Text.of(path)) is not None for path in known.asked):
             return False
-        if place.budget is not None:
-            place.budget.left -= known.steps
+        if budget is not None:
+            budget.left -= known.steps
         METER.left -= known.pieces
         return True
 
