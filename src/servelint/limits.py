@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 _reached: ContextVar[dict[tuple[str, str], Problem] | None] = ContextVar("reached", default=None)
 
 
+class _Said:
+    """count: how often it was said that a bound is passed"""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+_SAID = _Said()
+
+
 class Bound:
     """most: how much is read;  unit: of what;  says: what a report says past it, `{most}` in it
 
@@ -50,6 +62,7 @@ class Bound:
 
         path: of the file where the place is not known;  at: line and column in it, as far as they are
         """
+        _SAID.count += 1
         problems = _reached.get()
         if problems is None or not self.says:
             return
@@ -78,8 +91,8 @@ def told(path: str) -> Iterator[list[Problem]]:
 
 
 def said() -> int:
-    """How many bounds were said to be passed so far while a file is read."""
-    return len(_reached.get() or ())
+    """How often it was said so far that a bound is passed."""
+    return _SAID.count
 
 
 # -- of files
