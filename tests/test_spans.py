@@ -71,5 +71,5 @@ def test_a_wrong_place_is_a_fault() -> None:
     source, _ = unmarked("run.sh", "vllm serve m --port 8000\n")
     (launch,) = read(source).launches
     assert faults(launch) == []
-    launch.argv[-1].text.pieces[0].span.end -= 2  # type: ignore[union-attr]
+    launch.argv[-1].text.pieces[0].span.high -= 2  # type: ignore[union-attr]
     assert faults(launch) != []

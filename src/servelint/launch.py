@@ -238,6 +238,7 @@ class Launch:
     open:      the file that a word of it names, where that is known (`--config FILE`)
     fragment:  a part of a launch (a speculative-config file), not a start on its own
     owner:     the file whose launch it is, where another that changes it was read (the base of a compose override)
+    moves:     it is told again where an edit of its file moves it (servelint.readers.again)
     cut:       words that look like the command's and never reach the engine: the line before them does not go on
     """
 
@@ -253,6 +254,7 @@ class Launch:
         "gpu_count",
         "gpu_site",
         "likely",
+        "moves",
         "name",
         "open",
         "open_env",
@@ -289,6 +291,7 @@ class Launch:
         self.container = container
         self.open_env = open_env
         self.likely = True
+        self.moves = False
         self.folder: str | None = None
         self.gpu: str | None = None
         self.gpu_count: int | None = None

@@ -26,8 +26,9 @@ _LINES = (
     "echo 'MODEL={value}' >> run.sh", "source ./run.sh", ". run.env", "cd {value}", "shift", "return", "return 1", "exit 1",
     "set -a", "read -r {var} <<< {value}", "printf -v {var} %s {value}", 'eval "{var}={value}"', "{test} && {name} {value}",
     "{test} || die {value}", "pip install vllm==0.9.1", "declare -n ref={var}", "trap {name} EXIT", "{launch}", "{launch}",
-    "{launch}", "rm -f run.env", "cp run.env other.env", "set -- {value} {value}", "{name} | tee log", "( {name} )", "{name} &",
-    "{var}=$({name})", "# a remark", "", "sleep 1", "log \"starting $x\"", "tee run.env <<< {value}", "mapfile -t EXTRA < run.env",
+    "{launch}", "rm -f run.env", "set -- {value} {value}", "{name} | tee log", "( {name} )", "{name} &",
+    "{var}=$({name})", "# a remark", "cp run.env other.env", "", "sleep 1", "tee run.env <<< {value}",
+    "mapfile -t EXTRA < run.env",
 )  # fmt: skip
 _TYPED = ("x", " ", '"', "'", "\n", "$x", "}", "#", "--seed 1", "PORT=1\n", "\\", "; exit\n", "start\n", "(", "fi\n", "\t", "é")
 

@@ -8,12 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from servelint.finding import Finding
+from servelint.judge import judge
+from servelint.launch import Launch, Word
 from servelint.launch_walk import LaunchWalk
 from servelint.linter import beside
+from servelint.lsp import remembering
 from servelint.lsp.analysis import Analysis, analyse
 from servelint.lsp.remembering import Memory
 from servelint.readers import commands
-from servelint.settings import DEFAULT
+from servelint.readers.place import Place
+from servelint.settings import DEFAULT, Settings
+from servelint.shell.state import Status
 from servelint.shell.walk import Evaluator
 from servelint.source import Source
 from tests.lsp import scripting
@@ -63,3 +69,150 @@ def test_random_scripts(seed: int, tmp_path: Path) -> None:
         again = chance.random() < 0.2
         texts.append(chance.choice(texts[-6:]) if again else scripting.edited(texts[-1], chance))
         assert script.same(texts[-1]), texts[-2:]
+
+
+def test_random_edits_of_a_long_script(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    script = Edited(tmp_path)
+    text = SERVE
+    for index in range(120):
+        text = scripting.edited(text, chance) if index % 8 else SERVE
+        assert script.same(text), text
+
+
+class Walks:
+    """The functions that are walked through, and the commands that are looked at for launches."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names: list[str] = []
+        walk, look = Evaluator.walk_through, commands.launches
+
+        def walked(shell: Evaluator, name: str, args: list[Word] | None) -> Status:
+            self.names.append(name)
+            return walk(shell, name, args)
+
+        def looked(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
+            if not depth:
+                self.names.append(" ".join([word.shown for word in words[:2]]))
+            return look(words, place, depth)
+
+        monkeypatch.setattr(Evaluator, "walk_through", walked)
+        monkeypatch.setattr(commands, "launches", looked)
+
+    def of(self, script: Edited, text: str) -> list[str]:
+        self.names = []
+        script.of(text)
+        return self.names
+
+
+STARTING = """\
+#!/bin/bash
+MODEL=Qwen/Qwen3-8B
+PORT=8000
+OTHER=1
+PIDS=/run/llm
+
+log() {
+  echo "$*"
+}
+
+chat() {
+  if [[ -e $PIDS ]]; then
+    log running
+    return
+  fi
+  vllm serve "$MODEL" --port "$PORT" --swap-space 4
+  echo $! > "$PIDS/$1"
+}
+
+code() {
+  local model=$1
+  vllm serve "$model" --port 8001
+}
+
+main() {
+  chat chat
+  code "$MODEL"
+}
+
+main "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "walked"),
+    [
+        ("OTHER=1", "OTHER=1 # a remark", []),
+        ("OTHER=1", "\nOTHER=1", ["vllm serve", "vllm serve"]),  # two of its places may be on one line
+        ("OTHER=1", "OTHER=2", []),
+        ("log running", "log 'is running'", ["main", "chat", "vllm serve"]),
+        ("--port 8001", "--port 8002", ["main", "code", "vllm serve"]),
+        ("PORT=8000", "PORT=8003", ["main", "chat", "vllm serve"]),
+        ("/run/llm", "/run/other", ["main", "chat"]),
+        ("Qwen3-8B", "Qwen3-4B", ["main", "chat", "vllm serve", "code", "vllm serve"]),
+        ("chat chat", "chat other", ["main", "chat"]),
+        ("local model=$1", "local model=$1 other", ["main", "code", "vllm serve"]),
+        ('main "$@"', 'PORT=1\nmain "$@"', ["main", "chat", "vllm serve"]),
+        ('main "$@"', 'export OTHER\nmain "$@"', ["main", "chat", "vllm serve", "code", "vllm serve"]),
+    ],
+)
+def test_what_is_walked_again(old: str, new: str, walked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Edited(tmp_path)
+    for _ in range(3):
+        assert script.same(STARTING)  # bodies are known from the second time on
+    walks = Walks(monkeypatch)
+    assert walks.of(script, STARTING) == []
+    text = STARTING.replace(old, new)
+    assert text != STARTING
+    assert script.same(text)
+    script = Edited(tmp_path)
+    for _ in range(3):
+        script.of(STARTING)
+    assert walks.of(script, text) == walked
+
+
+def test_what_was_found_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[Launch] = []
+
+    def judging(launch: Launch, settings: Settings) -> list[Finding]:
+        judged.append(launch)
+        return judge(launch, settings)
+
+    script = Edited(tmp_path)
+    for _ in range(3):
+        script.of(STARTING)
+    monkeypatch.setattr(remembering, "judge", judging)
+    text = STARTING.replace("MODEL", "# three\n\n# lines\nMODEL", 1)
+    before, after = script.of(STARTING), script.of(text)
+    assert not judged
+    assert [one.span.line + 3 for one in before.findings] == [one.span.line for one in after.findings]
+    assert content(after) == content(script.fresh(text))
+    script.of(text.replace("--swap-space 4", "--swap-space 5"))
+    assert len(judged) == 1
+
+
+def test_a_finding_stays_with_its_text(tmp_path: Path) -> None:
+    """What was found before is not moved with the next text."""
+    script = Edited(tmp_path)
+    for _ in range(3):
+        found = script.of(STARTING)
+    lines = [one.span.line for one in found.findings]
+    script.of("#\n#\n" + STARTING)
+    assert lines
+    assert [one.span.line for one in found.findings] == lines
+    assert all(one.span.source is found.source for one in found.findings)
+
+
+def test_nothing_holds_itself(tmp_path: Path) -> None:
+    """What is gone is gone at once: the collector of cycles has nothing to do."""
+    chance = random.Random(2)
+    script = Edited(tmp_path)
+    script.of(SERVE)
+    gc.collect()
+    gc.disable()
+    try:
+        for index in range(30):
+            script.of(scripting.edited(SERVE, chance) if index % 3 else SERVE)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -73,7 +73,7 @@ def everywhere(said: str, path: str | None = None) -> Report:
     source = Source(path or f"a{body}.sh", f"vllm serve {body} x\n")
     _, (mark, other) = marked("b.sh", "vllm ⟦serve⟧ ⟦m⟧\n")
     for span in (mark, other):
-        span.source = source
+        span.of = source
     found = finding(
         mark, (other, body), message=body, advice=body, label=body, evidence=[body], launch=body, rule=f"vllm/{body}"
     )

@@ -17,7 +17,7 @@ from servelint.launch import Launch
 from servelint.launch_walk import LaunchWalk
 from servelint.lsp.shifting import Standing, differing, moved
 from servelint.settings import Settings
-from servelint.source import Segment, Source
+from servelint.source import Source
 from servelint.text import Text
 
 TYPE_CHECKING = False
@@ -49,12 +49,13 @@ class Judged:
         self.findings: list[Finding] = []
         self.launch = launch
         self.moving: list[Finding] | None = None
-        if not isinstance(launch.site.of, Segment):  # it would be told where the edit moves it
+        moves = launch.moves and launch.gpu_site is None and all(map(_moves, findings))
+        if moves and not _opens(launch, asked):
+            self.moving = [_copied(finding) for finding in findings]
+        else:
             walk = _walked(launch, asked)
             self.values, self.places = walk.values, walk.places
             self.findings = [_copied(finding, fixed=True) for finding in findings]
-        elif launch.gpu_site is None and not _opens(launch, asked) and all(map(_moves, findings)):
-            self.moving = [_copied(finding) for finding in findings]
 
     def moved(self, launch: Launch) -> list[Finding] | None:
         """What was found, if a launch is this one, which was moved (servelint.readers.again)."""

@@ -200,6 +200,8 @@ class Look:
             return None
         if self.ran.stdin is not None or limits.said() != self._said or len(self._scripts) != self._before:
             return None
+        for launch in launches:
+            launch.moves = True
         pieces = self._left - METER.left if METER.left < self._left else 0
         steps = self._steps - budget.left if budget is not None else 0
         return Command(self.ran, opening, [copy(launch) for launch in launches], steps, pieces, line_edits)
