@@ -45,6 +45,7 @@ MADE = {
     "settings_files/globs.py": "the patterns of a settings file, which are held against single paths",
     "shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "shell/fields.py": "the separators of IFS, escaped",
+    "shell/bodies.py": "the word that ends a here-document, escaped",
     "shell/lexer.py": "the word that ends a here-document, escaped",
     "shell/patterns.py": "a bracket expression, and nothing else",
 }
