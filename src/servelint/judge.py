@@ -13,6 +13,7 @@ from servelint.comments import name_gpus
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
+from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.engines.releases import known_releases, newest, release_key
 from servelint.finding import Finding, Fix, Related
 from servelint.fixes import fix_for, fix_of
@@ -176,8 +177,10 @@ def _loses(config: Config, after: str) -> bool:
     if catalog is None or index is None:
         return True
     table = catalog.table(index)
-    if any(table.find(setting.spelling) is None for setting in config.reading.arguments.every):
-        return True
+    begun = DIALECTS.get(config.launch.engine, PLAIN).abbreviations  # what options begin with is no option that is gone
+    for setting in config.reading.arguments.every:
+        if table.find(setting.spelling) is None and not (begun and table.starting(setting.spelling)):
+            return True
     known = catalog.variables()
     return any(name in known and not any(run[0] <= index <= run[1] for run in known[name]) for name in config.launch.env)
 

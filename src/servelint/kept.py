@@ -26,21 +26,27 @@ class Part(Segment):
 
     text:  the characters;  made: what the reader has made of them
     calls: of the function whose body they are;  commands: that stand in them, by their offsets. The last one first
+    inner: what was made of the characters between two offsets
+    gone:  a text did without it, and none will have it again
     """
 
-    __slots__ = ("_commands", "calls", "made", "text")
+    __slots__ = ("_commands", "calls", "gone", "inner", "made", "text")
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         super().__init__(source, start)
         self.text = Text.on(self, source.text[start:end])
         self.made: object = None
+        self.inner: dict[tuple[int, int], object] = {}
+        self.gone = False
         self.calls: list[Call] = []
         self._commands: dict[tuple[int, int], list[Command]] = {}
 
     def forget(self) -> None:
         """Let go of all that was made of it, which has it for its place."""
+        self.gone = True
         self.text = EMPTY
         self.made = None
+        self.inner.clear()
         self.calls.clear()
         self._commands.clear()
 

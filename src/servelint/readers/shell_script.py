@@ -13,8 +13,8 @@ from servelint.source import Source
 from servelint.text import Text
 
 _TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
-_ACTION = re.compile(r"\{\{-?\s*\$?\.Values\.|^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
-"""What no shell script has, whatever it is called: an action of a chart's or a playbook's template."""
+_VALUES = re.compile(r"\{\{-?\s*\$?\.Values\.")
+_BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -25,8 +25,13 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
 
     text = Text.at(source, 0, len(source.text))
-    if _TEMPLATE.search(source.path) or _ACTION.search(source.text):
+    if _TEMPLATE.search(source.path) or _has_actions(source.text):
         from servelint import templates
 
         text = templates.filled(text, script=True)
     return script_launches(text, Place(source, env_file=env_file, files=neighbours.read), None)
+
+
+def _has_actions(text: str) -> bool:
+    """Whether a text has what no shell script has, whatever it is called: an action of a chart's or a playbook's template."""
+    return (".Values." in text and _VALUES.search(text) is not None) or ("{%" in text and _BLOCK.search(text) is not None)

@@ -67,12 +67,12 @@ class Call:
     variables, functions, files: the names that it asked for, with their values then
     changes: of variables, None for one that is gone;  written: of files;  state: of the rest of the state
     ran:     the commands that it told of, each with the files that it had written till then
-    parts:   those that all it did stands in
+    parts:   those that all it did stands in;  past: a function that it asked for is no more, so that it is not made again
     """
 
     __slots__ = (
-        "_parts", "anchor", "around", "called", "changes", "files", "functions", "last", "lost", "number_assumed", "pieces",
-        "ran", "state", "status", "steps", "variables", "written",
+        "_parts", "anchor", "around", "called", "changes", "files", "functions", "last", "lost", "number_assumed", "past",
+        "pieces", "ran", "state", "status", "steps", "variables", "written",
     )  # fmt: skip
 
     def __init__(self, around: Around) -> None:
@@ -91,6 +91,7 @@ class Call:
         self.number_assumed = False
         self.steps = 0
         self.pieces = 0.0
+        self.past = False
         self._parts: set[Source | Segment] | None = None
 
     @property
@@ -111,6 +112,7 @@ class Call:
         for function, body in self.functions.items():
             found = state.functions.get(function)
             if found is not body and (found is None or body is None or found[0] is not body[0] or found[1] is not body[1]):
+                self.past = body is not None and (body[0].part is None or body[0].part.gone)
                 return False
         if not all(alike(value, state.variables.get(name)) for name, value in self.variables.items()):
             return False
@@ -166,6 +168,7 @@ class Calls:
             if call.repeats(shell, around):
                 part.add_call(call)
                 return call.again(shell)
+        part.calls = [call for call in part.calls if not call.past]
         call = Call(around)
         if self._walk(shell, name, args, call):
             part.add_call(call)

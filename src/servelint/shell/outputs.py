@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.kept import Part
 from servelint.launch import Word
 from servelint.shell import commands
 from servelint.shell.arithmetic import integer
@@ -28,7 +29,7 @@ def output(shell: Evaluator, command: Text, whole: Text) -> Text:
     nothing = Text((unknown(whole.shown, whole.span()),))
     if _PLAIN_OUTPUT.match(command.flat) is None:
         return nothing
-    script = Script(command)
+    script = _script(command)
     statements = [child for child in script.root.children if child.is_named and child.type != "comment"]
     if len(statements) != 1 or (script.root.has_error and command.flat.lstrip()[:1] != "<"):
         return nothing
@@ -40,6 +41,19 @@ def output(shell: Evaluator, command: Text, whole: Text) -> Text:
         return nothing
     found = found.cut(0, len(found.flat.rstrip("\n")))
     return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+
+
+def _script(command: Text) -> Script:
+    """The script between the parentheses; the one of before, where it is a part of a text that is edited."""
+    piece = command.pieces[0] if len(command.pieces) == 1 else None
+    span = piece.span if piece is not None and piece.verbatim else None
+    if span is None or not isinstance(span.of, Part):
+        return Script(command)
+    key = span.low, span.high
+    script = span.of.inner.get(key)
+    if not isinstance(script, Script):
+        script = span.of.inner[key] = Script(command)
+    return script
 
 
 def _output(shell: Evaluator, node: Node) -> Text | None:
