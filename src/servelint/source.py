@@ -195,3 +195,8 @@ class _Between(Span):
     @property
     def parts(self) -> list[tuple[Source | Segment, int, int]]:
         return [*super().parts, *self._last.parts]
+
+
+def same_place(one: Span | None, other: Span | None) -> bool:
+    """Whether two spans are the same part of the same source or segment, or none both."""
+    return one is other or (one is not None and one.same(other))

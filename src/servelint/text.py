@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from servelint.source import Segment, Source, Span
+from servelint.source import Segment, Source, Span, same_place
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
@@ -102,8 +102,8 @@ class Piece:
         """Whether it is known to be all the same, down to its place."""
         return self is other or (
             self.alike(other)
-            and _same_place(self.span, other.span)
-            and _same_place(self.origin, other.origin)
+            and same_place(self.span, other.span)
+            and same_place(self.origin, other.origin)
             and (self.perhaps is other.perhaps or (self.perhaps is not None and self.perhaps.same(other.perhaps)))
         )
 
@@ -124,10 +124,6 @@ class Piece:
             origin=self.origin or self.span,
             perhaps=self.perhaps,
         )
-
-
-def _same_place(one: Span | None, other: Span | None) -> bool:
-    return one is other or (one is not None and one.same(other))
 
 
 def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:

@@ -10,12 +10,13 @@ from copy import copy
 from servelint import limits
 from servelint.kept import Kept, Part
 from servelint.launch_walk import LaunchWalk
-from servelint.source import Source, Span
+from servelint.shell.calls import alike, same_claims
+from servelint.source import Source, Span, same_place
 from servelint.text import METER, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.launch import Launch, ReleaseClaim, Variable
+    from servelint.launch import Launch, Variable
     from servelint.readers.place import EnvFile, Place
     from servelint.shell.files import Opened
     from servelint.shell.invocation import Invocation
@@ -74,16 +75,11 @@ class Command:
     def repeats(self, ran: Invocation) -> bool:
         """Whether another one is known to be the same, at the same place of the same parts."""
         mine = self.ran
-        if ran.stdin is not None or len(mine.words) != len(ran.words) or mine.env.keys() != ran.env.keys():
+        if ran.stdin is not None:
             return False
-        if mine.likely is not ran.likely or mine.open_env is not ran.open_env or not _same(mine.lost, ran.lost):
+        if mine.likely is not ran.likely or mine.open_env is not ran.open_env or not same_place(mine.lost, ran.lost):
             return False
-        for ours, theirs in zip(mine.words, ran.words):  # noqa: B905 - as many
-            if ours is not theirs and (
-                ours.many is not theirs.many or not _same(ours.site, theirs.site) or not ours.text.same(theirs.text)
-            ):
-                return False
-        return all(value.same(ran.env[name]) for name, value in mine.env.items()) and _alike(mine.installed, ran.installed)
+        return alike(mine.words, ran.words) and alike(mine.env, ran.env) and same_claims(mine.installed, ran.installed)
 
     def stands(self, source: Source, kept: Kept) -> bool:
         """Whether all that it has started was moved to a text, and no edit has put two places of it on other lines."""
@@ -205,19 +201,3 @@ class Look:
         pieces = self._left - METER.left if METER.left < self._left else 0
         steps = self._steps - budget.left if budget is not None else 0
         return Command(self.ran, opening, [copy(launch) for launch in launches], steps, pieces, line_edits)
-
-
-def _same(one: Span | None, other: Span | None) -> bool:
-    return one is other or (one is not None and one.same(other))
-
-
-def _alike(mine: dict[str, ReleaseClaim], other: dict[str, ReleaseClaim]) -> bool:
-    """Whether the same releases were installed by the same words."""
-    if mine.keys() != other.keys():
-        return False
-    return all(_same_claim(claim, other[engine]) for engine, claim in mine.items())
-
-
-def _same_claim(one: ReleaseClaim, other: ReleaseClaim) -> bool:
-    same = one.release == other.release and one.how == other.how and one.rolling is other.rolling
-    return one is other or (same and _same(one.span, other.span))

@@ -14,7 +14,7 @@ from servelint.launch import ReleaseClaim, Word
 from servelint.shell.files import Files
 from servelint.shell.state import UNSET, State, Status, Value
 from servelint.shell.watch import Names, Watched
-from servelint.source import Segment, Source, Span
+from servelint.source import Segment, Source, Span, same_place
 from servelint.text import METER, Text
 
 TYPE_CHECKING = False
@@ -293,11 +293,11 @@ def _same_word(one: Word, other: Word, parts: set[Source | Segment] | None) -> b
 
 
 def _same_place(one: Span | None, other: Span | None, parts: set[Source | Segment] | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    if one.same(other):
+    if same_place(one, other):
         return True
-    return parts is not None and not any(part in parts for part, _, _ in one.parts)
+    if one is None or other is None or parts is None:
+        return False
+    return not any(part in parts for part, _, _ in one.parts)
 
 
 def same_claims(one: dict[str, ReleaseClaim], other: dict[str, ReleaseClaim]) -> bool:
@@ -308,5 +308,9 @@ def same_claims(one: dict[str, ReleaseClaim], other: dict[str, ReleaseClaim]) ->
 def _same_claim(one: ReleaseClaim, other: ReleaseClaim) -> bool:
     if one is other:
         return True
-    placed = one.span is other.span or (one.span is not None and one.span.same(other.span))
-    return placed and one.release == other.release and one.how == other.how and one.rolling is other.rolling
+    return (
+        same_place(one.span, other.span)
+        and one.release == other.release
+        and one.how == other.how
+        and one.rolling is other.rolling
+    )
