@@ -216,3 +216,17 @@ def test_nothing_holds_itself(tmp_path: Path) -> None:
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_nothing_grows(tmp_path: Path) -> None:
+    """A launch is moved again and again, and asks each time for the files that it names."""
+    text = STARTING.replace("--swap-space 4", "--swap-space 4 --config run.yaml --chat-template chat.jinja")
+    script = Edited(tmp_path)
+    asked: list[list[int]] = []
+    for _ in range(3):
+        for count in range(27):
+            script.of(text.replace("OTHER=1", "OTHER=" + "1" * (count % 9 + 1)))
+        parts = script._memory._kept._new.values()
+        asked.append([len(one.opening.asked) for part in parts for found in part._commands.values() for one in found])
+    assert asked[0]
+    assert asked[1:] == asked[:-1]

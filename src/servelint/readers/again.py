@@ -27,13 +27,14 @@ class Opening:
     """Opens the files of a command: those that the script itself knows, else those where the script runs.
 
     asked: the paths that it was asked for;  found: whether one of them was there
+    seen:  the command was looked at: who asks now is not the command
     """
 
-    __slots__ = ("_place", "_ran", "asked", "found")
+    __slots__ = ("_place", "_ran", "asked", "found", "seen")
 
     def __init__(self, ran: Invocation, place: Place) -> None:
         self.asked: list[Text] = []
-        self.found = False
+        self.found = self.seen = False
         self.turn(ran, place)
 
     def turn(self, ran: Invocation, place: Place) -> None:
@@ -43,8 +44,9 @@ class Opening:
 
     def __call__(self, path: Text) -> Opened | None:
         opened = self.look(path)
-        self.asked.append(path)
-        self.found = self.found or opened is not None
+        if not self.seen:
+            self.asked.append(path)
+            self.found = self.found or opened is not None
         return opened
 
     def look(self, path: Text) -> Opened | None:
@@ -192,6 +194,7 @@ class Look:
     def command(self, launches: list[Launch], line_edits: int) -> Command | None:
         """The command with what it has started; None where that hangs on more than is noted."""
         budget, opening = self._budget, self.opening
+        opening.seen = True
         if opening.found or not all(path.known for path in opening.asked):
             return None
         if self.ran.stdin is not None or limits.said() != self._said or len(self._scripts) != self._before:

@@ -70,7 +70,9 @@ class Looking:
     def open(self, path: Text) -> Opened | None:
         """Opens a file for it, and notes which."""
         found = self._open(path) if self._open is not None else None
-        self._asked.append((path.flat, found is not None or not path.known))
+        asked = path.flat, found is not None or not path.known
+        if asked not in self._asked:
+            self._asked.append(asked)
         return found
 
     @property
