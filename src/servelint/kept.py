@@ -107,6 +107,10 @@ class Kept:
             start, end, count = edit
             self._start, self._behind, self._by = start, start + count, count - (end - start)
 
+    def is_of(self, source: Source) -> bool:
+        """Whether a text is the one that was turned to last: the parts of one of before stand elsewhere now."""
+        return self._source is source
+
     def part(self, start: int, end: int) -> Part:
         """The part between two offsets: the one of before, where it is untouched."""
         source = self._source

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from servelint.source import Segment, Source, Span, same_place
+from servelint.source import Segment, Source, Span
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
@@ -97,15 +97,6 @@ class Piece:
         new.assumed = self.assumed
         new.origin = self.origin
         return new
-
-    def same(self, other: Piece) -> bool:
-        """Whether it is known to be all the same, down to its place."""
-        return self is other or (
-            self.alike(other)
-            and same_place(self.span, other.span)
-            and same_place(self.origin, other.origin)
-            and (self.perhaps is other.perhaps or (self.perhaps is not None and self.perhaps.same(other.perhaps)))
-        )
 
     def alike(self, other: Piece) -> bool:
         """Whether it is known to be the same but for its place."""
@@ -326,14 +317,6 @@ class Text:
         if span is None or not all(piece.verbatim for piece in self.pieces):
             return None
         return span if span.text == self.flat else None
-
-    def same(self, other: Text | None) -> bool:
-        """Whether it is known to be all the same, down to the place of each character."""
-        if self is other:
-            return True
-        if other is None or len(self.pieces) != len(other.pieces):
-            return False
-        return all(ours.same(theirs) for ours, theirs in zip(self.pieces, other.pieces, strict=True))
 
     @property
     def origin(self) -> Span | None:

@@ -230,3 +230,13 @@ def test_nothing_grows(tmp_path: Path) -> None:
         asked.append([len(one.opening.asked) for part in parts for found in part._commands.values() for one in found])
     assert asked[0]
     assert asked[1:] == asked[:-1]
+
+
+def test_a_text_of_before_is_read_for_itself(tmp_path: Path) -> None:
+    """What is kept is of the text that was turned to last; one that is older has parts elsewhere."""
+    path = str(tmp_path / "run.sh")
+    memory = Memory()
+    older = Source(path, STARTING)
+    for source in (Source(path, STARTING), older, Source(path, "# one more\n" + STARTING)):
+        analyse(source, DEFAULT, beside(path), memory)
+    assert told(analyse(older, DEFAULT, beside(path))) == told(analyse(Source(path, STARTING), DEFAULT, beside(path)))

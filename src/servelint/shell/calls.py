@@ -272,8 +272,6 @@ def alike(one: object, other: object, parts: set[Source | Segment] | None = None
 
 
 def _same_text(one: Text, other: Text, parts: set[Source | Segment] | None) -> bool:
-    if parts is None:
-        return one.same(other)
     return len(one.pieces) == len(other.pieces) and all(
         ours is theirs
         or (

@@ -39,9 +39,8 @@ class Ground:
 
 def kept_of(text: Text) -> Kept | None:
     """What is kept of a text that is edited; None for any other, and for what is not the whole of one."""
-    if len(text.pieces) != 1:
+    span = text.pieces[0].span if len(text.pieces) == 1 and text.pieces[0].verbatim else None
+    kept = span.source.kept if span is not None else None
+    if span is None or kept is None or not kept.is_of(span.source):
         return None
-    span = text.pieces[0].span
-    if span is None or not text.pieces[0].verbatim or span.source.kept is None:
-        return None
-    return span.source.kept if len(text.flat) == len(span.source.text) else None
+    return kept if len(text.flat) == len(span.source.text) else None

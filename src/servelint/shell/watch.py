@@ -67,9 +67,10 @@ class Watched(dict[str, Any]):
         self.names.changed.add(name)
         return dict.setdefault(self, name, default)
 
-    def update(self, values: dict[str, Any]) -> None:  # type: ignore[override]
-        self.names.changed.update(values)
-        dict.update(self, values)
+    def update(self, *values: Any, **more: Any) -> None:
+        given = dict(*values, **more)
+        self.names.changed.update(given)
+        dict.update(self, given)
 
     def copy(self) -> Watched:
         return Watched(self, self.names)
