@@ -10,10 +10,6 @@ from servelint.readers.place import Place, span_of
 from servelint.source import Span
 from servelint.text import Text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 
 def shell(words: list[Word], place: Place, depth: int) -> list[Launch]:
     """`bash -c SCRIPT NAME ARGS...`, `bash FILE ARGS...`, or a script on its standard input."""
