@@ -2,7 +2,7 @@
 
     python benchmarks/hostile.py FOLDER... [--mutations 5000] [--seed 1] [--save FOLDER]
 
-Every file goes through `servelint.linter.check`, as one that a folder holds. Counted are exceptions (which the checker reports
+Every file goes through `servelint.lint.check`, as one that a folder holds. Counted are exceptions (which the checker reports
 as its own fault), the processor time of each file and the peak memory of the process. It ends with 1 if there was an exception,
 a file that took a second, or a peak above 150 MB.
 """
@@ -121,7 +121,7 @@ class Counted:
 
     def check(self, path: str, label: str) -> bool:
         """Check a file; gives whether the checker failed on it."""
-        from servelint.linter import check
+        from servelint.lint import check
 
         start = time.process_time()
         try:

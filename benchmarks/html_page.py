@@ -21,9 +21,9 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 from servelint.cli.plans import Plans
-from servelint.linter import Report, check_in_parallel
+from servelint.core.settings import Settings
+from servelint.lint import Report, check_in_parallel
 from servelint.report.html import render
-from servelint.settings import Settings
 
 RUNS = 7
 WIDTHS = (1280, 390)

@@ -16,9 +16,9 @@ import sys
 import tempfile
 
 import scan as generated
+from servelint.core.settings import Settings
 from servelint.scan import job, repository
 from servelint.scan.unit import FOLDER, GIT, TAR, Unit
-from servelint.settings import Settings
 
 FILES = 2_000
 LAUNCHES = 200

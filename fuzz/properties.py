@@ -10,24 +10,24 @@ from functools import lru_cache
 from fuzz import corpus, vocabulary
 from fuzz.case import Case, insist
 from fuzz.counts import COUNTS
-from servelint.comments import SIGN
-from servelint.discover import decode
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.problem import Problem
+from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
+from servelint.core.text import HOLE, Text
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import OPTIONAL
 from servelint.engines.releases import newest
-from servelint.finding import Finding
-from servelint.judge import possible_releases
-from servelint.launch import Launch, Variable, Word
-from servelint.linter import check_launches
-from servelint.problem import Problem
+from servelint.files.directives import SIGN
+from servelint.files.discover import decode
+from servelint.files.siblings import Neighbours
+from servelint.judge.judging import possible_releases
+from servelint.lint import check_launches
 from servelint.readers import Reading, read
-from servelint.readers.neighbours import Neighbours
 from servelint.rules.compile import compile_rule
 from servelint.rules.condition import evaluate, operands
 from servelint.rules.load import rules_of
-from servelint.settings import Settings
-from servelint.source import Source, Span
-from servelint.text import HOLE, Text
 
 BESIDE = {
     ".env": b"V=1\nTAG=v0.27.1\n",

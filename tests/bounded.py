@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from servelint.linter import Report, check
-from servelint.settings import Settings
+from servelint.core.settings import Settings
+from servelint.lint import Report, check
 
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"

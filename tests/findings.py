@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from servelint.finding import Edit, Finding, Fix, Related
-from servelint.launch import Launch, ReleaseClaim
-from servelint.linter import Report
-from servelint.source import Span
+from servelint.core.finding import Edit, Finding, Fix, Related
+from servelint.core.launch import Launch, ReleaseClaim
+from servelint.core.source import Span
+from servelint.lint import Report
 from tests.launching import marked
 
 MESSAGE = "turboquant_k8v4 KV cache with speculative decoding (mtp) falls into token loops"

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from textwrap import dedent
 
-from servelint.launch import Launch, Word
-from servelint.problem import Problem
+from servelint.core.launch import Launch, Word
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
+from servelint.files.siblings import Neighbours
 from servelint.readers import Reading, read
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source, Span
 from tests.wrapping import CLOSE, OPEN
 
 _MARK = re.compile(f"[{OPEN}{CLOSE}]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import Launch, Word
-from servelint.text import Piece, Text
+from servelint.core.launch import Launch, Word
+from servelint.core.text import Piece, Text
 
 _ESCAPED = re.compile(r"\\(?:\r?\n[ \t]*|.)|\^(?:\r?\n|.)|''|\"\"|%%|\$\$|\{\{|\}\}", re.DOTALL)
 _VARIABLE = re.compile(r"[$%{!`]")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from servelint import limits
-from servelint.discover import decode, files, read_file
-from servelint.problem import Problem
-from servelint.source import Source
+from servelint.core import bounds
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.discover import decode, files, read_file
 from tests.launching import shown
 
 SCRIPT = b"vllm serve m\n"
@@ -270,7 +270,7 @@ class TestLargeFiles:
         assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files of up to 512 KiB"
 
     def test_data_is_passed_over(self) -> None:
-        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * limits.DATA.most)
+        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * bounds.DATA.most)
         assert read_file("results.json") is None
 
     def test_a_binary_one_is_passed_over(self, large: Path) -> None:
@@ -279,9 +279,9 @@ class TestLargeFiles:
         assert read_file("large.sh") is None
 
     def test_a_name_that_stands_on_the_border_of_what_is_read_at_once(self) -> None:
-        write("run.sh", content=b"#" * ((1 << 20) - 2) + b"vllm" + b"#" * limits.FILE.most)
+        write("run.sh", content=b"#" * ((1 << 20) - 2) + b"vllm" + b"#" * bounds.FILE.most)
         assert "not read: 1.5 MiB" in problem_of("run.sh")
 
     def test_the_largest_that_is_read(self) -> None:
-        write("run.sh", content=SCRIPT + b"#" * (limits.FILE.most - len(SCRIPT)))
-        assert len(text_of("run.sh").text) == limits.FILE.most
+        write("run.sh", content=SCRIPT + b"#" * (bounds.FILE.most - len(SCRIPT)))
+        assert len(text_of("run.sh").text) == bounds.FILE.most

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.dotenv import parse, raw
-from servelint.source import Source
-from servelint.text import Text
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax.dotenv import parse, raw
 
 
 def values(content: str) -> dict[str, str]:

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from servelint.finding import Edit, Finding, Fix
+from servelint.core.finding import Edit, Finding, Fix
+from servelint.core.source import Source, Span
 from servelint.fixes import apply
-from servelint.source import Source, Span
 from tests.running import Workspace
 
 ALIAS = 'vllm serve Qwen/Qwen3.6-27B --speculative-config \'{"method": "qwen3_next_mtp", "num_speculative_tokens": 2}\'\n'

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import pytest
 
-from servelint import mending
-from servelint.finding import Finding
-from servelint.linter import Report, check
-from servelint.settings_files.files import SettingsFiles
-from servelint.source import Source
+from servelint import autofix
+from servelint.core.finding import Finding
+from servelint.core.source import Source
+from servelint.files.settings.files import SettingsFiles
+from servelint.lint import Report, check
 from tests.running import Workspace
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -82,7 +82,7 @@ def _rules(report: Report) -> Counter[str]:
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
     """Every fix that is made."""
     made: list[Step] = []
-    real = mending.attempt
+    real = autofix.attempt
 
     def attempt(source: Source, before: Report, finding: Finding, *rest: object) -> tuple[Source, Report] | None:
         done = real(source, before, finding, *rest)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
             made.append(Step(source, before, finding, *done))
         return done
 
-    monkeypatch.setattr(mending, "attempt", attempt)
+    monkeypatch.setattr(autofix, "attempt", attempt)
     return made
 
 

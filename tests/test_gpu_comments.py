@@ -6,15 +6,15 @@ from textwrap import dedent
 
 import pytest
 
-from servelint.comments import name_gpus
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.engines.config import configs
-from servelint.finding import Finding
-from servelint.gpu_comments import gpu_comments
-from servelint.launch import Launch
-from servelint.linter import check_launches
+from servelint.files.directives import name_gpus
+from servelint.files.gpu_directives import gpu_comments
+from servelint.lint import check_launches
 from servelint.readers import read
 from servelint.rules.own import GPU_COMMENT
-from servelint.settings import Settings
 from tests.launching import marked
 
 SETTINGS = Settings(gpu="l4", gpu_count=8)

@@ -69,7 +69,7 @@ def test_a_check_of_a_compose_file(format: str, tmp_path: Path) -> None:
     assert status == 1
     assert needless(modules) == []
     assert "servelint.readers.compose" in modules
-    assert not any(name.startswith("servelint.shell.") and name != "servelint.shell.words" for name in modules)
+    assert not any(name.startswith("servelint.syntax.shell.") and name != "servelint.syntax.shell.words" for name in modules)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
     assert needless(imported(tmp_path, *command)[1]) == []
 
 
-ABOUT_SETTINGS = ("tomllib", "tomli", "servelint.settings_files.document", "servelint.settings_files.keys")
+ABOUT_SETTINGS = ("tomllib", "tomli", "servelint.files.settings.document", "servelint.files.settings.keys")
 
 
 def test_settings_are_read_where_there_is_a_settings_file(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_settings_are_read_where_there_is_a_settings_file(tmp_path: Path) -> Non
 
 
 def test_gpus_are_known_where_one_is_named(tmp_path: Path) -> None:
-    about_gpus = {"servelint.gpu_comments", "servelint.hardware", "servelint.memory"}
+    about_gpus = {"servelint.files.gpu_directives", "servelint.hardware", "servelint.memory"}
     (tmp_path / "compose.yml").write_text(COMPOSE)
     assert not about_gpus & set(imported(tmp_path, "check", "compose.yml")[1])
     (tmp_path / "compose.yml").write_text(COMPOSE.replace("command: >-", "command: >- # servelint: gpu=h100-80gb"))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.interpolate import interpolate, nothing
-from servelint.source import Source
-from servelint.text import HOLE, Text
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.syntax.interpolation import interpolate, nothing
 
 KNOWN = {"SET": "value", "EMPTY": "", "HOLE": None}
 

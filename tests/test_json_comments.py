@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.json_comments import without_comments
-from servelint.source import Source
-from servelint.text import Text
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax.json_comments import without_comments
 
 
 def blanked(text: str, *, lenient: bool = True) -> str:

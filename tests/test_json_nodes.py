@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint import json_nodes, limits
-from servelint.json_nodes import ARRAY, OBJECT, UNKNOWN, JsonFault, JsonNode, parse
-from servelint.source import Source
-from servelint.text import Piece, Text, unknown
+from servelint.core import bounds
+from servelint.core.source import Source
+from servelint.core.text import Piece, Text, unknown
+from servelint.syntax import json as json_nodes
+from servelint.syntax.json import ARRAY, OBJECT, UNKNOWN, JsonFault, JsonNode, parse
 
 
 def text_of(text: str) -> Text:
@@ -129,7 +130,7 @@ def test_what_is_wrong_is_said_with_its_place(text: str, message: str, offset: i
 
 
 def test_what_is_nested_too_deeply_is_not_known() -> None:
-    with limits.told("x.json") as cut:
+    with bounds.told("x.json") as cut:
         assert node("[" * 64 + "]" * 64).kind == json_nodes.ARRAY
         assert node("[" * 66 + "]" * 66).kind == json_nodes.UNKNOWN
     assert [one.message for one in cut] == ["not read: the JSON is nested more than 64 levels deep"]

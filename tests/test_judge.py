@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases, newest
-from servelint.finding import Finding
-from servelint.judge import Releases, judge, possible_releases, release_name
+from servelint.judge.judging import Releases, judge, possible_releases, release_name
 from servelint.rules.compile import compile_rule
 from servelint.rules.rule import Rule
-from servelint.settings import Settings
 from tests.launching import launch_in, marked_launch
 
 NEWEST = {engine: newest(engine) or "" for engine in ("vllm", "sglang")}
@@ -31,7 +31,7 @@ def span_of(text: str, filename: str = "run.sh", **versions: str) -> tuple[str, 
 def book(monkeypatch: pytest.MonkeyPatch) -> list[Rule]:
     """The rules that judge() has: those that a test adds."""
     rules: list[Rule] = []
-    monkeypatch.setattr("servelint.judge.rules_of", lambda engine: [rule for rule in rules if rule.engine == engine])
+    monkeypatch.setattr("servelint.judge.judging.rules_of", lambda engine: [rule for rule in rules if rule.engine == engine])
     return rules
 
 

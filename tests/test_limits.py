@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from servelint import clock, limits, linter
+from servelint import lint
 from servelint.cli import main
-from servelint.limits import BOUNDS, Bound
-from servelint.linter import Report, check
-from servelint.problem import Problem
-from servelint.settings import Settings
-from servelint.source import Source
+from servelint.core import bounds
+from servelint.core.bounds import BOUNDS, Bound
+from servelint.core.problem import Problem
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files import time_limit
+from servelint.lint import Report, check
 from tests.bounded import SERVICE, WRONG, checked, rules, said
 
 
@@ -35,9 +37,9 @@ class TestBounds:
     def test_are_said_once_for_each_file_at_the_first_place(self) -> None:
         bound = Bound(1, "things", "not read: more than {most} thing")
         one, two = Source("a.sh", "x\ny"), Source("b.sh", "x")
-        from servelint.source import Span
+        from servelint.core.source import Span
 
-        with limits.told("a.sh") as cut:
+        with bounds.told("a.sh") as cut:
             assert not bound.passed(1, None)
             assert bound.passed(2, Span(one, 2, 3))
             assert bound.passed(2, Span(one, 0, 1))
@@ -48,12 +50,12 @@ class TestBounds:
         ]
 
     def test_without_a_place_the_file_is_said(self) -> None:
-        with limits.told("a.sh") as cut:
-            limits.STEPS.reached(None)
+        with bounds.told("a.sh") as cut:
+            bounds.STEPS.reached(None)
         assert [(one.path, one.line, one.column) for one in cut] == [("a.sh", 1, 1)]
 
     def test_nobody_needs_to_listen(self) -> None:
-        limits.STEPS.reached(None)
+        bounds.STEPS.reached(None)
 
     def test_the_exit_status_is_2(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("run.sh").write_text("vllm serve m" + " a" * 1100 + "\n")
@@ -65,7 +67,7 @@ class TestFiles:
     @pytest.mark.parametrize(("name", "size"), [("run.sh", 1 << 19), ("a.yml", 1 << 19), ("a.ipynb", 1 << 22)])
     def test_size(self, name: str, size: int) -> None:
         report = checked(name, "# vllm\n" + "#" * (size - 6))
-        assert said(report) == [f"{name}:1:1: {limits.FILE.says if size == 1 << 19 else limits.DATA.says}".format(
+        assert said(report) == [f"{name}:1:1: {bounds.FILE.says if size == 1 << 19 else bounds.DATA.says}".format(
             size=f"{size / (1 << 20):.1f} MiB"
         )]  # fmt: skip
 
@@ -74,11 +76,11 @@ class TestFiles:
             while True:
                 pass
 
-        monkeypatch.setattr(limits.TIME, "most", 0.05)
-        monkeypatch.setattr(linter, "_one", forever)
-        assert [repr(one) for one in linter.check_in_parallel(["."], Settings()).errors] == []
+        monkeypatch.setattr(bounds.TIME, "most", 0.05)
+        monkeypatch.setattr(lint, "_one", forever)
+        assert [repr(one) for one in lint.check_in_parallel(["."], Settings()).errors] == []
         Path("run.sh").write_text(WRONG)
-        report = linter.check_in_parallel(["."], Settings())
+        report = lint.check_in_parallel(["."], Settings())
         assert [one.path for one in report.errors] == ["run.sh"]
         assert report.errors[0].message.startswith("not read: it takes more than")
 
@@ -86,32 +88,32 @@ class TestFiles:
         import signal
 
         before = signal.getsignal(signal.SIGPROF)
-        with clock.running():
+        with time_limit.running():
             assert signal.getitimer(signal.ITIMER_PROF)[0] > 0
         assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
         assert signal.getsignal(signal.SIGPROF) is before
 
     def test_work(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.PIECES, "most", 60)
+        monkeypatch.setattr(bounds.PIECES, "most", 60)
         text = "a=m\n" + 'vllm serve "$a" --gpu-memory-utilization 1.5\n' * 60
-        assert said(checked("run.sh", text)) == [f"run.sh:1:1: {limits.PIECES.message}"]
+        assert said(checked("run.sh", text)) == [f"run.sh:1:1: {bounds.PIECES.message}"]
         assert rules(checked("run.sh", WRONG)) == [1]
 
     def test_one_long_value_again_and_again(self) -> None:
         text = f"a={'x' * 19000}\nvllm serve m {'$a' * 40000}\n"
-        assert said(checked("run.sh", text)) == [f"run.sh:1:1: {limits.PIECES.message}"]
+        assert said(checked("run.sh", text)) == [f"run.sh:1:1: {bounds.PIECES.message}"]
 
 
 class TestTexts:
     @pytest.mark.parametrize("text", ["[" * 600, "{a: " * 600, "- " * 600, "[" * 600 + "]" * 600])
     def test_nesting_of_yaml(self, text: str) -> None:
         (problem,) = checked("compose.yml", f"services: # vllm\nx-a:\n  {text}\n").errors
-        assert (problem.line, problem.message) == (3, limits.YAML_DEPTH.message)
+        assert (problem.line, problem.message) == (3, bounds.YAML_DEPTH.message)
 
     def test_size_of_yaml(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.YAML_NODES, "most", 50)
+        monkeypatch.setattr(bounds.YAML_NODES, "most", 50)
         report = checked("compose.yml", f"services: {{a: {{{SERVICE}}}}}\nx-a: [{', '.join('a' * 60)}]\n")
-        assert said(report) == [f"compose.yml:2:124: {limits.YAML_NODES.message}"]
+        assert said(report) == [f"compose.yml:2:124: {bounds.YAML_NODES.message}"]
 
     def test_aliases_in_aliases_are_no_more_than_they_are(self) -> None:
         bomb = "a0: &a0 [vllm, serve, m]\n" + "".join(
@@ -127,17 +129,17 @@ class TestTexts:
         assert rules(checked("compose.yml", f"{bomb}services:\n  llm: {{<<: *a29, {SERVICE}}}\n"))
 
     def test_services_by_aliases(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.VALUES, "most", 500)
+        monkeypatch.setattr(bounds.VALUES, "most", 500)
         variables = ", ".join([f"K{number}: '1'" for number in range(100)])
         services = "".join([f"  s{number}: {{{SERVICE}, environment: *env}}\n" for number in range(100)])
         report = checked("compose.yml", f"x-env: &env {{{variables}}}\nservices:\n{services}")
-        assert [one.message for one in report.errors] == [limits.VALUES.message]
+        assert [one.message for one in report.errors] == [bounds.VALUES.message]
         assert rules(report)
 
     def test_nesting_and_numbers_of_json(self) -> None:
         deep = "[" * 70 + "]" * 70
         report = checked("run.sh", f'vllm serve m --hf-overrides \'{{"a": {deep}, "b": {"9" * 200}}}\'\n{WRONG}')
-        assert said(report) == [f"run.sh:1:31: {limits.JSON_DEPTH.message}"] or len(said(report)) == 1
+        assert said(report) == [f"run.sh:1:31: {bounds.JSON_DEPTH.message}"] or len(said(report)) == 1
         assert rules(report) == [2]
 
     @pytest.mark.parametrize(
@@ -164,15 +166,15 @@ class TestTexts:
         assert [one for one in report.errors if one.own] == []
 
     def test_length_of_a_script(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.SCRIPT, "most", 100)
-        assert said(checked("run.sh", WRONG * 3)) == [f"run.sh:1:1: {limits.SCRIPT.message}"]
+        monkeypatch.setattr(bounds.SCRIPT, "most", 100)
+        assert said(checked("run.sh", WRONG * 3)) == [f"run.sh:1:1: {bounds.SCRIPT.message}"]
 
     def test_nested_defaults(self) -> None:
         deep = "${A:-" * 40 + "m" + "}" * 40
         report = checked(
             "compose.yml", f"services:\n  a: {{{SERVICE}}}\n  b: {{image: vllm/vllm-openai:v1, command: '{deep}'}}\n"
         )
-        assert [one.message for one in report.errors] == [limits.DEFAULTS.message]
+        assert [one.message for one in report.errors] == [bounds.DEFAULTS.message]
         assert rules(report) == [2]
 
 
@@ -188,15 +190,15 @@ class TestLaunches:
         ],
     )
     def test_words(self, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.WORDS, "most", 40)
+        monkeypatch.setattr(bounds.WORDS, "most", 40)
         assert len(checked(name, text.format(" --enable-prefix-caching" * 30)).launches) == 2
         report = checked(name, text.format(" --enable-prefix-caching" * 60))
-        assert [one.message for one in report.errors] == [limits.WORDS.message]
+        assert [one.message for one in report.errors] == [bounds.WORDS.message]
 
     def test_variants(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.LAUNCHES, "most", 10)
+        monkeypatch.setattr(bounds.LAUNCHES, "most", 10)
         report = checked("run.sh", WRONG * 20)
-        assert said(report) == [f"run.sh:11:1: {limits.LAUNCHES.message}"]
+        assert said(report) == [f"run.sh:11:1: {bounds.LAUNCHES.message}"]
         assert rules(report) == list(range(1, 11))
 
     def test_branches_do_not_multiply(self) -> None:
@@ -212,9 +214,9 @@ class TestLaunches:
 
 class TestSteps:
     def test_of_a_script(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.STEPS, "most", 100)
+        monkeypatch.setattr(bounds.STEPS, "most", 100)
         report = checked("run.sh", WRONG + "echo a\n" * 200 + WRONG)
-        assert said(report) == [f"run.sh:21:1: {limits.STEPS.message}"] or report.errors[0].message == limits.STEPS.message
+        assert said(report) == [f"run.sh:21:1: {bounds.STEPS.message}"] or report.errors[0].message == bounds.STEPS.message
         assert rules(report) == [1]
 
     @pytest.mark.parametrize(
@@ -235,9 +237,9 @@ class TestSteps:
         assert rules(report) or report.errors
 
     def test_of_scripts_that_it_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.STEPS_OF_OTHERS, "most", 50)
+        monkeypatch.setattr(bounds.STEPS_OF_OTHERS, "most", 50)
         report = checked("run.sh", f"bash -c '{'echo a; ' * 30} vllm serve m'\n" * 20)
-        assert [one.message for one in report.errors] == [limits.STEPS_OF_OTHERS.message]
+        assert [one.message for one in report.errors] == [bounds.STEPS_OF_OTHERS.message]
 
     def test_circles_of_sources_end(self) -> None:
         report = checked("run.sh", f"source ./b.sh\n{WRONG}", b_sh="source ./run.sh\nsource ./b.sh\n")
@@ -246,27 +248,27 @@ class TestSteps:
     def test_chains_of_sources(self) -> None:
         chain = {f"s{n}_sh": f"source ./s{n + 1}.sh\n" for n in range(30)}
         report = checked("run.sh", f"source ./s0.sh\n{WRONG}", **chain)
-        assert said(report) == [f"run.sh:1:1: {limits.CALLS.message}"]
+        assert said(report) == [f"run.sh:1:1: {bounds.CALLS.message}"]
         assert rules(report) == [2]
 
     def test_functions_in_functions(self) -> None:
         functions = "".join([f"f{n}() {{ f{n + 1}; }}\n" for n in range(20)])
         report = checked("run.sh", f"{functions}f20() {{ {WRONG.strip()}; }}\nf0\n")
-        assert [one.message for one in report.errors] == [limits.CALLS.message]
+        assert [one.message for one in report.errors] == [bounds.CALLS.message]
 
     def test_written_scripts(self) -> None:
         report = checked("run.sh", "".join([f"cat > x{n}.sh <<'EOF'\n{WRONG}EOF\n" for n in range(20)]))
-        assert [one.message for one in report.errors] == [limits.WRITTEN.message]
+        assert [one.message for one in report.errors] == [bounds.WRITTEN.message]
 
     def test_batch_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert rules(checked("run.bat", f":a\r\n{WRONG}goto a\r\n")) == [2]
-        monkeypatch.setattr(limits.BATCH_STEPS, "most", 50)
+        monkeypatch.setattr(bounds.BATCH_STEPS, "most", 50)
         report = checked("run.bat", WRONG + "echo a\r\n" * 100 + WRONG)
-        assert [one.message for one in report.errors] == [limits.BATCH_STEPS.message]
+        assert [one.message for one in report.errors] == [bounds.BATCH_STEPS.message]
         assert rules(report) == [1]
 
 
 def test_a_problem_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits.JSON_DIGITS, "most", 20)
+    monkeypatch.setattr(bounds.JSON_DIGITS, "most", 20)
     problems: list[Problem] = checked("run.sh", f"vllm serve m --speculative-config '{{\"a\": {'1' * 30}}}'\n").errors
     assert [one.message for one in problems] == ["not read: a number of more than 20 digits"]

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from servelint import limits
+from servelint.core import bounds
 from tests.bounded import SERVICE, WRONG, checked, rules, said
 
 PLAY = "- hosts: all\n  tasks:\n"
@@ -30,13 +30,13 @@ def chain(entry: str, count: int) -> str:
 class TestFilesThatBelongTogether:
     def test_extends_in_a_circle(self) -> None:
         report = checked("compose.yml", f"services:\n  a: {{extends: b, {SERVICE}}}\n  b: {{extends: a}}\n")
-        assert [one.message for one in report.errors] == [limits.COMPOSE_CIRCLE.message]
+        assert [one.message for one in report.errors] == [bounds.COMPOSE_CIRCLE.message]
         assert rules(report)
 
     def test_extends_in_chains(self) -> None:
         services = "".join([f"  s{n}: {{extends: s{n + 1}}}\n" for n in range(40)])
         report = checked("compose.yml", f"services:\n{services}  s40: {{{SERVICE}}}\n")
-        assert [one.message for one in report.errors] == [limits.COMPOSE_DEPTH.message]
+        assert [one.message for one in report.errors] == [bounds.COMPOSE_DEPTH.message]
         assert rules(report) == [42] or 42 in rules(report)
 
     def test_includes_in_a_circle_end(self) -> None:
@@ -46,17 +46,17 @@ class TestFilesThatBelongTogether:
         assert rules(report)
 
     def test_many_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.COMPOSE_FILES, "most", 3)
+        monkeypatch.setattr(bounds.COMPOSE_FILES, "most", 3)
         for number in range(6):
             Path(f"c{number}.yml").write_text(f"services: {{s{number}: {{image: x}}}}\n")
         files = ", ".join([f"c{number}.yml" for number in range(6)])
         report = checked("compose.yml", f"include: [{files}]\nservices: {{a: {{extends: s5, {SERVICE}}}}}\n")
-        assert [one.message for one in report.errors] == [limits.COMPOSE_FILES.message]
+        assert [one.message for one in report.errors] == [bounds.COMPOSE_FILES.message]
 
 
 class TestFormats:
     def test_objects(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.KUBERNETES_OBJECTS, "most", 5)
+        monkeypatch.setattr(bounds.KUBERNETES_OBJECTS, "most", 5)
         pod = dedent(
             """\
             ---
@@ -69,18 +69,18 @@ class TestFormats:
             """
         )
         report = checked("pods.yml", pod * 8)
-        assert [one.message for one in report.errors] == [limits.KUBERNETES_OBJECTS.message]
+        assert [one.message for one in report.errors] == [bounds.KUBERNETES_OBJECTS.message]
         assert len(rules(report)) == 5
 
     def test_code_blocks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.SNIPPET, "most", 100)
+        monkeypatch.setattr(bounds.SNIPPET, "most", 100)
         report = checked("README.md", f"```bash\n{WRONG}```\n\n```bash\n{WRONG * 5}```\n")
-        assert said(report) == [f"README.md:6:1: {limits.SNIPPET.message}"]
+        assert said(report) == [f"README.md:6:1: {bounds.SNIPPET.message}"]
         assert rules(report) == [2]
 
     def test_targets(self) -> None:
         report = checked("Makefile", f"{' '.join([f't{n}' for n in range(12)])}:\n\t{WRONG}")
-        assert [one.message for one in report.errors] == [limits.TARGETS.message]
+        assert [one.message for one in report.errors] == [bounds.TARGETS.message]
         assert rules(report) == [2]
 
     @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ class TestFormats:
         self, bound: str, most: int, name: str, text: str, place: str, lines: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert said(checked(name, text)) == []
-        monkeypatch.setattr(limits.BOUNDS[bound], "most", most)
+        monkeypatch.setattr(bounds.BOUNDS[bound], "most", most)
         report = checked(name, text)
-        assert said(report) == [f"{name}:{place}: {limits.BOUNDS[bound].message}"]
+        assert said(report) == [f"{name}:{place}: {bounds.BOUNDS[bound].message}"]
         assert rules(report) == lines
 
     def test_stages_behind_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         stages = "FROM vllm/vllm-openai:v0.20.0 AS s0\nCOPY a.sh /a.sh\n" + chain("FROM s{before} AS s{at}\n", 4)
         text = f'{stages}ENTRYPOINT []\nCMD ["/a.sh"]\n'
         assert [launch.argv[0].shown for launch in checked("Dockerfile", text, a_sh=WRONG).launches[:1]] == ["m"]
-        monkeypatch.setattr(limits.DOCKERFILE_DEPTH, "most", 2)
-        assert said(checked("Dockerfile", text)) == [f"Dockerfile:8:7: {limits.DOCKERFILE_DEPTH.message}"]
+        monkeypatch.setattr(bounds.DOCKERFILE_DEPTH, "most", 2)
+        assert said(checked("Dockerfile", text)) == [f"Dockerfile:8:7: {bounds.DOCKERFILE_DEPTH.message}"]

@@ -7,13 +7,13 @@ from textwrap import dedent
 
 import pytest
 
-from servelint import linter
-from servelint.launch import Launch
-from servelint.linter import Report, add_source, beside, check, check_launches
+from servelint import lint
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.lint import Report, add_source, beside, check, check_launches
 from servelint.readers import Reading, read
-from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
-from servelint.source import Source
 from tests.launching import launch_in, shown
 from tests.running import Workspace
 
@@ -169,7 +169,7 @@ class TestBadFiles:
                 raise RuntimeError("what now")
             return read(source, neighbours)
 
-        monkeypatch.setattr(linter, "read", broken)
+        monkeypatch.setattr(lint, "read", broken)
         report = check(["."])
         assert [shown(error) for error in report.errors] == [
             "a.sh:1:1: servelint failed on this file, which is a bug: RuntimeError: what now"

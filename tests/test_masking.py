@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.linter import Report, check_launches
-from servelint.masking import of_word
+from servelint.core.settings import Settings
+from servelint.filters.masking import of_word
+from servelint.lint import Report, check_launches
 from servelint.report.json_report import render as render_json
 from servelint.report.text import render
-from servelint.settings import Settings
 from tests.launching import reading
 
 KEY, TOKEN = "sk-house-4711-blue", "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from servelint import check, check_command
+from servelint.core.text import Text, unknown
 from servelint.models import Fact, Family
 from servelint.models.local import from_config, open_in, read
-from servelint.text import Text, unknown
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],

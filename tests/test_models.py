@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from servelint.core.text import Text, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines.releases import known_releases, release_key
 from servelint.models import Fact, Family, formats, identify, support
-from servelint.text import Text, unknown
 
 
 def family(name: str) -> Family | None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from servelint import opening
 from servelint.cli import main
-from servelint.linter import Report, check
-from servelint.project import Project, Refused, folders, root
-from servelint.settings import Settings
+from servelint.core import safe_open
+from servelint.core.settings import Settings
+from servelint.files.project import Project, Refused, folders, root
+from servelint.lint import Report, check
 
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 SERVICE = """\
@@ -150,7 +150,7 @@ class TestNoRegularFiles:
             for name in ("pipe", "socket", "zero", "deploy", "/dev/stdin"):
                 assert Project(".", True)(name) is None, name
                 with pytest.raises(OSError, match="not a regular file"):
-                    opening.descriptor(name)
+                    safe_open.descriptor(name)
 
     def test_a_pipe_that_a_script_sources(self, project: Path) -> None:
         os.mkfifo("pipe.sh")
@@ -163,7 +163,7 @@ class TestNoRegularFiles:
         regular = os.stat("file")
         monkeypatch.setattr("os.stat", lambda *_, **__: regular)
         with pytest.raises(OSError, match="not a regular file"):
-            opening.descriptor("pipe")
+            safe_open.descriptor("pipe")
 
 
 class TestLinks:

@@ -13,17 +13,17 @@ import jsonschema
 import pytest
 from packaging.version import Version
 
-from servelint.acceptance.complaint import BROKEN, REFUSED
+from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.linter import check_launches
+from servelint.judge.parser.complaint import BROKEN, REFUSED
+from servelint.lint import check_launches
 from servelint.readers import read
 from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.rules.rule import ANY
-from servelint.settings import Settings
-from servelint.source import Source, Span
 from tests.wrappers import WRAPPERS
 from tests.wrapping import CLOSE, OPEN, unmarked
 

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.secret_shapes import MASK, is_secret_name, looks, mask_of, may_look, merged, named, replaced, without
+from servelint.filters.secret_shapes import (
+    MASK,
+    is_secret_name,
+    looks,
+    mask_of,
+    may_look,
+    merged,
+    named,
+    replaced,
+    without,
+)
 
 BY_LOOK = [
     ("HF says hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "HF says hf_***"),
@@ -143,7 +153,7 @@ def test_long_texts_are_read_once(part: str) -> None:
 
 def _tried(text: str) -> int:
     """How many characters are handed to the pattern of values, counted rather than timed."""
-    import servelint.secret_shapes as shapes
+    import servelint.filters.secret_shapes as shapes
 
     tried = 0
     compiled = shapes._compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.settings import Selection, Settings
+from servelint.core.settings import Selection, Settings
 
 RULE, OTHER = "vllm/some-rule", "sglang/some-rule"
 

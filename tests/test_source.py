@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.source import Source, Span
+from servelint.core.source import Source, Span
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from servelint.discover import files, read_file
-from servelint.linter import beside
+from servelint.core.source import Source
+from servelint.files.discover import files, read_file
+from servelint.lint import beside
 from servelint.readers import read
 from servelint.rules.compile import read_rule, rule_files
-from servelint.source import Source
 from tests.spans import faults
 from tests.wrappers import WRAPPERS
 from tests.wrapping import unmarked

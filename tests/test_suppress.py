@@ -6,12 +6,12 @@ from textwrap import dedent
 
 import pytest
 
-from servelint.finding import Finding
-from servelint.linter import check_launches
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
+from servelint.filters.suppress import ignores
+from servelint.lint import check_launches
 from servelint.readers import read
 from servelint.rules.own import UNUSED_IGNORE as UNUSED
-from servelint.settings import Settings
-from servelint.suppress import ignores
 from tests.launching import marked
 
 RANGE = "vllm/gpu-memory-utilization-out-of-range"

@@ -9,11 +9,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint import yaml_nodes
-from servelint.source import Source
-from servelint.template_mask import mask
-from servelint.text import Text
-from servelint.yaml_nodes import Node
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.template_mask import mask
+from servelint.syntax.yaml import Node
 
 
 def parsed(content: str) -> tuple[Source, Node]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.source import Source
-from servelint.templates import CLOSE, ELSE, OPEN, SILENT, VALUE, filled, scan
-from servelint.text import HOLE, Text
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.syntax.templates import CLOSE, ELSE, OPEN, SILENT, VALUE, filled, scan
 
 
 def text(content: str) -> Text:

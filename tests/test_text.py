@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.source import Source, Span
-from servelint.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
 
 SOURCE = Source("x", "".join([chr(0x100 + index) for index in range(120)]))
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from servelint.acceptance import complaints
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import configs
-from servelint.judge import judge, possible_releases
-from servelint.launch import Launch
+from servelint.judge.judging import judge, possible_releases
+from servelint.judge.parser import complaints
 from servelint.rules.compile import AREAS, compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
-from servelint.settings import Settings
 from tests.launching import launch_in, launches_in
 from tests.wrapping import CLOSE, OPEN, verb_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.finding import Finding
-from servelint.settings import Settings
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
 from servelint.upgrade import Upgrade, upgrade
 from tests.launching import launch_in
 

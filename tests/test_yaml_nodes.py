@@ -7,9 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint import yaml_nodes
-from servelint.source import Source
-from servelint.text import Text
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax import yaml as yaml_nodes
 
 
 def only(content: str) -> tuple[Source, yaml_nodes.Node]:

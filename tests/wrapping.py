@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from servelint.source import Source, Span
+from servelint.core.source import Source, Span
 
 OPEN, CLOSE = "\u27e6", "\u27e7"
 VERBS = {

@@ -5,17 +5,17 @@ from __future__ import annotations
 from fuzz import grammar, vocabulary
 from fuzz.case import Case, insist
 from fuzz.counts import COUNTS
-from servelint.acceptance import complaints
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import HOLE, Piece, Text, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Arguments
 from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog
 from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS
-from servelint.launch import Launch, Word
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import HOLE, Piece, Text, unknown
+from servelint.judge.parser import complaints
+from servelint.syntax.shell.words import split
 from tests.wrapping import VERBS
 
 TYPE_CHECKING = False

@@ -8,16 +8,16 @@ from fuzz.counts import COUNTS
 from fuzz.mutate import mutated
 from fuzz.properties import SETTINGS, beside, findings_inside, inside
 from servelint import fixes
-from servelint.linter import Report, add_source
-from servelint.mending import mend
+from servelint.autofix import mend
+from servelint.core.source import Source
+from servelint.lint import Report, add_source
 from servelint.readers import Reading
-from servelint.source import Source
 from tests.wrappers import WRAPPERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from fuzz.chance import Chance
-    from servelint.launch import Launch
+    from servelint.core.launch import Launch
 
 _WRAPPERS = tuple(WRAPPERS)
 

@@ -14,11 +14,11 @@ from fuzz.chance import Seeded
 from fuzz.counts import COUNTS
 from fuzz.mutate import mutated
 from fuzz.properties import SETTINGS
+from servelint.core.source import Source
 from servelint.lsp.analysis import analyse
 from servelint.lsp.checking import broken
 from servelint.lsp.frames import Frames
 from servelint.lsp.server import Server
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

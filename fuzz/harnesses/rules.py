@@ -13,6 +13,7 @@ from fuzz.case import Case, insist
 from fuzz.chance import Seeded
 from fuzz.counts import COUNTS
 from fuzz.mutate import mutated
+from servelint.core.source import Source
 from servelint.engines.config import Operand
 from servelint.engines.releases import release_key
 from servelint.rules import folder, ranges
@@ -29,7 +30,6 @@ from servelint.rules.condition import (
     option_names,
 )
 from servelint.rules.rule import Rule
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

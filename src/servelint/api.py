@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch, Variable
+from servelint.core.settings import DEFAULT, Settings
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines.releases import release_key
-from servelint.finding import Finding
-from servelint.launch import Launch, Variable
-from servelint.linter import Report, check, check_launches
+from servelint.files.settings.files import SettingsFiles
+from servelint.lint import Report, check, check_launches
 from servelint.readers import read
-from servelint.settings import DEFAULT, Settings
-from servelint.settings_files.files import SettingsFiles
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

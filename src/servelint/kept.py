@@ -1,21 +1,21 @@
 """What was made of the parts of a text, kept for the text that the next edit makes of it.
 
 In an editor most of a text stays as it is while a line is typed. A part before or behind the edit is moved, and with it the
-place of each character that was read of it (servelint.source.Segment): what was worked out of it need not be made again.
+place of each character that was read of it (servelint.core.source.Segment): what was worked out of it need not be made again.
 """
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from servelint.source import Segment, Source
-from servelint.text import EMPTY, Text
+from servelint.core.source import Segment, Source
+from servelint.core.text import EMPTY, Text
 
 _T = TypeVar("_T")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.readers.again import Command
-    from servelint.shell.calls import Call
+    from servelint.syntax.shell.calls import Call
 
 _KEPT_AT_MOST = 8
 """Commands at one place, and calls of one function, that are kept: as many as a loop, or a few texts in turn, make."""

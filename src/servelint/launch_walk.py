@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from servelint.launch import Hosting, Launch, ReleaseClaim, Variable, Word
-from servelint.source import Source, Span
-from servelint.text import Piece, Text
+from servelint.core.launch import Hosting, Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import gc
 import os
 from collections.abc import Callable
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.linter import Report
-    from servelint.shell.files import Opened
-    from servelint.text import Text
+    from servelint.core.text import Text
+    from servelint.lint import Report
+    from servelint.syntax.shell.files import Opened
 
 FILES_AT_LEAST = 120
 """Fewer are done before other processes would be."""
@@ -101,7 +101,7 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
 
 
 def _carried(launch: Launch) -> Callable[[Text], Opened | None] | None:
-    from servelint.carried import carry
+    from servelint.files.snapshot import carry
 
     return carry(launch)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from copy import copy
 
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch, ReleaseClaim
+from servelint.core.settings import Settings
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import configs, facts_of
 from servelint.engines.dialects import DIALECTS, PLAIN
-from servelint.finding import Finding
-from servelint.judge import judge
-from servelint.launch import Launch, ReleaseClaim
-from servelint.masking import mask
-from servelint.settings import Settings
+from servelint.filters.masking import mask
+from servelint.judge.judging import judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 
 import servelint
-from servelint.finding import Finding
-from servelint.judge import judge
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
+from servelint.judge.judging import judge
 from servelint.rules.load import rules
-from servelint.settings import Settings
 from tests.launching import launch_in
 
 OF_CATALOG = frozenset(rule.id for rule in rules() if rule.complaint not in (None, "removed-later") and rule.engine != "any")

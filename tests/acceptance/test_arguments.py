@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.settings import Settings
 from servelint.engines.releases import newest
-from servelint.judge import judge
-from servelint.settings import Settings
+from servelint.judge.judging import judge
 from tests.acceptance import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import marked_launch
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import servelint
-from servelint.judge import judge
-from servelint.settings import Settings
+from servelint.core.settings import Settings
+from servelint.judge.judging import judge
 from tests.acceptance import edits, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import launch_in
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from servelint.acceptance.fields import expected, expected_of
-from servelint.json_nodes import JsonNode, parse
-from servelint.text import Text
+from servelint.core.text import Text
+from servelint.judge.parser.fields import expected, expected_of
+from servelint.syntax.json import JsonNode, parse
 
 
 @pytest.mark.parametrize(

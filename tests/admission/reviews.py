@@ -9,7 +9,7 @@ from typing import Any
 from servelint.admission.answer import Rules, answer
 from servelint.admission.policy import Policy
 from servelint.admission.worker import rules
-from servelint.source import Source
+from servelint.core.source import Source
 
 BROKEN = ["Qwen/Qwen3-8B", "--swap-space", "4", "--gpu-memory-utilization", "0.9"]
 """--swap-space is gone since vLLM 0.18."""

@@ -10,9 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint import limits, yaml_nodes
 from servelint.admission import nodes
-from servelint.source import Source
+from servelint.core import bounds
+from servelint.core.source import Source
+from servelint.syntax import yaml as yaml_nodes
 from tests.admission.reviews import BROKEN, deployment
 
 TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=0x7E) | st.sampled_from('"\\/\n\t\b\x1f<~&!*é😀{%}'), max_size=12)
@@ -76,7 +77,7 @@ def deep(levels: int) -> dict[str, Any]:
         {"a": "{{ .Values.a }}"},
         {"a": ["{% if b %}"]},
         deep(200),
-        {"a": [0] * limits.YAML_NODES.most},
+        {"a": [0] * bounds.YAML_NODES.most},
     ],
     ids=["point", "exponent", "no-number", "key", "template", "jinja", "depth", "nodes"],
 )

@@ -13,7 +13,7 @@ from servelint.admission import policy_file
 from servelint.admission.policy import Policy, Terms
 from servelint.admission.policy_keys import TERMS
 from servelint.admission.schema import schema, text
-from servelint.source import Source
+from servelint.core.source import Source
 
 ROOT = Path(__file__).parent.parent.parent
 EVERYTHING = """\

@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from servelint import yaml_nodes
 from servelint.admission import worker
 from servelint.admission.answer import Answer, Rules, answer
+from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES
+from servelint.files.siblings import Neighbours
 from servelint.readers import kubernetes
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
+from servelint.syntax import yaml
 from tests.admission.reviews import BROKEN, SOUND, by, deployment, review
 
 
@@ -23,7 +23,7 @@ def test_a_launch_of_each_engine_is_judged_before(monkeypatch: pytest.MonkeyPatc
 
     def watched(body: bytes, given: Rules) -> Answer:
         source = Source("object.json", json.dumps(json.loads(body)["request"]["object"]))
-        for launch in kubernetes.read(source, yaml_nodes.documents(source)[0], Neighbours(None)):
+        for launch in kubernetes.read(source, yaml.documents(source)[0], Neighbours(None)):
             engines.setdefault(launch.engine, []).append(launch.release.release)
         answers.append(answer(body, given))
         return answers[-1]

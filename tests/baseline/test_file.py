@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.baseline import file
-from servelint.baseline.entry import Entry
+from servelint.filters.baseline import file
+from servelint.filters.baseline.entry import Entry
 from servelint.rules.load import schema_folder
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.batch.syntax import For, If, Node, Several, Simple, parse
-from servelint.batch.values import fill
-from servelint.batch.words import program, split
-from servelint.source import Source
-from servelint.text import Text
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax.batch.syntax import For, If, Node, Several, Simple, parse
+from servelint.syntax.batch.values import fill
+from servelint.syntax.batch.words import program, split
 
 LINES = st.text('ab "\\\t%!^&|<>()=:~,1\n', max_size=60)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.changed.git import GitError, since
+from servelint.files.git import GitError, since
 from tests.repository import Repository
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import servelint
-from servelint.checks import run_check
 from servelint.engines.config import Config, configs
+from servelint.judge.checks import run_check
 
 DENSE = "vllm serve Qwen/Qwen3.6-27B-FP8 "
 MIXTURE = "vllm serve Qwen/Qwen3.6-35B-A3B-FP8 "

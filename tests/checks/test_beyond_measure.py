@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint import check_command
-from servelint.settings import Settings
+from servelint.core.settings import Settings
 from tests.launching import launches_in
 
 HUGE = ["99999999", "999999999999", "9" * 30, "9" * 400, "9" * 4400, "1e400", "nan", "-inf", "0", "-1", "\u00b2", "\u0663"]

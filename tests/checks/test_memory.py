@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import servelint
-from servelint.checks import CHECKS, run_check
 from servelint.engines.config import Config, configs
+from servelint.judge.checks import CHECKS, run_check
 
 SGLANG = "python -m sglang.launch_server --model-path "
 VLLM = "vllm serve "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.checks import run_check
 from servelint.engines.config import Config, configs
+from servelint.judge.checks import run_check
 from tests.launching import launch_in
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import servelint
-from servelint.checks import run_check
 from servelint.engines.config import Config, configs
+from servelint.judge.checks import run_check
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"  # 131072 tokens
 DEEPSEEK = "deepseek-ai/DeepSeek-V3"  # multi-head latent attention

@@ -6,7 +6,7 @@ import pytest
 
 from servelint.cli import options, progress
 from servelint.cli.progress import Progress
-from servelint.settings_files.files import SettingsFiles
+from servelint.files.settings.files import SettingsFiles
 from tests.running import Workspace
 
 

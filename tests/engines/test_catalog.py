@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Arguments
@@ -18,9 +20,7 @@ from servelint.engines.argv import read
 from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option, Signatures
 from servelint.engines.catalog_file import SUFFIX, compile_all, compile_catalog, compile_file, compiled
 from servelint.engines.dialects import DIALECTS
-from servelint.shell.words import split
-from servelint.source import Source
-from servelint.text import Text
+from servelint.syntax.shell.words import split
 
 DATA: dict[str, Any] = {
     "engine": "sglang",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.source import Span
 from servelint.engines.config import ABSENT, UNWRITTEN, Config, Operand, Scalar, configs
-from servelint.source import Span
 from tests.launching import launch_in, marked_launch
 
 

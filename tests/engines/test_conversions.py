@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from servelint.acceptance import complaints
+from servelint.core.launch import Launch
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines.arguments import Arguments, Setting
 from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog
@@ -20,10 +22,8 @@ from servelint.engines.config import Config
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.engines.dialects import DIALECTS
 from servelint.engines.reading import Reading
-from servelint.launch import Launch
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.judge.parser import complaints
+from servelint.syntax.shell.words import split
 
 
 class TestConversions:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.launch import Word
+from servelint.core.text import Text, unknown
 from servelint.engines.entry import find, program, since
-from servelint.launch import Word
-from servelint.text import Text, unknown
 
 
 def words(text: str) -> list[Word]:

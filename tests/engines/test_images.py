@@ -7,12 +7,12 @@ import os
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.engines import images
 from servelint.engines.images import Image, identify
 from servelint.engines.releases import known_releases
-from servelint.interpolate import interpolate, nothing
-from servelint.source import Source
-from servelint.text import Text
+from servelint.syntax.interpolation import interpolate, nothing
 from tests.launching import marked
 
 DIGEST = "@sha256:" + "0123456789abcdef" * 4

@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from servelint.mending import mend
-from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
-from servelint.source import Source
+from servelint.autofix import mend
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 
 INSTALL = "pip install vllm==0.27.1\n"
 TOOL, AUTO = "--tool-call-parser hermes", "--enable-auto-tool-choice"

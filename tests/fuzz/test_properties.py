@@ -9,13 +9,13 @@ import pytest
 from fuzz import properties, vocabulary
 from fuzz.case import BrokenError, Case
 from fuzz.counts import COUNTS
-from servelint.finding import Finding
-from servelint.launch import Launch
-from servelint.linter import check_launches
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
+from servelint.files.siblings import Neighbours
+from servelint.lint import check_launches
 from servelint.readers import Reading, read
-from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
-from servelint.source import Source, Span
 
 TEXT = "export A=1\nvllm serve a/b --port 8000 --seed $A\n"
 TWICE, COMMENT_BEHIND, UNKNOWN = 0, 64 + 4, 6

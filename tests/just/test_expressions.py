@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.just.expressions import Expression, Wrong
-from servelint.just.recipes import Justfile
-from servelint.source import Source
-from servelint.text import HOLE, Text
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.syntax.just.expressions import Expression, Wrong
+from servelint.syntax.just.recipes import Justfile
 
 PARTS = [
     "a",

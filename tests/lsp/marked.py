@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.lsp.analysis import Analysis, analyse
-from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
-from servelint.source import Source
 
 MARK = "\u2038"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from servelint.linter import beside
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.lint import beside
 from servelint.lsp.actions import Action, Desk, all_safe, between, of_findings
-from servelint.settings import Settings
-from servelint.source import Source
 from tests.lsp.editing import originals
 
 AUDIT = Settings(profile="audit")

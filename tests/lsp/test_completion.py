@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source
 from servelint.engines.releases import known_releases
-from servelint.launch import Launch
+from servelint.files.siblings import Neighbours
 from servelint.lsp import cursor
 from servelint.lsp.completion import Item, complete
 from servelint.readers import read
-from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
-from servelint.source import Source
 from tests.lsp.marked import Marked, analysed, chart, compose, marked, pod
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*/*"))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases
-from servelint.launch import Launch
 from servelint.lsp.facts import Here, briefly, key_of, releases_of, rules_on
-from servelint.settings import Settings
 from tests.lsp.marked import analysed, compose
 
 NONE = Settings()

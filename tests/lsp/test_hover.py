@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from servelint.core.settings import Settings
 from servelint.lsp.hover import hover
-from servelint.settings import Settings
 from tests.lsp.marked import analysed, chart, compose, marked
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*/*"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from servelint.core.settings import Settings
 from servelint.lsp.inlay import Hint, hints
-from servelint.settings import Settings
 from tests.lsp.marked import analysed, compose
 
 QWEN = "vllm serve Qwen/Qwen3-8B"

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from servelint.finding import Finding
-from servelint.judge import judge
-from servelint.launch import Launch, Word
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch, Word
+from servelint.core.settings import DEFAULT, Settings
+from servelint.core.source import Source
+from servelint.judge.judging import judge
 from servelint.launch_walk import LaunchWalk
-from servelint.linter import beside
+from servelint.lint import beside
 from servelint.lsp import remembering
 from servelint.lsp.analysis import Analysis, analyse
 from servelint.lsp.remembering import Memory
 from servelint.readers import commands
 from servelint.readers.place import Place
-from servelint.settings import DEFAULT, Settings
-from servelint.shell.state import Status
-from servelint.shell.walk import Evaluator
-from servelint.source import Source
+from servelint.syntax.shell.state import Status
+from servelint.syntax.shell.walk import Evaluator
 from tests.lsp import scripting
 from tests.lsp.test_remembering import content
 

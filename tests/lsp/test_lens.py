@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.settings import Settings
 from servelint.lsp.lens import lenses
-from servelint.settings import Settings
 from tests.lsp.marked import analysed, compose
 
 GPU = "\n    gpus: all\n    ipc: host"

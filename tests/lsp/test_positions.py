@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
+from servelint.core.source import Source
 from servelint.lsp.positions import Positions
-from servelint.source import Source
 from tests.lsp import told
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

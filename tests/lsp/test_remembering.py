@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from servelint.finding import Finding
-from servelint.judge import judge
-from servelint.launch import Launch
-from servelint.linter import beside
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.settings import DEFAULT, Settings
+from servelint.core.source import Source
+from servelint.judge.judging import judge
+from servelint.lint import beside
 from servelint.lsp import remembering
 from servelint.lsp.analysis import Analysis, analyse
 from servelint.lsp.remembering import Memory
-from servelint.settings import DEFAULT, Settings
-from servelint.source import Source
 from tests.lsp.editing import NAMES, TEXTS, edits, originals
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.lsp import cursor, unfinished
 from servelint.lsp.completion import complete
 from servelint.lsp.hover import hover
 from servelint.lsp.unfinished import Typed, typed_at
 from servelint.readers import Reading, read
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
 from tests.lsp.marked import analysed, chart, compose, marked, pod
 
 EXAMPLES = {

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from lsprotocol import types
 
-from servelint.finding import Finding
-from servelint.linter import check
-from servelint.settings_files.files import SettingsFiles
+from servelint.core.finding import Finding
+from servelint.files.settings.files import SettingsFiles
+from servelint.lint import check
 from tests.lsp.editing import Edit
 
 SEVERITIES = {"error": 1, "warning": 2, "info": 3}

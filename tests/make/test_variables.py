@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.make.rules import Makefile, read
-from servelint.make.variables import Scope, Variable, arguments
-from servelint.source import Source
-from servelint.text import HOLE, Text
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.syntax.make.rules import Makefile, read
+from servelint.syntax.make.variables import Scope, Variable, arguments
 
 TEXTS = st.lists(
     st.sampled_from(["a", " ", "$", "(", ")", "{", "}", "$(A)", "$(B)", "${A}", "$$", ",", "$(if ", "$(call A,", "\n"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 
+from servelint.core.launch import Launch, Variable
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines.config import Config, configs
-from servelint.launch import Launch, Variable
 from servelint.memory.plan import MemoryPlan
 from servelint.memory.vllm import plan
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.syntax.shell.words import split
 
 SMALL = {
     "architectures": ["Qwen3ForCausalLM"],

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import servelint
+from servelint.core.launch import Launch
 from servelint.engines.releases import known_releases, release_key
-from servelint.launch import Launch
 from servelint.memory import PLANNED, sglang, unnamed, vllm
 from servelint.memory.plan import MemoryPlan
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.readers.argv_json import read
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
 from servelint.readers import read
-from servelint.source import Source
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from servelint import limits
+from servelint.core import bounds
 from servelint.readers.cluster_list import is_list, thinned
 from tests.running import Workspace
 
@@ -77,7 +77,7 @@ def test_one_that_is_larger_than_any_other_file(workspace: Workspace, monkeypatc
         *[pod(f"p{number}", image="nginx", env=[{"name": "X", "value": "y" * 4000}]) for number in range(60)], pod("b")
     )
     assert len(text) > 1 << 17
-    for bound in (limits.FILE, limits.DATA):
+    for bound in (bounds.FILE, bounds.DATA):
         monkeypatch.setattr(bound, "most", 1 << 17)
     assert [rule for _, rule in found(workspace, text)] == ["vllm/removed-option"]
     (workspace.folder / "cluster.json").write_text(text)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from servelint import limits
-from servelint.launch import Launch
+from servelint.core import bounds
+from servelint.core.launch import Launch
+from servelint.core.source import Source
 from servelint.readers import read
-from servelint.source import Source
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 
@@ -168,7 +168,7 @@ class TestShells:
             script = "sh -c " + "'" + script.replace("'", "'\\''") + "'"
         found = read(Source("run.sh", script))
         assert found.launches == []
-        assert [one.message for one in found.problems] == [limits.SCRIPTS.message]
+        assert [one.message for one in found.problems] == [bounds.SCRIPTS.message]
 
 
 class TestContainers:

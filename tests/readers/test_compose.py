@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servelint import limits
-from servelint.launch import Launch
+from servelint.core import bounds
+from servelint.core.launch import Launch
 from tests.launching import (
     argv,
     environment,
@@ -969,7 +969,7 @@ class TestShapes:
         assert all(launch.site.source is launch.source for launch in found.launches)
 
     def test_an_alias_is_not_followed_without_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits.VALUES, "most", 3000)
+        monkeypatch.setattr(bounds.VALUES, "most", 3000)
         variables = ", ".join([f"K{number}: '1'" for number in range(300)])
         service = "{image: 'vllm/vllm-openai:v0.20.0', environment: *env}"
         text = f"x-env: &env {{{variables}}}\nservices:\n" + "".join([f"  s{number}: {service}\n" for number in range(200)])

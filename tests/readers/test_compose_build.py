@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 DOCKERFILE = """\

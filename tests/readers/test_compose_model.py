@@ -7,11 +7,11 @@ from textwrap import dedent
 
 import pytest
 
-from servelint import limits
-from servelint.launch import Launch
+from servelint.core import bounds
+from servelint.core.launch import Launch
+from servelint.core.source import Source, Span
+from servelint.files.siblings import Neighbours
 from servelint.readers import read
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source, Span
 from tests.launching import argv, environment, launch_in, launches_in, lines, reading, release, spans
 
 
@@ -244,7 +244,7 @@ class TestExtends:
     def test_a_service_of_itself(self) -> None:
         found, _ = reading("services: {llm: {extends: {service: llm}, image: 'vllm/vllm-openai:v0.20.0'}}\n")
         assert [launch.open_env for launch in found.launches] == [True]
-        assert [one.message for one in found.problems] == [limits.COMPOSE_CIRCLE.message]
+        assert [one.message for one in found.problems] == [bounds.COMPOSE_CIRCLE.message]
 
     def test_a_circle_ends(self, tmp_path: Path) -> None:
         write(
@@ -258,7 +258,7 @@ class TestExtends:
         (launch,) = found.launches
         assert argv(launch) == ["m"]
         assert launch.open_env
-        assert [repr(one) for one in found.problems] == [f"b.yml:1:25: {limits.COMPOSE_CIRCLE.message}"]
+        assert [repr(one) for one in found.problems] == [f"b.yml:1:25: {bounds.COMPOSE_CIRCLE.message}"]
 
     def test_services_that_multiply_end(self) -> None:
         # each document doubles what the services before bring
@@ -272,7 +272,7 @@ class TestExtends:
         )
         found, _ = reading(text)
         assert len(found.launches) <= 40
-        assert {one.message for one in found.problems} == {limits.COMPOSE_PARTS.message, limits.COMPOSE_FIELDS.message}
+        assert {one.message for one in found.problems} == {bounds.COMPOSE_PARTS.message, bounds.COMPOSE_FIELDS.message}
 
 
 class TestMergeRules:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from servelint.core.launch import Launch
 from servelint.engines.config import configs
-from servelint.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 SCRIPT = '#!/bin/bash\nset -e\nexec vllm serve "$MODEL" --port "${PORT:-8000}" "$@"\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.launch import Word
+from servelint.core.launch import Word
 from servelint.readers.container_run import parse, verb
 from tests.launching import argv, launch_in
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.readers.dockerfile_lines import Instruction, expand, instructions, words
-from servelint.source import Source
-from servelint.text import Text
 
 
 def read(text: str) -> list[Instruction]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.engines.images import Image
 from servelint.readers.dockerfile_stages import Stage, base, stage
-from servelint.source import Source
-from servelint.text import Text
 from tests.launching import marked
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from servelint.linter import check_launches
+from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
+from servelint.files.siblings import Neighbours
+from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.readers.neighbours import Neighbours
 from servelint.rules.compile import expand, read_rule, rule_files
-from servelint.settings import Settings
-from servelint.source import Source, Span
 from tests.launching import argv, launch_in, launches_in, lines, marked_launch, spans
 from tests.wrapping import CLOSE, OPEN, single_quoted, unmarked, verb_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.linter import check_launches
-from servelint.settings import Settings
+from servelint.core.settings import Settings
+from servelint.lint import check_launches
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from servelint import yaml_nodes
+from servelint.core.source import Source
 from servelint.readers import helm
-from servelint.source import Source
+from servelint.syntax import yaml
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, spans
 
 VALUES = "values.yaml"
@@ -150,7 +150,7 @@ class TestNothing:
     )
     def test_what_is_another_reader_s(self, text: str) -> None:
         source = Source("values.yaml", text)
-        assert not helm.is_mine(source, yaml_nodes.documents(source)[0][0])
+        assert not helm.is_mine(source, yaml.documents(source)[0][0])
 
     def test_aliases(self) -> None:
         bomb = "".join([f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)])

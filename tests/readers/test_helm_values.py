@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.readers import read
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release, spans
 
 TEMPLATE = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.launch import Hosting, Port
+from servelint.core.launch import Hosting, Port
+from servelint.core.text import Text, unknown
 from servelint.readers import hosting
-from servelint.text import Text, unknown
 from tests.launching import launch_in, launches_in, marked_launch
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers import idle_scripts, read
-from servelint.readers.neighbours import Neighbours
-from servelint.shell import syntax, walk
-from servelint.source import Source
-from servelint.text import Text
+from servelint.syntax.shell import syntax, walk
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.readers.installs import claims
-from servelint.shell.words import split
-from servelint.source import Source
-from servelint.text import Text
+from servelint.syntax.shell.words import split
 from tests.launching import marked
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.readers.neighbours import Neighbours
+from servelint.files.siblings import Neighbours
 
 
 def test_a_file_beside(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.text import HOLE
 from servelint.readers.process import read
-from servelint.text import HOLE
 
 JSON = '{"method": "ngram", "it\'s": 1}'
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.source import Source
 from servelint.readers import mentions_engine, read
 from servelint.readers.recognise import recognise
-from servelint.source import Source
 from tests.launching import shown
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from servelint.launch import Launch
-from servelint.source import Span
+from servelint.core.launch import Launch
+from servelint.core.source import Span
 from tests.launching import (
     argv,
     environment,

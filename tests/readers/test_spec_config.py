@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from servelint import json_nodes
-from servelint.linter import check_launches
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.lint import check_launches
 from servelint.readers import read, spec_config
-from servelint.settings import Settings
-from servelint.source import Source
+from servelint.syntax import json
 from tests.launching import argv, launch_in, launches_in, lines, marked_launch, shown, sites
 
 
@@ -63,8 +63,8 @@ class TestComments:
         assert launch.argv[1].site == marks[0]
         text = launch.argv[1].text
         assert text.cut(text.flat.index("mtp"), text.flat.index("mtp") + 3).span() == marks[1]
-        node = json_nodes.parse(text)
-        assert isinstance(node, json_nodes.JsonNode)
+        node = json.parse(text)
+        assert isinstance(node, json.JsonNode)
         assert {key: value.value for key, (_, value) in node.members.items()} == {"method": "mtp", "num_speculative_tokens": 2}
         assert node.members["num_speculative_tokens"][1].text.span() == marks[2]
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.readers import read
 from servelint.readers.supervisor import split
-from servelint.source import Source
-from servelint.text import Text
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, sites, spans
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from servelint.finding import Edit, Fix
-from servelint.linter import Report
-from servelint.problem import Problem
+from servelint.core.finding import Edit, Fix
+from servelint.core.problem import Problem
+from servelint.lint import Report
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.published import schemastore

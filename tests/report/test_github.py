@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.problem import Problem
+from servelint.core.problem import Problem
 from servelint.report.github import render
 from tests.findings import documented, finding, report
 from tests.launching import marked

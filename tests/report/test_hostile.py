@@ -13,14 +13,26 @@ from html5lib import HTMLParser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servelint.finding import Finding
-from servelint.linter import Report
-from servelint.problem import Problem
-from servelint.report import concise, github, gitlab, html, json_report, junit, markdown, rdjson, sarif, statistics, text
+from servelint.core.finding import Finding
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.lint import Report
+from servelint.report import (
+    concise,
+    github,
+    gitlab,
+    html,
+    json_report,
+    junit,
+    markdown,
+    rdjson,
+    sarif,
+    statistics,
+    text,
+)
 from servelint.report.advise_svg import gain_svg
 from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded
-from servelint.source import Source
 from tests.findings import finding, report
 from tests.launching import marked
 from tests.report.kinds import mixed

@@ -14,15 +14,15 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from servelint import __version__, parallel
-from servelint.finding import IMPACTS, Edit, Fix
-from servelint.launch import Launch
-from servelint.linter import check, check_in_parallel
-from servelint.problem import Problem
+from servelint.core.finding import IMPACTS, Edit, Fix
+from servelint.core.launch import Launch
+from servelint.core.problem import Problem
+from servelint.core.settings import Settings
+from servelint.core.source import Span
+from servelint.lint import check, check_in_parallel
 from servelint.report import json_report
 from servelint.report.html import render
 from servelint.report.html.words import DOES
-from servelint.settings import Settings
-from servelint.source import Span
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.report.kinds import SECRET, mixed

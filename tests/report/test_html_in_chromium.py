@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servelint.launch import Launch
-from servelint.linter import Report
+from servelint.core.launch import Launch
+from servelint.lint import Report
 from servelint.report.html import render
 from servelint.report.html.words import MEMORY
 from tests.findings import documented, finding, report

@@ -9,15 +9,15 @@ import pytest
 
 from servelint import parallel
 from servelint.cli.plans import Plans
-from servelint.launch import Variable
-from servelint.linter import check, check_in_parallel
+from servelint.core.launch import Variable
+from servelint.core.settings import Settings
+from servelint.core.text import Text
+from servelint.lint import check, check_in_parallel
 from servelint.memory import unnamed
 from servelint.memory.plan import VERDICTS, MemoryPlan
 from servelint.report.html import render
 from servelint.report.html.memory import shapes
 from servelint.report.html.words import MEMORY
-from servelint.settings import Settings
-from servelint.text import Text
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.report.kinds import SECRET

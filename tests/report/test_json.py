@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 import servelint
-from servelint.finding import Edit, Fix
-from servelint.launch import ReleaseClaim
-from servelint.problem import Problem
+from servelint.core.finding import Edit, Fix
+from servelint.core.launch import ReleaseClaim
+from servelint.core.problem import Problem
 from servelint.report.json_report import render
 from servelint.rules.compile import read_rule, rule_files
 from tests.findings import documented, finding, report

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
+from servelint.core.source import Source
 from servelint.report.junit import render
-from servelint.source import Source
 from tests.findings import documented, report
 from tests.report.kinds import SECRET, mixed
 

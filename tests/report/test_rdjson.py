@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from servelint.finding import Edit, Fix
+from servelint.core.finding import Edit, Fix
 from servelint.report.rdjson import render
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 import servelint
-from servelint.finding import Finding
-from servelint.linter import Report
+from servelint.core.finding import Finding
+from servelint.lint import Report
 from servelint.report.sarif import render
 from servelint.report.sarif_rules import descriptor
 from servelint.rules.load import rules

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from servelint.finding import Edit, Finding, Fix
-from servelint.problem import Problem
+from servelint.core.finding import Edit, Finding, Fix
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
 from servelint.report.statistics import render
-from servelint.source import Source, Span
 from tests.findings import finding, report
 from tests.report.kinds import mixed
 

@@ -6,11 +6,11 @@ from textwrap import dedent
 
 import pytest
 
-from servelint.finding import Edit, Finding, Fix
-from servelint.launch import ReleaseClaim
-from servelint.problem import Problem
+from servelint.core.finding import Edit, Finding, Fix
+from servelint.core.launch import ReleaseClaim
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
 from servelint.report.text import Painter, finding_text, impacts, render, summary
-from servelint.source import Source, Span
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
 

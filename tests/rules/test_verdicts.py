@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import servelint
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 
 pytestmark = pytest.mark.book
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from servelint.core.settings import Settings
 from servelint.scan import job, repository
 from servelint.scan.unit import FOLDER, Done, Unit
-from servelint.settings import Settings
 
 COMPOSE = """\
 services:

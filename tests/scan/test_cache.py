@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from servelint import discover
+from servelint.core.settings import Settings
+from servelint.files import discover
 from servelint.scan import cache as caches
 from servelint.scan import job, repository
 from servelint.scan.job import Job
 from servelint.scan.unit import GIT, TAR, Done, Unit
-from servelint.settings import Settings
 from tests.repository import Repository
 from tests.scan.samples import COMMON, COMPOSE, ONE_RULE, RULE, SCRIPT, asked, places, rows, scanned, written
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from servelint.problem import Problem
-from servelint.settings_files.chain import load
-from servelint.settings_files.layer import Layer
+from servelint.core.problem import Problem
+from servelint.files.settings.chain import load
+from servelint.files.settings.layer import Layer
 
 
 @pytest.fixture(autouse=True)

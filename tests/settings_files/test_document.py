@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from servelint.problem import Problem
-from servelint.settings_files.document import Document, parse, read
-from servelint.source import Source
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.settings.document import Document, parse, read
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from servelint.settings_files import effective, spoken
-from servelint.settings_files.files import SettingsFiles
-from servelint.settings_files.layer import Layer
+from servelint.files.settings import effective, spoken
+from servelint.files.settings.files import SettingsFiles
+from servelint.files.settings.layer import Layer
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.settings_files.globs import Glob, GlobError
+from servelint.files.settings.globs import Glob, GlobError
 
 
 def matched(pattern: str, path: str, folder: str = "/repo", otherwise: str = "/repo") -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from servelint.problem import Problem
-from servelint.settings_files.document import Document, parse
-from servelint.settings_files.keys import KEYS, PER_PATH, RULE, variable
-from servelint.settings_files.schema import schema, text
-from servelint.settings_files.validate import layer
-from servelint.source import Source
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.settings.document import Document, parse
+from servelint.files.settings.keys import KEYS, PER_PATH, RULE, variable
+from servelint.files.settings.schema import schema, text
+from servelint.files.settings.validate import layer
 from tests.settings_files.test_validate import EVERYTHING
 
 if sys.version_info >= (3, 11):
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_the_file_is_what_the_code_makes() -> None:
     assert (ROOT / "schemas" / "settings.schema.json").read_text(encoding="utf-8") == text(), (
-        "python -m servelint.settings_files.schema schemas/settings.schema.json writes it"
+        "python -m servelint.files.settings.schema schemas/settings.schema.json writes it"
     )
 
 
@@ -93,7 +93,7 @@ class TestDocs:
         assert f"`{variable(name)}`" in self.DOCS
 
     def test_its_examples_are_right(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from servelint.settings_files.files import SettingsFiles
+        from servelint.files.settings.files import SettingsFiles
 
         monkeypatch.chdir(tmp_path)
         (tmp_path / "policy").mkdir()

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from servelint.settings_files import merge, spoken
-from servelint.settings_files.keys import KEYS, variable
+from servelint.files.settings import merge, spoken
+from servelint.files.settings.keys import KEYS, variable
 
 
 def environment(**variables: str) -> tuple[dict[str, object], list[str]]:

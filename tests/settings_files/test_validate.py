@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from servelint.problem import Problem
-from servelint.settings_files import merge
-from servelint.settings_files.document import Document, parse
-from servelint.settings_files.layer import Layer
-from servelint.settings_files.validate import layer
-from servelint.source import Source
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.settings import merge
+from servelint.files.settings.document import Document, parse
+from servelint.files.settings.layer import Layer
+from servelint.files.settings.validate import layer
 
 FOLDER = "/repo"
 ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi"

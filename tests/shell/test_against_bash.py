@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from servelint.launch import Word
-from servelint.shell.evaluate import evaluate
-from servelint.shell.invocation import Invocation
-from servelint.source import Source
-from servelint.text import HOLE, Text
+from servelint.core.launch import Word
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.syntax.shell.evaluate import evaluate
+from servelint.syntax.shell.invocation import Invocation
 
 BASH = shutil.which("bash") or ""
 STUBS = ("vllm", "python3", "docker")

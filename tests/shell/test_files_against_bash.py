@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.readers import read
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
 from tests.shell.test_against_bash import UNSET, WATCHED, Ran, agrees, recorded
 
 BASH = shutil.which("bash") or ""

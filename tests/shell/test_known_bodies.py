@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from servelint.shell import bodies, tree
-from servelint.shell.evaluate import evaluate
-from servelint.shell.tree import Node
-from servelint.source import Source
-from servelint.text import Text
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax.shell import bodies, tree
+from servelint.syntax.shell.evaluate import evaluate
+from servelint.syntax.shell.tree import Node
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("benchmarks/inputs/*.sh"))}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.launch import Word
-from servelint.shell.evaluate import evaluate
-from servelint.shell.invocation import Invocation
-from servelint.shell.walk import Evaluator
-from servelint.source import Source
-from servelint.text import Text
+from servelint.core.launch import Word
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax.shell.evaluate import evaluate
+from servelint.syntax.shell.invocation import Invocation
+from servelint.syntax.shell.walk import Evaluator
 
 UNHEARD = frozenset(("cp", "curl", "docker stop", "kill", "mkdir", "rm", "tail", "tee"))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from servelint import surroundings
-from servelint.acceptance.complaint import Complaint
 from servelint.engines.config import configs
+from servelint.judge import container as surroundings
+from servelint.judge.parser.complaint import Complaint
 from tests.launching import launches_in, marked_launch
 
 VLLM = "vllm/vllm-openai:v0.33.0"

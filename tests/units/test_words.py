@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.launch import Word
-from servelint.source import Source
-from servelint.text import HOLE, Text, unknown
-from servelint.units.words import commands, expanded, specified, split
+from servelint.core.launch import Word
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text, unknown
+from servelint.syntax.units.words import commands, expanded, specified, split
 
 LINES = st.text("ab '\"\\\t;$%{}n0x", max_size=60)
 

@@ -10,13 +10,13 @@ from servelint.admission import wording
 from servelint.admission.found import Found, UnreadError, found
 from servelint.admission.policy import ALLOW, DENY, SKIP, WARN, Policy, Terms
 from servelint.admission.request import KIND, VERSION, RefusedError, Request, parse
-from servelint.settings import Settings
+from servelint.core.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.settings_files.files import Governing
+    from servelint.files.settings.files import Governing
 
 JUDGED_BY_CONTROLLER = frozenset(
     (

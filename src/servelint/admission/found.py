@@ -7,24 +7,24 @@ import re
 from hashlib import blake2b
 from typing import NamedTuple
 
-from servelint import yaml_nodes
 from servelint.admission import nodes
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
+from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES
-from servelint.finding import Finding
-from servelint.judge import judge
-from servelint.masking import mask
+from servelint.files.siblings import Neighbours
+from servelint.filters.masking import mask
+from servelint.judge.judging import judge
 from servelint.readers import kubernetes, mentions_engine
-from servelint.readers.neighbours import Neighbours
 from servelint.rules.ranges import describe
 from servelint.rules.rule import SEVERITIES
-from servelint.settings import Settings
-from servelint.source import Source
+from servelint.syntax import yaml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.yaml_nodes import Node
+    from servelint.syntax.yaml import Node
 
 _NAMES = ("name", "generateName", "namespace")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -101,7 +101,7 @@ def _documents(slim: dict[str, Any] | None, source: Source) -> list[Node]:
     node = nodes.of(slim, source.text) if slim is not None else None
     if node is not None:
         return [node]
-    documents, problem = yaml_nodes.documents(source)
+    documents, problem = yaml.documents(source)
     if problem is not None:
         raise UnreadError(problem.message)
     return documents
@@ -155,10 +155,10 @@ def field(node: Node, offset: int) -> str:
     path = ""
     while True:
         step = None
-        for number, item in enumerate(yaml_nodes.items(node) or []):
+        for number, item in enumerate(yaml.items(node) or []):
             if item.start_mark.index <= offset < item.end_mark.index:
                 step = f"[{number}]", item
-        for key, (start, value) in yaml_nodes.entries(node).items():
+        for key, (start, value) in yaml.entries(node).items():
             if start.start_mark.index <= offset < value.end_mark.index:
                 plain = _PLAIN_KEY.fullmatch(key) is not None
                 step = (f".{key}" if path else key) if plain else f"[{json.dumps(key)}]", value

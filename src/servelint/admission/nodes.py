@@ -8,18 +8,18 @@ from typing import Any
 
 import yaml
 
-from servelint import limits
+from servelint.core import bounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.yaml_nodes import Node
+    from servelint.syntax.yaml import Node
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT, _MAPPING, _SEQUENCE = _TAG + "str", _TAG + "map", _TAG + "seq"
 _WORDS = {True: ("true", _TAG + "bool"), False: ("false", _TAG + "bool"), None: ("null", _TAG + "null")}
 _KEY_AT_MOST = 1000
 """libyaml takes no longer ones in the place of a key."""
-_DEPTH_AT_MOST = min(100, limits.YAML_DEPTH.most)
+_DEPTH_AT_MOST = min(100, bounds.YAML_DEPTH.most)
 
 
 class _OtherwiseError(Exception):
@@ -56,7 +56,7 @@ class _Builder:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
-        self.left = limits.YAML_NODES.most
+        self.left = bounds.YAML_NODES.most
 
     def mapping(self, thing: dict[str, Any], start: int, depth: int) -> tuple[Node, int]:
         """A mapping that begins at an offset, and where it ends."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
 from servelint.admission.policy import NAMESPACES, Override, Policy, Terms
 from servelint.admission.policy_keys import EXEMPT, NAME, SCOPE, TERMS
-from servelint.problem import Problem
-from servelint.settings_files.values import suggestion
-from servelint.source import Source
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.settings.values import suggestion
+from servelint.syntax import yaml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from servelint.yaml_nodes import Entries, Node
+    from servelint.syntax.yaml import Entries, Node
 
 _SIZE_AT_MOST = 1 << 20
 
@@ -37,7 +37,7 @@ def read(path: str) -> tuple[Policy, list[Problem]]:
 
 def parse(source: Source) -> tuple[Policy, list[Problem]]:
     """The policy in a text, and what is wrong with it."""
-    documents, problem = yaml_nodes.documents(source)
+    documents, problem = yaml.documents(source)
     if problem is not None:
         return Policy(), [problem]
     if len(documents) > 1:
@@ -102,11 +102,11 @@ class _Reader:
         )
 
     def labels(self, node: Node) -> dict[str, str]:
-        if not yaml_nodes.is_mapping(node):
+        if not yaml.is_mapping(node):
             self.wrong(node, 'labels is a table: write {tier: "gold*"}')
             return {}
         found: dict[str, str] = {}
-        for name, (_, value) in yaml_nodes.entries(node).items():
+        for name, (_, value) in yaml.entries(node).items():
             written = self.text(value)
             if written is None:
                 self.wrong(value, f'the pattern of label {name} is no text: write "*" for any value')
@@ -125,7 +125,7 @@ class _Reader:
         return tuple(found)
 
     def items(self, node: Node, wanted: str) -> list[Node]:
-        items = yaml_nodes.items(node)
+        items = yaml.items(node)
         if items is None:
             self.wrong(node, wanted)
         elif not items:
@@ -134,10 +134,10 @@ class _Reader:
 
     def table(self, node: Node, what: str, known: tuple[str, ...]) -> Entries:
         """The entries of a table that are known; the others are told of."""
-        if not yaml_nodes.is_mapping(node):
+        if not yaml.is_mapping(node):
             self.wrong(node, f"{what} is a table with {_listed(known)}")
             return {}
-        fields = yaml_nodes.entries(node)
+        fields = yaml.entries(node)
         for name, (key, _) in fields.items():
             if name not in known:
                 self.wrong(key, f'unknown key "{name}" of {what}{suggestion(name, known)}; it has {_listed(known)}')
@@ -146,10 +146,10 @@ class _Reader:
         return {name: pair for name, pair in fields.items() if name in known}
 
     def text(self, node: Node) -> str | None:
-        return yaml_nodes.scalar(node)
+        return yaml.scalar(node)
 
     def wrong(self, node: Node, message: str) -> None:
-        span = yaml_nodes.span(self.source, node)
+        span = yaml.span(self.source, node)
         self.problems.append(Problem(self.source.path, message, *self.source.position(span.start)))
 
 

@@ -17,8 +17,8 @@ from servelint.admission import policy_file
 from servelint.admission.answer import Rules, answer
 from servelint.admission.policy import Policy
 from servelint.admission.request import KIND, VERSION
-from servelint.problem import Problem
-from servelint.settings_files.files import SettingsFiles
+from servelint.core.problem import Problem
+from servelint.files.settings.files import SettingsFiles
 
 LENGTHS = struct.Struct("!II")
 _COMMON = [

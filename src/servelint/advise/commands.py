@@ -14,10 +14,10 @@ from servelint.advise import drafts
 from servelint.advise.options import CONTEXT, REQUESTS, TENSOR_PARALLEL, VERBS, Options
 from servelint.advise.remedies import mend
 from servelint.api import check_command
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases, release_key
-from servelint.finding import Finding
 from servelint.rules.rule import SEVERITIES
-from servelint.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

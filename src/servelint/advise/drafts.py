@@ -5,10 +5,10 @@ A checkpoint may bring such layers and an engine leave them aside: MiniMax-M2 ha
 
 from __future__ import annotations
 
+from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.releases import known_releases, release_key
 from servelint.models import architecture, identify, local
-from servelint.text import Text
 
 VLLM = {
     "BailingMoeV2_5ForCausalLM": "0.25.0",

@@ -10,7 +10,7 @@ import re
 
 from servelint import hardware
 from servelint.advise.options import Options
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from servelint.advise.profiles import Objective, UseCase
 from servelint.advise.recommendation import recommend
 from servelint.cli import files, options
 from servelint.cli.told import tell
-from servelint.digits import is_whole
+from servelint.core.numbers import is_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 
-from servelint import programs
 from servelint.cli.told import tell
+from servelint.files import programs
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 """Exit statuses of a shell for a command that it cannot start."""

@@ -6,19 +6,19 @@ import gc
 import sys
 import time
 
-from servelint import trust
 from servelint.cli import options, outputs
 from servelint.cli.outputs import Manner
 from servelint.cli.told import tell
-from servelint.finding import Finding
-from servelint.linter import Report
+from servelint.core.finding import Finding
+from servelint.files import trust
+from servelint.lint import Report
 from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from servelint.settings_files.files import SettingsFiles
+    from servelint.files.settings.files import SettingsFiles
 
 _EPILOG = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not
 be read or parsed (the others are still linted), 3 an error in servelint itself"""
@@ -81,7 +81,7 @@ def _run(args: list[str]) -> int:
         report, fixed = fixing.fix(report, asked, arguments, gate)
     manner = Manner((time.perf_counter() - started) * 1000, quiet=arguments.quiet)
     if arguments.show_suppressed:
-        from servelint import suppressions
+        from servelint.filters import suppressions
 
         manner.suppressions = suppressions.every(report, gate.known if gate is not None else [], asked)
     good = [outputs.write(report, other, path, manner, asked) for other, path in others]

@@ -6,14 +6,14 @@ import gc
 import os
 import sys
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from servelint.settings import Settings
+    from servelint.core.settings import Settings
 
 BROKEN = 125
 """The exit status where servelint itself fails; `env`, `timeout` and others that run a command use the same one."""
@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
 def _lint(argv: list[str], arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> int | None:
     """Lint a command and print what is found; gives the exit status that keeps it from starting, None where nothing does."""
     from servelint.cli import options
-    from servelint.linter import check_launches
+    from servelint.lint import check_launches
     from servelint.readers import process
 
     asked = options.settings(arguments, usage)

@@ -6,23 +6,23 @@ import codecs
 import difflib
 import re
 
+from servelint.autofix import mend
 from servelint.cli import files
 from servelint.cli.told import tell
-from servelint.finding import Finding
-from servelint.linter import Report, add_source, beside, settle
-from servelint.masking import of_text
-from servelint.mending import mend
-from servelint.problem import Problem
-from servelint.project import folders
+from servelint.core.finding import Finding
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.project import folders
+from servelint.filters.masking import of_text
+from servelint.lint import Report, add_source, beside, settle
 from servelint.report.clean import escapes
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from servelint.cli.gate import Gate
-    from servelint.settings_files.files import SettingsFiles
+    from servelint.files.settings.files import SettingsFiles
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 

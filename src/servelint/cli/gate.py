@@ -6,18 +6,18 @@ import argparse
 import os
 
 from servelint.cli.told import tell
-from servelint.linter import Report
-from servelint.settings_files.files import SettingsFiles
-from servelint.source import Source
+from servelint.core.source import Source
+from servelint.files.settings.files import SettingsFiles
+from servelint.lint import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
-    from servelint.baseline.entry import Entry
-    from servelint.baseline.file import Baseline
-    from servelint.changed.git import Changes
-    from servelint.finding import Finding
+    from servelint.core.finding import Finding
+    from servelint.files.git import Changes
+    from servelint.filters.baseline.entry import Entry
+    from servelint.filters.baseline.file import Baseline
 
 
 class Gate:
@@ -42,15 +42,16 @@ class Gate:
         """
         told = []
         if self.baseline is not None:
-            from servelint.baseline import match
+            from servelint.filters.baseline import match
 
             report.errors[:0] = [problem for problem in self.baseline.problems if problem not in report.errors]
             found = match.apply(report, self.baseline, self._asked, _today())
             told, self.known = found.told, found.known
         if self._revision is not None:
-            from servelint.changed import git, narrow
+            from servelint.files import git
+            from servelint.filters import changed
 
-            narrow.narrow(report, self._changes or git.since(self._revision), self._asked)
+            changed.narrow(report, self._changes or git.since(self._revision), self._asked)
             self._changes = None
         report.findings += told
 
@@ -65,7 +66,7 @@ def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Argu
     if revision is not None:
         if arguments.command is not None or "-" in arguments.paths:
             usage.error("--changed-since is for files")
-        from servelint.changed import git
+        from servelint.files import git
 
         try:
             since = revision, git.since(revision)
@@ -73,8 +74,8 @@ def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Argu
             usage.error(f"--changed-since: {error}")
     baseline = None
     if path is not None and not arguments.write_baseline:
-        from servelint.baseline import file
-        from servelint.settings_files.find import shown
+        from servelint.files.settings.find import shown
+        from servelint.filters.baseline import file
 
         baseline = file.read(shown(path))
     return Gate(asked, baseline, since)
@@ -82,10 +83,10 @@ def of(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.Argu
 
 def write(arguments: argparse.Namespace, asked: SettingsFiles, report: Report, usage: argparse.ArgumentParser) -> int:
     """Write the findings of a report as known ones, with the reasons that the file gave before; gives the exit status."""
-    from servelint.baseline import file
-    from servelint.baseline.write import renew
     from servelint.cli import files, options
-    from servelint.settings_files.find import shown
+    from servelint.files.settings.find import shown
+    from servelint.filters.baseline import file
+    from servelint.filters.baseline.write import renew
 
     path = shown(asked.value("baseline") or file.NAME)
     old = file.read(path) if os.path.lexists(path) else file.Baseline(Source(path, ""))

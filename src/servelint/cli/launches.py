@@ -8,23 +8,23 @@ import shlex
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.told import tell
+from servelint.core.launch import Launch
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS, PLAIN
-from servelint.json_nodes import ARRAY, OBJECT, JsonNode
-from servelint.launch import Launch
-from servelint.masking import hide, of_word, secrets_of, words
+from servelint.filters.masking import hide, of_word, secrets_of, words
+from servelint.filters.secret_shapes import MASK
 from servelint.report.clean import escapes
 from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data
 from servelint.report.text import Painter, note_text, problem_text
-from servelint.secret_shapes import MASK
+from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.settings_files.files import SettingsFiles
+    from servelint.files.settings.files import SettingsFiles
 
 
 def run(args: list[str]) -> int:

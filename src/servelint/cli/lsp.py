@@ -6,7 +6,7 @@ import sys
 
 from servelint.cli import options
 from servelint.cli.told import tell
-from servelint.digits import is_whole
+from servelint.core.numbers import is_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from servelint.cli.files import write_out
 from servelint.cli.launches import one_each
 from servelint.cli.plans import planned_for
 from servelint.cli.told import tell
-from servelint.comments import name_gpus
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.engines.config import Config
-from servelint.launch import Launch
-from servelint.masking import hide, secrets_of, without
+from servelint.files.directives import name_gpus
+from servelint.filters.masking import hide, secrets_of, without
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
 from servelint.memory.unnamed import plan_over
@@ -23,7 +24,6 @@ from servelint.report.json_report import problem_data
 from servelint.report.memory_json import plan_data, what_if_data
 from servelint.report.memory_text import plan_text, table_text
 from servelint.report.text import Painter, problem_text
-from servelint.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ import os
 import sys
 
 from servelint.cli.told import tell
-from servelint.linter import Report, add_source, beside, check_in_parallel
-from servelint.problem import Problem
-from servelint.readers.neighbours import Neighbours
+from servelint.core.problem import Problem
+from servelint.core.settings import PROFILES, Settings
+from servelint.core.source import Source
+from servelint.files.settings.files import SettingsFiles
+from servelint.files.siblings import Neighbours
+from servelint.lint import Report, add_source, beside, check_in_parallel
 from servelint.rules.rule import SEVERITIES
-from servelint.settings import PROFILES, Settings
-from servelint.settings_files.files import SettingsFiles
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from servelint.settings_files.layer import Layer
+    from servelint.files.settings.layer import Layer
 
 _PREFIX = "SERVELINT_"
 _SAID = (
@@ -167,7 +167,7 @@ def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser, *, j
     layers: list[Layer] = []
     file, isolated = arguments.settings, arguments.isolated
     if any(name.startswith(_PREFIX) for name in os.environ):
-        from servelint.settings_files import spoken
+        from servelint.files.settings import spoken
 
         layers.append(spoken.environment(os.environ, faults))
         file = file or os.environ.get(spoken.FILE_VARIABLE) or None
@@ -175,7 +175,7 @@ def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser, *, j
         for warning in spoken.strangers(os.environ):
             tell(f"servelint: {warning}")
     if any(said.values()) or not judging:
-        from servelint.settings_files import spoken
+        from servelint.files.settings import spoken
 
         said["engine-versions"] = said.pop("engine-version")
         layers.append(spoken.command_line(said if judging else {**said, "ignore": ["*"]}, faults))
@@ -270,7 +270,7 @@ def rule_problems(asked: SettingsFiles) -> list[Problem]:
 
 
 def _stdin(name: str) -> Source | Problem | None:
-    from servelint.discover import HEAD, bound, decode
+    from servelint.files.discover import HEAD, bound, decode
 
     data = sys.stdin.buffer.read(HEAD)
     most = bound(name, data)

@@ -7,13 +7,13 @@ import os
 import sys
 
 from servelint.cli.told import tell
-from servelint.linter import Report
+from servelint.files.settings.files import SettingsFiles
+from servelint.lint import Report
 from servelint.report import FORMATS
-from servelint.settings_files.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.suppressions import Suppression
+    from servelint.filters.suppressions import Suppression
 
 _MODULES = {"json": "json_report"}
 """format -> its module in servelint.report, where that is another word."""

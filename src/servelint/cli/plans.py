@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.carried import Carried, carry
-from servelint.comments import name_gpus
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.text import Text
 from servelint.engines.config import Config
-from servelint.launch import Launch
+from servelint.files.directives import name_gpus
+from servelint.files.snapshot import Carried, carry
 from servelint.memory import PLANNED, unnamed
 from servelint.memory.plan import UNKNOWN
-from servelint.settings import Settings
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.linter import Asked
+    from servelint.lint import Asked
     from servelint.memory.plan import MemoryPlan
 
 

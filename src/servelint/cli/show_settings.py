@@ -8,13 +8,13 @@ import os
 
 from servelint.cli import options
 from servelint.cli.files import write_out
+from servelint.files.settings import effective, files
+from servelint.files.settings.effective import Said
+from servelint.files.settings.files import SettingsFiles
+from servelint.files.settings.keys import KEYS
+from servelint.files.settings.layer import IN_FILE, Origin
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
-from servelint.settings_files import effective, files
-from servelint.settings_files.effective import Said
-from servelint.settings_files.files import SettingsFiles
-from servelint.settings_files.keys import KEYS
-from servelint.settings_files.layer import IN_FILE, Origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from servelint import trust
-from servelint.trust import Trust
+from servelint.files import trust
+from servelint.files.trust import Trust
 
 
 def begin(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> None:
@@ -24,7 +24,8 @@ def begin(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> None
         if arguments.base:
             usage.error("--base is for --trusted-suppressions base")
         return
-    from servelint.changed import base, git
+    from servelint.files import git
+    from servelint.files import revision as base
 
     try:
         found = base.of(revision)
@@ -48,8 +49,8 @@ def begin(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> None
 
 def _says_so(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> bool:
     """Whether the settings that are read now ask for a base; ends with a usage error where they cannot be read."""
-    from servelint.settings_files import spoken
-    from servelint.settings_files.files import SettingsFiles
+    from servelint.files.settings import spoken
+    from servelint.files.settings.files import SettingsFiles
 
     faults: list[str] = []
     layer = spoken.environment(os.environ, faults)

@@ -8,13 +8,13 @@ import json
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.told import tell
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.finding import Finding
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
-from servelint.settings import Settings
 from servelint.upgrade import Changed, Upgrade, upgrade
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from servelint.core.launch import Word
+from servelint.core.source import Span
+from servelint.core.text import Text
 from servelint.engines.catalog import Option
-from servelint.launch import Word
-from servelint.source import Span
-from servelint.text import Text
 
 
 class Setting:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.launch import Word
+from servelint.core.text import HOLE
 from servelint.engines.arguments import Arguments, Fault, Setting
 from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
 from servelint.engines.dialects import Dialect
-from servelint.launch import Word
-from servelint.shell.words import split
-from servelint.text import HOLE
+from servelint.syntax.shell.words import split
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-from servelint.digits import is_whole
+from servelint.core.launch import Launch
+from servelint.core.numbers import is_whole
+from servelint.core.text import Text
 from servelint.engines import catalog as catalogs
 from servelint.engines.arguments import Setting
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.reading import Reading, Readings
 from servelint.engines.releases import release_key
-from servelint.launch import Launch
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint import models
-    from servelint.acceptance.complaint import Complaint
+    from servelint.core.source import Span
+    from servelint.judge.parser.complaint import Complaint
     from servelint.memory.plan import MemoryPlan
-    from servelint.source import Span
 
 Scalar = str | int | float | bool
 
@@ -107,7 +107,7 @@ class Config:
 
     catalog, index: where the release stands in its engine's catalog; index None if it does not
     told: the release as messages say it;  around: where it stands between two of the catalog, the launch under each of these
-    complaints: what servelint.acceptance found, once it looked;  plan: of servelint.memory, once it was asked for
+    complaints: what servelint.judge.parser found, once it looked;  plan: of servelint.memory, once it was asked for
     """
 
     __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "plan", "reading", "release", "told")
@@ -216,10 +216,10 @@ class Config:
             return self.unwritten(option)
         node = self.reading.parsed(option)
         site = setting.value_word.site if setting.value_word is not None else setting.word.site
-        from servelint import json_nodes
+        from servelint.syntax import json
 
         for key in path.split("."):
-            if node is None or node.kind != json_nodes.OBJECT:
+            if node is None or node.kind != json.OBJECT:
                 return Operand(None, site=site)
             member = node.members.get(key)
             if member is None:
@@ -227,10 +227,10 @@ class Config:
             node = member[1]
         if node is None:
             return Operand(None, site=site)
-        if node.kind == json_nodes.WORD and node.value is None:
+        if node.kind == json.WORD and node.value is None:
             return Operand(False, site=site)
         value = node.value if node.value is None or _measured(node.value) else node.text.flat
-        return Operand(True, value, node.content if node.kind == json_nodes.STRING else node.text, site)
+        return Operand(True, value, node.content if node.kind == json.STRING else node.text, site)
 
     def _env(self, name: str) -> Operand:
         variable = self.launch.env.get(name)

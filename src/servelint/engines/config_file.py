@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 
-from servelint import opening
-from servelint.launch import Word
-from servelint.source import Source, Span
-from servelint.text import Piece, Text
+from servelint.core import safe_open
+from servelint.core.launch import Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def open_in(folder: str, name: Text) -> Text:
     if not name.flat.endswith((".yaml", ".yml")):
         raise Missing("it is no .yaml or .yml file")
     try:
-        source = Source(name.flat, opening.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST].decode("utf-8-sig"))
+        source = Source(name.flat, safe_open.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST].decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise Missing("it cannot be read") from error
     return Text.at(source, 0, len(source.text))
@@ -59,7 +59,7 @@ def open_in(folder: str, name: Text) -> Text:
 
 def _options(text: Text) -> list[Word]:
     """The options of a file's text, which may stand in another file (a here-document)."""
-    from servelint import yaml_nodes
+    from servelint.syntax import yaml as yaml_nodes
 
     source = Source("", text.flat)
     nodes, problem = yaml_nodes.documents(source)
@@ -83,7 +83,7 @@ def _place(span: Span | None, text: Text) -> Span | None:
 
 def options(source: Source, document: Node) -> list[Word]:
     """The options of a YAML document as the words that the engine's parser makes of them. Raises Missing."""
-    from servelint import yaml_nodes
+    from servelint.syntax import yaml as yaml_nodes
 
     words: list[Word] = []
     for key, value in yaml_nodes.entries(document).values():
@@ -103,7 +103,7 @@ def options(source: Source, document: Node) -> list[Word]:
 
 
 def _bool(node: Node) -> bool | None:
-    from servelint import yaml_nodes
+    from servelint.syntax import yaml as yaml_nodes
 
     plain = yaml_nodes.scalar(node) if node.tag == "tag:yaml.org,2002:bool" else None
     return None if plain is None else plain.lower() in ("true", "yes", "on")
@@ -111,7 +111,7 @@ def _bool(node: Node) -> bool | None:
 
 def _text(source: Source, node: Node) -> Text:
     """A scalar's text; a mapping as the JSON that the parser makes of it."""
-    from servelint import yaml_nodes
+    from servelint.syntax import yaml as yaml_nodes
 
     if yaml_nodes.is_mapping(node):
         return _Json(source).text(node)
@@ -138,7 +138,7 @@ class _Json:
         return Text.join(parts)
 
     def add(self, node: Node, parts: list[Text]) -> None:
-        from servelint import yaml_nodes
+        from servelint.syntax import yaml as yaml_nodes
 
         self.left -= 1
         if self.left < 0:
@@ -175,7 +175,7 @@ class _Json:
     def string(self, node: Node) -> Text:
         import json
 
-        from servelint import yaml_nodes
+        from servelint.syntax import yaml as yaml_nodes
 
         text = yaml_nodes.text(self.source, node)
         written = json.dumps(text.flat, ensure_ascii=False)
@@ -184,6 +184,6 @@ class _Json:
         return Text.join((Text.of('"'), text, Text.of('"')))
 
     def span(self, node: Node) -> Span:
-        from servelint import yaml_nodes
+        from servelint.syntax import yaml as yaml_nodes
 
         return yaml_nodes.span(self.source, node)

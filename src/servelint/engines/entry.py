@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import Word
-from servelint.text import HOLE
+from servelint.core.launch import Word
+from servelint.core.text import HOLE
 
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?(?:\.exe)?$")
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")

@@ -7,9 +7,9 @@ import os
 import re
 from functools import lru_cache
 
+from servelint.core.launch import ReleaseClaim
+from servelint.core.text import Text
 from servelint.engines.releases import known_releases, release_key
-from servelint.launch import ReleaseClaim
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import os
 import re
 from collections.abc import Mapping
 
-from servelint import programs
 from servelint.engines.releases import release_key
+from servelint.files import programs
 
 _PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "trtllm": "tensorrt_llm"}
 """Engines that are Python packages, and the names of these."""

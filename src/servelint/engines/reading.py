@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from servelint.core.launch import Launch, Word
+from servelint.core.text import Text
 from servelint.engines import config_file, entry, images
 from servelint.engines.arguments import Arguments, Fault
 from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog, Signatures, Table
 from servelint.engines.dialects import DIALECTS, PLAIN
-from servelint.launch import Launch, Word
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint import json_nodes, models
+    from servelint import models
+    from servelint.syntax import json
 
 
 class Reading:
@@ -28,7 +29,7 @@ class Reading:
         self.arguments = arguments
         self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
         self.taken: set[tuple[int, int]] = set()
-        self.json: dict[str, json_nodes.JsonNode | json_nodes.JsonFault | None] = {}
+        self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
         self.model = self._model()
         self._family: list[models.Family | None] = []
 
@@ -48,22 +49,22 @@ class Reading:
                 return settings[name].value
         return None
 
-    def json_of(self, name: str) -> json_nodes.JsonNode | json_nodes.JsonFault | None:
+    def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
         """The JSON of an option's value, or why it is none; None if no value is given."""
         if name not in self.json:
-            from servelint import json_nodes
+            from servelint.syntax import json
 
             setting = self.arguments.settings.get(name)
             value = setting.value if setting is not None else None
-            self.json[name] = json_nodes.parsed(value) if value is not None else None
+            self.json[name] = json.parsed(value) if value is not None else None
         return self.json[name]
 
-    def parsed(self, name: str) -> json_nodes.JsonNode | None:
+    def parsed(self, name: str) -> json.JsonNode | None:
         """The JSON of an option's value; None if it is not given, not known, or no JSON."""
-        from servelint import json_nodes
+        from servelint.syntax import json
 
         node = self.json_of(name)
-        return node if isinstance(node, json_nodes.JsonNode) else None
+        return node if isinstance(node, json.JsonNode) else None
 
 
 def _family(launch: Launch, model: Text) -> models.Family | None:

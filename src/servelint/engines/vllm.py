@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from servelint import models
+from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
 from servelint.engines.vllm_numbers import number_out_of_range
-from servelint.text import Text
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")

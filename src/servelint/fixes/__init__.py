@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding, Fix
-from servelint.source import Source
+from servelint.core.finding import Finding, Fix
+from servelint.core.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from servelint.acceptance.complaint import Complaint
     from servelint.engines.config import Config
+    from servelint.judge.parser.complaint import Complaint
 
 __all__ = ["Applied", "apply", "fix_for", "fix_of"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from servelint.core.launch import Word
+from servelint.core.source import Span
 from servelint.engines.arguments import Setting
-from servelint.launch import Word
-from servelint.source import Span
 
 
 class Change:

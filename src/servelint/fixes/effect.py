@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from servelint.launch import Launch, Word
-from servelint.source import Span
-from servelint.text import Text
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Span
+from servelint.core.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

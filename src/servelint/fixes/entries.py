@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.finding import Edit
-from servelint.source import Source, Span
+from servelint.core.finding import Edit
+from servelint.core.source import Source, Span
 
 _KEY = re.compile(r":(?:\s+[&!]\S+)*(?:\s+#.*)?$")
 _UNFINISHED = re.compile(r"(?:&&|\|\||(?<!: )\|)$")

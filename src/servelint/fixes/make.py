@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 
+from servelint.core.finding import Edit, Fix
+from servelint.core.launch import Word
+from servelint.core.source import Span
 from servelint.engines.arguments import Setting
 from servelint.engines.config import Config
-from servelint.finding import Edit, Fix
 from servelint.fixes import members
 from servelint.fixes.change import Change
 from servelint.fixes.effect import Effect
 from servelint.fixes.entries import entry_removal, variable_removal
 from servelint.fixes.variables import name_span, site_of
 from servelint.fixes.words import Command, addition, ahead, exchange, is_mapped, removal
-from servelint.json_nodes import STRING, JsonNode
-from servelint.launch import Word
-from servelint.source import Span
+from servelint.syntax.json import STRING, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

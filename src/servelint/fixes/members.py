@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
+from servelint.core.finding import Edit
+from servelint.core.source import Span
 from servelint.engines.reading import Reading
-from servelint.finding import Edit
 from servelint.fixes.entries import entry_removal
-from servelint.json_nodes import OBJECT, JsonNode
-from servelint.source import Span
+from servelint.syntax.json import OBJECT, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

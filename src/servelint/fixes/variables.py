@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from servelint.launch import Variable
-from servelint.source import Span
+from servelint.core.launch import Variable
+from servelint.core.source import Span
 
 
 def name_span(variable: Variable) -> Span | None:

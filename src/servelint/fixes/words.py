@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from servelint.finding import Edit
-from servelint.launch import Launch, Word
-from servelint.source import Source, Span
+from servelint.core.finding import Edit
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source, Span
 
 _GAP = r"(?:[\s\\^`,>\"'+-]|\\[nt])*"
 _NOTED = r"(?:[\s\\^`,>\"'+-]|\\[nt]|#[^\n]*\n)*"

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.evaluate.parser import Declared, Parser
-from servelint.harvest.pysource import MISSING, UNKNOWN, Class, External, Instance, Native, Program, Record, plain
+from servelint.harvest.pysource import (
+    MISSING,
+    UNKNOWN,
+    Class,
+    External,
+    Instance,
+    Native,
+    Program,
+    Record,
+    plain,
+)
 
 Converter = Callable[[Any], "str | list[str] | None"]
 """Names the function that converts a value: a type, a list of alternatives, None where it cannot be known."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 
-from servelint.finding import Finding, Fix
-from servelint.linter import Report, add_source
+from servelint.autofix import attempt, mend
+from servelint.core.finding import Finding, Fix
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.lint import Report, add_source
 from servelint.lsp import moving, silencing
 from servelint.lsp.shifting import differing
-from servelint.mending import attempt, mend
-from servelint.readers.neighbours import Neighbours
 from servelint.rules.rule import SEVERITIES
-from servelint.settings import Settings
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
-from servelint.judge import judge
-from servelint.launch import Launch
-from servelint.linter import Report, add_source, settle
-from servelint.problem import Problem
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.problem import Problem
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.judge.judging import judge
+from servelint.lint import Report, add_source, settle
 from servelint.readers import mentions_engine
-from servelint.readers.neighbours import Neighbours
-from servelint.settings import Settings
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

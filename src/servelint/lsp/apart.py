@@ -9,14 +9,14 @@ import sys
 
 from lsprotocol import types
 
-from servelint import discover
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files import discover
 from servelint.lsp import diagnostics
 from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
-from servelint.problem import Problem
 from servelint.readers import mentions_engine
 from servelint.report.clean import clean
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ import os
 
 from lsprotocol import types
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
+from servelint.files.project import Project
+from servelint.files.siblings import Neighbours
 from servelint.lsp import apart, diagnostics, shifting
 from servelint.lsp.analysis import Analysis, analyse
 from servelint.lsp.documents import Document, Documents
 from servelint.lsp.folders import Folders
 from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
-from servelint.project import Project
-from servelint.readers.neighbours import Neighbours
 
 
 class Checking:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from servelint.comments import SIGN
+from servelint.core.source import Span
+from servelint.core.text import HOLE, Text
 from servelint.engines import ENGINE_NAMES, images
 from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option
 from servelint.engines.releases import known_releases, release_key
+from servelint.files.directives import SIGN
+from servelint.files.siblings import Neighbours
 from servelint.fixes.words import as_written
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.facts import METHOD, Here
 from servelint.lsp.listing import Entry, fields_of, long_name, options_of, variables_of
 from servelint.lsp.unfinished import STAND_IN, Typed, typed_at
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Span
-from servelint.text import HOLE, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

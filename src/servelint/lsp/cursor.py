@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines.arguments import Setting
 from servelint.engines.config import Config, configs
 from servelint.engines.dialects import DIALECTS, PLAIN
 from servelint.fixes.variables import name_span
-from servelint.launch import Launch, Variable, Word
 from servelint.lsp.json_spot import Spot, spot
-from servelint.source import Source, Span
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import uri_of
 from servelint.lsp.pages import page_of
 from servelint.lsp.positions import Positions
-from servelint.problem import Problem
 from servelint.report.clean import clean
 from servelint.rules.own import UNUSED_IGNORE
-from servelint.source import Source, Span
 
 NAME = "servelint"
 SYNTAX = "servelint/unreadable"

@@ -7,10 +7,10 @@ import os
 from lsprotocol import types
 from pygls import uris
 
+from servelint.core.source import Source
 from servelint.lsp.positions import Positions
 from servelint.lsp.remembering import Memory
 from servelint.lsp.shifting import Standing, differing
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from servelint.acceptance.values import FIELDS
 from servelint.cli.plans import content
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
-from servelint.judge import Releases, possible_releases
-from servelint.launch import Launch
+from servelint.judge.judging import Releases, possible_releases
+from servelint.judge.parser.values import FIELDS
 from servelint.rules import ranges
 from servelint.rules.condition import operands
 from servelint.rules.load import every
 from servelint.rules.rule import ANY, Rule
-from servelint.settings import Settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

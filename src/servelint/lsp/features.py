@@ -6,10 +6,10 @@ import asyncio
 
 from lsprotocol import types
 
+from servelint.core.source import Span
 from servelint.lsp import actions, diagnostics
 from servelint.lsp.documents import Document
 from servelint.report.clean import clean
-from servelint.source import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ import os
 from lsprotocol import types
 
 from servelint.cli.options import rule_problems
+from servelint.core.problem import Problem
+from servelint.core.settings import DEFAULT, Settings
+from servelint.files.settings import spoken
+from servelint.files.settings.files import SettingsFiles
 from servelint.lsp.documents import uri_of
 from servelint.lsp.options import Options, read
-from servelint.problem import Problem
 from servelint.report.clean import clean
-from servelint.settings import DEFAULT, Settings
-from servelint.settings_files import spoken
-from servelint.settings_files.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

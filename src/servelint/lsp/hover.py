@@ -4,9 +4,11 @@ to go wrong with it. Markdown, a screenful at most; what nobody knows is not sai
 
 from __future__ import annotations
 
-from servelint.acceptance.wording import listed
-from servelint.comments import SIGN
+from servelint.core.source import Span
+from servelint.core.text import HOLE
 from servelint.engines.catalog import Option
+from servelint.files.directives import SIGN
+from servelint.judge.parser.wording import listed
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
@@ -16,8 +18,6 @@ from servelint.lsp.markup import code
 from servelint.lsp.memory import memory_lines
 from servelint.lsp.problems import problems, told
 from servelint.report import life
-from servelint.source import Span
-from servelint.text import HOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

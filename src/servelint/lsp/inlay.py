@@ -4,11 +4,11 @@ settings that are not written. Only what is known for certain of one release.
 
 from __future__ import annotations
 
+from servelint.core.source import Source, Span
 from servelint.engines.config import Config
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.facts import Here
 from servelint.lsp.memory import named, names_gpu, plan_here
-from servelint.source import Source, Span
 
 _PLAIN = ("gpu-memory-utilization", "kv-cache-dtype", "block-size", "page-size")
 """Options whose default is what the engine starts with, where the release's source has a literal."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.comments import name_gpus
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config, configs
-from servelint.launch import Launch
+from servelint.files.directives import name_gpus
 from servelint.lsp.facts import Here, key_of
 from servelint.lsp.markup import plain
 from servelint.memory import PLANNED
 from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.memory_text import interval_text
-from servelint.settings import Settings
 
 _AT_MOST = 128
 _VERDICTS = {

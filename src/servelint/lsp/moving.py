@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from servelint.core.finding import Finding
+from servelint.core.settings import Settings
+from servelint.core.source import Source
 from servelint.engines.releases import known_releases, release_key
-from servelint.finding import Finding
-from servelint.linter import Report
-from servelint.settings import Settings
-from servelint.source import Source
+from servelint.lint import Report
 from servelint.upgrade import compared, judged
 
 TYPE_CHECKING = False

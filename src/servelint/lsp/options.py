@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from servelint.settings_files import keys, spoken
-from servelint.settings_files.layer import EDITOR, Layer, Origin
+from servelint.files.settings import keys, spoken
+from servelint.files.settings.layer import EDITOR, Layer, Origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

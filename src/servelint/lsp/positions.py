@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from servelint.core.source import Source, Span
 from servelint.report.places import utf8, utf16
-from servelint.source import Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor

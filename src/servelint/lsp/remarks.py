@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from servelint import hardware
-from servelint.comments import SIGN
+from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
+from servelint.files.directives import SIGN
+from servelint.filters.suppress import ignores
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.completion import Item
 from servelint.lsp.hover import Hover
@@ -16,8 +18,6 @@ from servelint.report import rule_texts
 from servelint.rules.load import every
 from servelint.rules.own import OWN
 from servelint.rules.ranges import describe
-from servelint.source import Source, Span
-from servelint.suppress import ignores
 
 _LEAD = re.compile(r"#[ \t]*servelint:[ \t]*(?P<said>[^\n]*)$")
 _RULE = re.compile(r"ignore\[(?:[^\]]*[,\s])?(?P<name>[\w/.*-]*)$")

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.checks.model_too_new import names_transformers
-from servelint.comments import name_gpus
-from servelint.finding import Finding, Related
-from servelint.judge import judge
+from servelint.core.finding import Finding, Related
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.directives import name_gpus
+from servelint.judge.checks.model_too_new import names_transformers
+from servelint.judge.judging import judge
 from servelint.kept import Kept
-from servelint.launch import Launch
 from servelint.launch_walk import LaunchWalk
 from servelint.lsp.shifting import Standing, differing, moved
-from servelint.settings import Settings
-from servelint.source import Source
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.files import Opened
 
 
 _MOVING_AT_MOST = 32
@@ -125,7 +125,7 @@ class Memory:
         source.kept = self._kept
 
     def judge(self, launch: Launch, settings: Settings) -> list[Finding]:
-        """As servelint.judge does."""
+        """As servelint.judge.judging does."""
         name_gpus(launch, settings)
         if launch.source is not self._source:
             return judge(launch, settings)
@@ -241,7 +241,7 @@ class Change:
 
 
 def _copied(finding: Finding, *, fixed: bool = False) -> Finding:
-    """A finding of which nothing is taken away later (servelint.masking). fixed: which stays where it is"""
+    """A finding of which nothing is taken away later (servelint.filters.masking). fixed: which stays where it is"""
     one = copy(finding)
     one.related = [Related(place.span.fixed if fixed else place.span, place.message) for place in finding.related]
     one.fix = None

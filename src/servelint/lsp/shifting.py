@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.finding import Finding, Related
-from servelint.source import Source, Span
+from servelint.core.finding import Finding, Related
+from servelint.core.source import Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

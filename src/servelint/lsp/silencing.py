@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
-from servelint.linter import Report
-from servelint.source import Source
-from servelint.suppress import ignores
+from servelint.core.finding import Finding
+from servelint.core.source import Source
+from servelint.filters.suppress import ignores
+from servelint.lint import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

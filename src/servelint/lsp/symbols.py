@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from servelint.launch import Launch, Word
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source, Span
+from servelint.filters.masking import secrets_of, without
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.facts import briefly
-from servelint.masking import secrets_of, without
-from servelint.source import Source, Span
 
 _SHOWN_AT_MOST = 60
 

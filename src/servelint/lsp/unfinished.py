@@ -10,15 +10,15 @@ import re
 from copy import copy
 from itertools import pairwise
 
-from servelint.launch import Launch, Word
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.readers import mentions_engine, read
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.recognise import recognise
-from servelint.source import Source, Span
-from servelint.text import Text
 
 STAND_IN = "zqx"
 """A word that no option, variable or key has."""

@@ -6,12 +6,12 @@ import os
 
 from lsprotocol import types
 
+from servelint.files.settings.find import NAME, PYPROJECT
 from servelint.lsp import facts
 from servelint.lsp.documents import path_of
 from servelint.lsp.options import SECTION
 from servelint.rules import folder as rule_folders
 from servelint.rules import load
-from servelint.settings_files.find import NAME, PYPROJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

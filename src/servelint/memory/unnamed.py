@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from servelint.acceptance import refuses
+from servelint.core.launch import Launch
 from servelint.engines import entry
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import known_releases, newest, release_key
-from servelint.launch import Launch
+from servelint.judge.parser import refuses
 from servelint.memory import plan_of
 from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan, Part
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from servelint.core.launch import Launch, Word
+from servelint.core.text import Text
 from servelint.engines.config import Config, configs
-from servelint.launch import Launch, Word
 from servelint.memory import plan_of
 from servelint.memory.plan import FITS, MemoryPlan
 from servelint.memory.unnamed import plan_over
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

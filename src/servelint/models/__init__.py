@@ -12,7 +12,7 @@ import os
 import re
 from functools import lru_cache
 
-from servelint.text import HOLE, Text
+from servelint.core.text import HOLE, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-from servelint import opening
+from servelint.core import safe_open
+from servelint.core.text import Text
 from servelint.models import Fact, Family, identify, table
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def open_in(folder: str) -> Callable[[str], str | None]:
     def opened(path: str) -> str | None:
         full = os.path.join(folder, os.path.expanduser(path))
         try:
-            data = opening.read(full, _SIZE_AT_MOST)
+            data = safe_open.read(full, _SIZE_AT_MOST)
             return data.decode("utf-8-sig") if len(data) <= _SIZE_AT_MOST else None
         except (OSError, UnicodeDecodeError, ValueError):
             return None
@@ -62,7 +62,7 @@ def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
     def part(path: str, offset: int, size: int) -> bytes | None:
         full = os.path.join(folder, os.path.expanduser(path))
         try:
-            with os.fdopen(opening.descriptor(full), "rb") as file:
+            with os.fdopen(safe_open.descriptor(full), "rb") as file:
                 file.seek(offset)
                 return file.read(size)
         except (OSError, ValueError, OverflowError):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from servelint import limits
-from servelint.launch import Launch
-from servelint.problem import Problem
-from servelint.readers.neighbours import Neighbours
+from servelint.core import bounds
+from servelint.core.launch import Launch
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.core.text import METER
+from servelint.files.siblings import Neighbours
 from servelint.readers.recognise import JSON, SERVICES, YAML, recognise
-from servelint.source import Source
-from servelint.text import METER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.yaml_nodes import Node
+    from servelint.syntax.yaml import Node
 
 _ENGINES = (
     b"vllm",
@@ -63,7 +63,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     kind = recognise(source)
     if kind is None:
         return Reading(source, [], [])
-    with limits.told(source.path) as cut:
+    with bounds.told(source.path) as cut:
         found = _read(kind, source, beside)
         found.launches = _within(found.launches)
     found.problems += cut
@@ -80,23 +80,23 @@ def _read(kind: str, source: Source, beside: Neighbours) -> Reading:
 
 def _within(launches: list[Launch]) -> list[Launch]:
     """The launches that are judged: not those that are too long, nor what is too many."""
-    found = [one for one in launches if not limits.WORDS.passed(len(one.argv), one.site)]
-    if len(found) > limits.LAUNCHES.most:
-        limits.LAUNCHES.reached(found[limits.LAUNCHES.most].site)
-    return found[: limits.LAUNCHES.most]
+    found = [one for one in launches if not bounds.WORDS.passed(len(one.argv), one.site)]
+    if len(found) > bounds.LAUNCHES.most:
+        bounds.LAUNCHES.reached(found[bounds.LAUNCHES.most].site)
+    return found[: bounds.LAUNCHES.most]
 
 
-def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: limits.Bound = limits.YAML_NODES) -> Reading:
-    from servelint import yaml_nodes
+def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: bounds.Bound = bounds.YAML_NODES) -> Reading:
+    from servelint.syntax import yaml
 
-    documents, problem = yaml_nodes.documents(source, text, most)
+    documents, problem = yaml.documents(source, text, most)
     if source.mask is not None:
         from servelint.readers import helm_values
 
         helm_values.attach(source, neighbours)
     launches: list[Launch] = []
-    left: list[Node] = [document for document in documents if yaml_nodes.is_mapping(document)]
-    lists = [document for document in documents if yaml_nodes.items(document) is not None]
+    left: list[Node] = [document for document in documents if yaml.is_mapping(document)]
+    lists = [document for document in documents if yaml.items(document) is not None]
     meant = False
     for name in _DOCUMENTS:
         if name == "kubernetes":
@@ -126,8 +126,8 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
         thinned = cluster_list.thinned(source.text)
         if thinned is None:
             return _yaml(source, neighbours)
-        METER.left *= limits.CLUSTER_NODES.most // limits.YAML_NODES.most
-        return _yaml(source, neighbours, thinned, limits.CLUSTER_NODES)
+        METER.left *= bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most
+        return _yaml(source, neighbours, thinned, bounds.CLUSTER_NODES)
     launches, problem = spec_config.read(source)
     if not launches and problem is None:
         launches = argv_json.read(source, neighbours)

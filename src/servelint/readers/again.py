@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint import limits
+from servelint.core import bounds
+from servelint.core.source import Source, Span, same_place
+from servelint.core.text import METER, Text
 from servelint.kept import Kept, Part
 from servelint.launch_walk import LaunchWalk
-from servelint.shell.calls import alike, same_claims
-from servelint.source import Source, Span, same_place
-from servelint.text import METER, Text
+from servelint.syntax.shell.calls import alike, same_claims
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.launch import Launch, Variable
+    from servelint.core.launch import Launch, Variable
+    from servelint.core.source import Segment
     from servelint.readers.place import EnvFile, Place
-    from servelint.shell.files import Opened
-    from servelint.shell.invocation import Invocation
-    from servelint.source import Segment
+    from servelint.syntax.shell.files import Opened
+    from servelint.syntax.shell.invocation import Invocation
 
 
 class Opening:
@@ -176,7 +176,7 @@ class Look:
         self.ran = ran
         self._budget = place.budget  # and not the place, which is given what opens files here
         self._env_file = place.env_file
-        self._said = limits.said()
+        self._said = bounds.said()
         self._scripts, self._before = place.ran, len(place.ran)
         self._steps = place.budget.left if place.budget is not None else 0
         self._left = METER.left
@@ -197,7 +197,7 @@ class Look:
         opening.seen = True
         if opening.found or not all(path.known for path in opening.asked):
             return None
-        if self.ran.stdin is not None or limits.said() != self._said or len(self._scripts) != self._before:
+        if self.ran.stdin is not None or bounds.said() != self._said or len(self._scripts) != self._before:
             return None
         for launch in launches:
             launch.moves = True

@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 import re
 
-from servelint import json_nodes
+from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text, unknown
 from servelint.engines import images
-from servelint.interpolate import interpolate, nothing
-from servelint.json_comments import without_comments
-from servelint.json_nodes import ARRAY, NUMBER, OBJECT, STRING, JsonNode
-from servelint.launch import Container, Launch, Variable, Word
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text, unknown
+from servelint.syntax import json as json_nodes
+from servelint.syntax.interpolation import interpolate, nothing
+from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
+from servelint.syntax.json_comments import without_comments
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

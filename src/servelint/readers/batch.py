@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from servelint.batch.evaluate import Command, evaluate
-from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file
-from servelint.source import Source
-from servelint.text import HOLE, Text
+from servelint.syntax.batch.evaluate import Command, evaluate
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:

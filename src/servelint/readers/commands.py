@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from servelint import limits
+from servelint.core import bounds
+from servelint.core.launch import Launch, Variable, Word
 from servelint.engines import entry
-from servelint.launch import Launch, Variable, Word
 from servelint.readers import container_run, containers, runners, scripts
 from servelint.readers.place import Place, site_of
 
@@ -48,7 +48,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 def launches(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
     """The launches that a command makes: none, one, or those of a script inside it."""
-    if not words or limits.SCRIPTS.passed(depth, words[0].text):
+    if not words or bounds.SCRIPTS.passed(depth, words[0].text):
         return []
     found = entry.find(words)
     if found is not None:

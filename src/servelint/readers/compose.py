@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from servelint import limits, yaml_nodes
+from servelint.core import bounds
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text, unknown
 from servelint.engines import entry, images
-from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.files.siblings import Neighbours
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
 from servelint.readers.containers import in_container
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.launch import Hosting
+    from servelint.core.launch import Hosting
     from servelint.readers.compose_build import Built
     from servelint.readers.compose_mounts import Mounts
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.files import Opened
 
 _BASES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")
@@ -36,8 +37,8 @@ _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.o
 def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a compose file."""
     del source
-    services = yaml_nodes.entries(document).get("services")
-    return services is not None and yaml_nodes.is_mapping(services[1])
+    services = yaml.entries(document).get("services")
+    return services is not None and yaml.is_mapping(services[1])
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
@@ -46,14 +47,14 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     name = source.path.replace("\\", "/").rpartition("/")[2]
     other = _beside(name, neighbours) if name in _BASES or name in _OVERRIDES else None
     services: list[Service] = []
-    enough = 2 * sum([source.text.count(sign) for sign in "\n,:"]) + limits.VALUES.most
+    enough = 2 * sum([source.text.count(sign) for sign in "\n,:"]) + bounds.VALUES.most
     extends = False
     for service, defined in file.services.items():
         key, node = defined[-1]
-        fields = yaml_nodes.entries(node)
+        fields = yaml.entries(node)
         file.spent[0] += len(fields)
         if file.spent[0] > enough:
-            limits.VALUES.reached(yaml_nodes.span(source, key))
+            bounds.VALUES.reached(yaml.span(source, key))
             break
         if fields and node.tag != RESET:
             services.append(Service(service, key, [(file, fields)]))
@@ -66,9 +67,9 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     found: list[Launch] = []
     for one in services:
         if file.spent[0] > enough:
-            limits.VALUES.reached(yaml_nodes.span(source, one.key))
+            bounds.VALUES.reached(yaml.span(source, one.key))
             break
-        if len(found) > limits.LAUNCHES.most:
+        if len(found) > bounds.LAUNCHES.most:
             break  # the reading says so
         found += _Reading(source, one, files).launches()
     return found
@@ -141,14 +142,14 @@ class _Reading:
     def words(self, name: str) -> list[Word] | None:
         """An entrypoint or command as words; None where the files leave the image's own."""
         layers = self.service.layers(name)
-        if not layers or yaml_nodes.is_null(layers[-1][2]):
+        if not layers or yaml.is_null(layers[-1][2]):
             return None
         file, _, node = layers[-1]
-        listed = yaml_nodes.items(node)
+        listed = yaml.items(node)
         if listed is None:
-            return split(file.text(node)) if yaml_nodes.scalar(node) is not None else []
-        words = yaml_nodes.listed(file.source, node) or []
-        scalars = [item for item in listed if not yaml_nodes.is_mapping(item) and yaml_nodes.items(item) is None]
+            return split(file.text(node)) if yaml.scalar(node) is not None else []
+        words = yaml.listed(file.source, node) or []
+        scalars = [item for item in listed if not yaml.is_mapping(item) and yaml.items(item) is None]
         return [Word(file.text(item), word.site, word.many) for item, word in zip(scalars, words, strict=True)]
 
     def site(self) -> Span:
@@ -160,11 +161,11 @@ class _Reading:
         nodes = [own[name] for name in ("entrypoint", "command") if name in own]
         nodes = nodes or [own[name] for name in ("image", "extends", "build") if name in own][:1]
         if not nodes:
-            return yaml_nodes.span(self.source, self.service.key)
+            return yaml.span(self.source, self.service.key)
         entrypoint = self.words("entrypoint") if len(nodes) > 1 else None
         first = nodes[-1] if entrypoint is None or entry.find(entrypoint) is None else nodes[0]
         # the value of an alias stands elsewhere, often before its key
-        ends = [first[0].end_mark.index, *[yaml_nodes.span(self.source, value).end for _, value in nodes]]
+        ends = [first[0].end_mark.index, *[yaml.span(self.source, value).end for _, value in nodes]]
         return Span(self.source, first[0].start_mark.index, max(ends))
 
     # -- environment
@@ -228,10 +229,10 @@ class _Reading:
         counts: list[int | None] = []
         reservations = ("deploy", "resources", "reservations")
         for file, _, node in self.service.layers(*reservations, "devices"):
-            counts += [_count(file, yaml_nodes.entries(item)) for item in file.items(node)]
+            counts += [_count(file, yaml.entries(item)) for item in file.items(node)]
         for file, _, node in self.service.layers("gpus"):
-            listed = yaml_nodes.items(node)
-            counts += [None] if listed is None else [_count(file, yaml_nodes.entries(item)) for item in listed]
+            listed = yaml.items(node)
+            counts += [None] if listed is None else [_count(file, yaml.entries(item)) for item in listed]
         others = [*self.service.layers(*reservations, "generic_resources"), *self.service.layers("devices")]
         if others:
             from servelint.readers import compose_devices

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
+from servelint.core.launch import ReleaseClaim, Variable, Word
+from servelint.core.text import Text, unknown
 from servelint.engines import images
-from servelint.launch import ReleaseClaim, Variable, Word
+from servelint.files.siblings import Neighbours
 from servelint.readers import dockerfile_stages
 from servelint.readers.compose_file import RESET, File, Service, add_variables
-from servelint.readers.neighbours import Neighbours
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.files import Opened
 
 Stage = dockerfile_stages.Stage
 _IMAGE = "docker-image://"
@@ -82,9 +82,9 @@ class _Build:
         self.fields: dict[str, tuple[File, Node]] = {}
         self.args: dict[str, Variable] = {}
         for file, _, node in service.layers("build"):
-            if not yaml_nodes.is_mapping(node):
+            if not yaml.is_mapping(node):
                 self.fields["context"] = (file, node)
-            for name, (_, value) in yaml_nodes.entries(node).items():
+            for name, (_, value) in yaml.entries(node).items():
                 if value.tag == RESET:
                     self.fields.pop(name, None)
                 else:
@@ -99,7 +99,7 @@ class _Build:
         if name not in self.fields:
             return None
         file, node = self.fields[name]
-        return file.text(node) if yaml_nodes.scalar(node) is not None else None
+        return file.text(node) if yaml.scalar(node) is not None else None
 
     def context(self) -> Neighbours | None:
         """The files that are built from; None if they are not here."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
 from servelint.readers.compose_file import File, number
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 _CDI = "nvidia.com/gpu="
 _OVERLAYS = [
@@ -38,9 +38,9 @@ def _count(ids: list[str]) -> int | None:
 
 def counts(file: File, item: Node) -> list[int | None]:
     """The GPUs of an item of `devices` or of `generic_resources`: how many there are, None if all; none of other devices."""
-    fields = yaml_nodes.entries(item)
+    fields = yaml.entries(item)
     if "discrete_resource_spec" in fields:
-        spec = yaml_nodes.entries(fields["discrete_resource_spec"][1])
+        spec = yaml.entries(fields["discrete_resource_spec"][1])
         kind = file.optional(spec, "kind")
         return [number(file, spec, "value")] if kind is not None and "gpu" in kind.flat.lower() else []
     device = file.optional(fields, "source") or file.text(item)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 
-from servelint import yaml_nodes
-from servelint.launch import Variable
+from servelint.core.launch import Variable
 from servelint.readers.compose_file import File, Service
+from servelint.syntax import yaml
 
 
 def add_files(env: dict[str, Variable], service: Service) -> bool:
@@ -23,12 +23,12 @@ def env_files(service: Service) -> list[tuple[File, str | None, bool]]:
     """The files of `env_file` and whether they are read as they stand; a path of None cannot be told."""
     found: dict[str | None, tuple[File, str | None, bool]] = {}
     for file, _, node in service.layers("env_file"):
-        listed = yaml_nodes.items(node)
+        listed = yaml.items(node)
         for item in [node] if listed is None else listed:
-            if yaml_nodes.is_null(item):
+            if yaml.is_null(item):
                 continue
-            fields = yaml_nodes.entries(item)
-            path = file.optional(fields, "path") if fields else file.text(item) if yaml_nodes.scalar(item) else None
+            fields = yaml.entries(item)
+            path = file.optional(fields, "path") if fields else file.text(item) if yaml.scalar(item) else None
             value = path.value if path is not None else None
             kind = file.optional(fields, "format")
             # a file that is named twice keeps its first place (compose-go, override/uncity.go)
@@ -45,7 +45,7 @@ def env_file(file: File, path: str, raw: bool = False) -> dict[str, Variable] | 
     beside = file.read(path)
     if beside is None:
         return None
-    from servelint import dotenv
+    from servelint.syntax import dotenv
 
     values = dotenv.raw(beside) if raw else dotenv.parse(beside, file.lookup)
     return {name: Variable(name, value, value.span()) for name, value in values.items()}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
-from servelint.digits import is_whole
-from servelint.interpolate import Lookup, interpolate
-from servelint.launch import Variable
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source, Span
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.core.launch import Variable
+from servelint.core.numbers import is_whole
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
+from servelint.syntax import yaml
+from servelint.syntax.interpolation import Lookup, interpolate
+from servelint.syntax.yaml import Entries, Node
 
 RESET, OVERRIDE = "!reset", "!override"
 
@@ -41,10 +41,10 @@ class File:
         self.spent: list[int] = project.spent if project is not None else [0]
         self._dotenv: dict[str, Text] | None = None
         self._awaited: frozenset[str] | None = None
-        self.tops = [yaml_nodes.entries(document) for document in documents]
+        self.tops = [yaml.entries(document) for document in documents]
         self.services: dict[str, list[tuple[Node, Node]]] = {}
         for top in self.tops:
-            for name, defined in yaml_nodes.entries(top["services"][1] if "services" in top else None).items():
+            for name, defined in yaml.entries(top["services"][1] if "services" in top else None).items():
                 self.services.setdefault(name, []).append(defined)
 
     def lookup(self, name: str) -> Text | None:
@@ -55,7 +55,7 @@ class File:
             beside = self.neighbours.read(".env")
             self._dotenv = {}
             if beside is not None:
-                from servelint import dotenv
+                from servelint.syntax import dotenv
 
                 self._dotenv = dotenv.parse(beside)
         return self._dotenv.get(name)
@@ -66,28 +66,28 @@ class File:
         if self._awaited is None:
             names: list[str] = []
             for _, node in [definition for defined in self.services.values() for definition in defined]:
-                fields = yaml_nodes.entries(node)
-                for name, (_, waits) in yaml_nodes.entries(fields["depends_on"][1]).items() if "depends_on" in fields else ():
-                    condition = yaml_nodes.entries(waits).get("condition")
-                    if condition is not None and yaml_nodes.scalar(condition[1]) == "service_healthy":
+                fields = yaml.entries(node)
+                for name, (_, waits) in yaml.entries(fields["depends_on"][1]).items() if "depends_on" in fields else ():
+                    condition = yaml.entries(waits).get("condition")
+                    if condition is not None and yaml.scalar(condition[1]) == "service_healthy":
                         names.append(name)
             self._awaited = frozenset(names)
         return self._awaited
 
     def text(self, node: Node) -> Text:
-        found = interpolate(yaml_nodes.text(self.source, node), self.lookup)
+        found = interpolate(yaml.text(self.source, node), self.lookup)
         self.spent[0] += 1 + len(found.flat) // 16
         return found
 
     def items(self, node: Node) -> list[Node]:
         """The items of a sequence; none of anything else."""
-        found = yaml_nodes.items(node) or []
+        found = yaml.items(node) or []
         self.spent[0] += len(found)
         return found
 
     def optional(self, fields: Entries, name: str) -> Text | None:
         field = fields.get(name)
-        return self.text(field[1]) if field is not None and yaml_nodes.scalar(field[1]) is not None else None
+        return self.text(field[1]) if field is not None and yaml.scalar(field[1]) is not None else None
 
     def read(self, path: str) -> Source | None:
         """A file that this one names."""
@@ -145,7 +145,7 @@ class Service:
                 if depth == len(path):
                     found.append((file, key, value))
                 else:
-                    inside = yaml_nodes.entries(value)
+                    inside = yaml.entries(value)
         return found
 
     def last(self, *path: str) -> Text | None:
@@ -153,7 +153,7 @@ class Service:
         if path[0] not in self.fields:
             return None
         for file, _, value in reversed(self.layers(*path)):
-            if yaml_nodes.scalar(value) is not None:
+            if yaml.scalar(value) is not None:
                 return file.text(value)
         return None
 
@@ -170,18 +170,18 @@ def number(file: File, fields: Entries, name: str) -> int | None:
 
 def add_variables(found: dict[str, Variable], file: File, node: Node) -> None:
     """Add an `environment` or `args`, a mapping or a list; a variable without a value comes from outside."""
-    for key, (key_node, value) in yaml_nodes.entries(node).items():
+    for key, (key_node, value) in yaml.entries(node).items():
         if value.tag == RESET:
             found.pop(key, None)
             continue
-        site = yaml_nodes.span(file.source, key_node)
-        text = file.text(value) if yaml_nodes.scalar(value) is not None else _outside(file, key, site)
+        site = yaml.span(file.source, key_node)
+        text = file.text(value) if yaml.scalar(value) is not None else _outside(file, key, site)
         found[key] = Variable(key, text, site)
     for item in file.items(node):
-        if yaml_nodes.scalar(item) is not None:
+        if yaml.scalar(item) is not None:
             text = file.text(item)
             name, sign, _ = text.flat.partition("=")
-            site = yaml_nodes.span(file.source, item)
+            site = yaml.span(file.source, item)
             found[name] = Variable(name, text.cut(len(name) + 1) if sign else _outside(file, name, site), site)
 
 

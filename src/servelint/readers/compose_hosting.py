@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
-from servelint.launch import Hosting, Port, Probe
+from servelint.core.launch import Hosting, Port, Probe
+from servelint.core.text import Text
 from servelint.readers import hosting
 from servelint.readers.compose_file import File, Service
-from servelint.text import Text
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 _ALONE = ("bridge", "default", "none")
 
@@ -28,7 +28,7 @@ def _ports(service: Service) -> list[Port]:
     found: list[Port] = []
     for file, _, node in service.layers("ports"):
         for item in file.items(node):
-            fields = yaml_nodes.entries(item)
+            fields = yaml.entries(item)
             if not fields:
                 found += hosting.published(file.text(item))
                 continue
@@ -49,14 +49,14 @@ def _mounts(service: Service) -> list[Text] | None:
     found: list[Text] = []
     for file, _, node in service.layers("volumes"):
         for item in file.items(node):
-            fields = yaml_nodes.entries(item)
+            fields = yaml.entries(item)
             target = file.optional(fields, "target") if fields else _target(file.text(item))
             if target is None:
                 return None
             found.append(target)
     for file, _, node in service.layers("tmpfs"):
         listed = file.items(node) or [node]
-        found += [_first(file.text(item)) for item in listed if yaml_nodes.scalar(item) is not None]
+        found += [_first(file.text(item)) for item in listed if yaml.scalar(item) is not None]
     return found
 
 
@@ -99,16 +99,16 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     retries = service.last("healthcheck", "retries")
     patience = hosting.given_up(hosting.duration(start, 0), hosting.duration(interval, 30), hosting.count(retries, 3))
     file, key, _ = layers[-1]
-    shown = start or retries or interval or yaml_nodes.text(file.source, key)
+    shown = start or retries or interval or yaml.text(file.source, key)
     asked = hosting.asked(test)
     port, site = asked if asked is not None else (None, None)
     return [Probe("healthcheck", shown, patience, port, site, gates=_gates(service.name, files, service))]
 
 
 def _words(file: File, node: Node) -> list[Text]:
-    if yaml_nodes.scalar(node) is not None:
+    if yaml.scalar(node) is not None:
         return [file.text(node)]
-    return [file.text(item) for item in file.items(node) if yaml_nodes.scalar(item) is not None]
+    return [file.text(item) for item in file.items(node) if yaml.scalar(item) is not None]
 
 
 def _gates(name: str, files: list[File], service: Service) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 
-from servelint import limits, yaml_nodes
-from servelint.interpolate import Lookup
+from servelint.core import bounds
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.readers.compose_file import OVERRIDE, RESET, File, Service
-from servelint.source import Source, Span
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.interpolation import Lookup
+from servelint.syntax.yaml import Entries, Node
 
 Part = tuple[File, Entries]
 
@@ -34,11 +35,11 @@ def services(file: File, other: Source | None, *, over: bool) -> tuple[list[Serv
         model.missing = False
         for one in files:
             parts = model.merged(parts, one, name)
-        if not parts or not any(yaml_nodes.is_mapping(node) for _, node in defined):
+        if not parts or not any(yaml.is_mapping(node) for _, node in defined):
             continue
         own: Entries = {}
         for _, node in defined:
-            own.update(yaml_nodes.entries(node))
+            own.update(yaml.entries(node))
         service = Service(name, defined[-1][0], parts, own, model.missing)
         if beside is not None and over and name in beside.services:
             service.owner = beside.source
@@ -59,8 +60,8 @@ class _Model:
         self.fields = 0
 
     def parsed(self, source: Source, folder: str, lookup: Lookup | None) -> File | None:
-        documents, _ = yaml_nodes.documents(source)
-        mine = [document for document in documents if yaml_nodes.is_mapping(document)]
+        documents, _ = yaml.documents(source)
+        mine = [document for document in documents if yaml.is_mapping(document)]
         return File(source, mine, self.neighbours, folder, self.project, lookup) if mine else None
 
     def open(self, path: str, folder: str, lookup: Lookup | None = None) -> File | None:
@@ -70,8 +71,8 @@ class _Model:
         """
         key = (path, folder, lookup is None)
         if key not in self.files:
-            if len(self.files) >= limits.COMPOSE_FILES.most:
-                limits.COMPOSE_FILES.reached(self.top)
+            if len(self.files) >= bounds.COMPOSE_FILES.most:
+                bounds.COMPOSE_FILES.reached(self.top)
                 return None
             source = self.neighbours.read(path)
             self.files[key] = self.parsed(source, folder, lookup) if source is not None else None
@@ -82,7 +83,7 @@ class _Model:
     def merged(self, parts: list[Part], file: File, name: str, trail: tuple[tuple[str, str], ...] = ()) -> list[Part]:
         """The parts of a service after those that a file adds, or takes away."""
         self.fields += 1
-        if limits.COMPOSE_FIELDS.passed(self.fields, self.top):
+        if bounds.COMPOSE_FIELDS.passed(self.fields, self.top):
             self.missing = True
             return parts
         if name not in file.services:
@@ -90,21 +91,21 @@ class _Model:
         for _, node in file.services[name]:
             if node.tag in (RESET, OVERRIDE):
                 parts = []
-            if node.tag == RESET or not yaml_nodes.is_mapping(node):
+            if node.tag == RESET or not yaml.is_mapping(node):
                 continue
-            fields = yaml_nodes.entries(node)
+            fields = yaml.entries(node)
             self.fields += len(fields)
             parts = [*parts, *self.extended(file, fields, (*trail, (file.source.path, name))), (file, fields)]
-        if limits.COMPOSE_PARTS.passed(len(parts), self.top):
+        if bounds.COMPOSE_PARTS.passed(len(parts), self.top):
             self.missing = True
-        return parts[-limits.COMPOSE_PARTS.most :]
+        return parts[-bounds.COMPOSE_PARTS.most :]
 
     def extended(self, file: File, fields: Entries, trail: tuple[tuple[str, str], ...]) -> list[Part]:
         """The parts that a service takes over by its `extends`."""
         if "extends" not in fields or fields["extends"][1].tag == RESET:
             return []
         node = fields["extends"][1]
-        inside = yaml_nodes.entries(node)
+        inside = yaml.entries(node)
         name = (file.optional(inside, "service") if inside else file.text(node)) or Text(())
         base: File | None = file
         if "file" in inside:
@@ -113,8 +114,8 @@ class _Model:
         found: list[Part] = []
         if base is not None and name.value:
             if (base.source.path, name.value) in trail:
-                limits.COMPOSE_CIRCLE.reached(yaml_nodes.span(file.source, node))
-            elif not limits.COMPOSE_DEPTH.passed(len(trail), yaml_nodes.span(file.source, node)):
+                bounds.COMPOSE_CIRCLE.reached(yaml.span(file.source, node))
+            elif not bounds.COMPOSE_DEPTH.passed(len(trail), yaml.span(file.source, node)):
                 found = self.merged([], base, name.value, trail)
         self.missing = self.missing or not found
         return found
@@ -128,7 +129,7 @@ class _Model:
 
     def from_included(self, parts: list[Part], file: File, name: str, trail: tuple[tuple[str, str], ...]) -> list[Part]:
         """The parts of a service that a file only includes."""
-        if limits.COMPOSE_DEPTH.passed(len(trail), self.top):
+        if bounds.COMPOSE_DEPTH.passed(len(trail), self.top):
             return parts
         for project in self.included(file):
             for one in project:
@@ -146,7 +147,7 @@ class _Model:
         return self.includes[id(file)]
 
     def include(self, file: File, node: Node) -> list[File]:
-        inside = yaml_nodes.entries(node)
+        inside = yaml.entries(node)
         paths = _texts(file, inside["path"][1] if "path" in inside else node)
         if not paths or paths[0] is None:
             return []
@@ -168,7 +169,7 @@ class _Model:
         def own(name: str) -> Text | None:
             nonlocal values
             if values is None:
-                from servelint import dotenv
+                from servelint.syntax import dotenv
 
                 values = {}
                 for path in paths:
@@ -185,9 +186,9 @@ class _Model:
 
 
 def _texts(file: File, node: Node) -> list[str | None]:
-    listed = yaml_nodes.items(node)
+    listed = yaml.items(node)
     nodes = [node] if listed is None else listed
-    return [file.text(item).value if yaml_nodes.scalar(item) is not None else None for item in nodes]
+    return [file.text(item).value if yaml.scalar(item) is not None else None for item in nodes]
 
 
 def _join(folder: str, path: str) -> str:

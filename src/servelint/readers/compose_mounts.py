@@ -5,17 +5,17 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 
-from servelint import yaml_nodes
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
 from servelint.engines import entry
-from servelint.launch import Launch, Word
 from servelint.readers import runners
 from servelint.readers.commands import launches
 from servelint.readers.compose_file import File, Service
 from servelint.readers.place import Place
-from servelint.shell.files import Opened
-from servelint.source import Source
-from servelint.text import HOLE, Text
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.files import Opened
+from servelint.syntax.yaml import Node
 
 _WORKING = "${PWD}"
 
@@ -37,7 +37,7 @@ class Mounts:
                 self._config(file, item)
 
     def _mount(self, file: File, item: Node) -> None:
-        fields = yaml_nodes.entries(item)
+        fields = yaml.entries(item)
         if fields:
             source, target = file.optional(fields, "source"), file.optional(fields, "target")
         else:
@@ -50,7 +50,7 @@ class Mounts:
         self.targets[posixpath.normpath(target.value)] = (file, here) if here is not None else None
 
     def _config(self, file: File, item: Node) -> None:
-        fields = yaml_nodes.entries(item)
+        fields = yaml.entries(item)
         name = file.optional(fields, "source") if fields else file.text(item)
         if name is None or not name.value:
             return
@@ -112,14 +112,14 @@ class Mounts:
                 return one.read(path.value) if path.value else None
         return None
 
-    def _definitions(self, file: File, name: str) -> list[tuple[File, yaml_nodes.Entries]]:
+    def _definitions(self, file: File, name: str) -> list[tuple[File, yaml.Entries]]:
         """What the top level of the project's files says of a config, the last word first."""
-        found: list[tuple[File, yaml_nodes.Entries]] = []
+        found: list[tuple[File, yaml.Entries]] = []
         for one in [*reversed(self.files), file]:
             for top in reversed(one.tops):
                 if "configs" in top:
-                    defined = yaml_nodes.entries(top["configs"][1]).get(name)
-                    found += [(one, yaml_nodes.entries(defined[1]))] if defined is not None else []
+                    defined = yaml.entries(top["configs"][1]).get(name)
+                    found += [(one, yaml.entries(defined[1]))] if defined is not None else []
         return found
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from servelint.launch import Hosting, Probe
+from servelint.core.launch import Hosting, Probe
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.readers import hosting
 from servelint.readers.container_run import ContainerRun
-from servelint.source import Source
-from servelint.text import Text
 
 _SHARED = ("host", "container:", "ns:")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import Word
-from servelint.text import HOLE, Text
+from servelint.core.launch import Word
+from servelint.core.text import HOLE, Text
 
 TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
 

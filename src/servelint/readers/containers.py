@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.digits import is_whole
+from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.numbers import is_whole
+from servelint.core.text import Text
 from servelint.engines import entry, images
-from servelint.launch import Container, Launch, Variable, Word
 from servelint.readers import container_run, runners
 from servelint.readers.place import Place, site_of, span_of
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.launch import Hosting
-    from servelint.shell.files import Opened
+    from servelint.core.launch import Hosting
+    from servelint.syntax.shell.files import Opened
 
 _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.launch import Container, Launch, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text, unknown
 from servelint.engines import entry
-from servelint.launch import Container, Launch, Word
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.dockerfile_stages import Command, Stage, base, stage, stages
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
-from servelint.source import Source, Span
-from servelint.text import Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.files import Opened
 
 __all__ = ["base", "launches_of", "read", "stage"]
 

@@ -6,15 +6,15 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
-from servelint import limits
-from servelint.launch import Word
+from servelint.core import bounds
+from servelint.core.launch import Word
+from servelint.core.source import Source
+from servelint.core.text import Piece, Text
+from servelint.files.siblings import Neighbours
 from servelint.readers.dockerfile_lines import expand, replace, words
 from servelint.readers.dockerfile_stages import Stage, Step, array, option
-from servelint.readers.neighbours import Neighbours
-from servelint.shell.files import Files, Opened
-from servelint.shell.walk import Evaluator
-from servelint.source import Source
-from servelint.text import Piece, Text
+from servelint.syntax.shell.files import Files, Opened
+from servelint.syntax.shell.walk import Evaluator
 
 _FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
 """Where a program without a folder is looked for."""
@@ -54,7 +54,7 @@ class _Image:
 
     def content(self, stage: Stage, path: str, depth: int = 0) -> Text | None:
         """The text of a file after all steps of a stage."""
-        if limits.DOCKERFILE_DEPTH.passed(depth, self.asked):
+        if bounds.DOCKERFILE_DEPTH.passed(depth, self.asked):
             return None
         text = self.content(stage.parent, path, depth + 1) if stage.parent is not None else None
         name = posixpath.basename(path)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from servelint.source import Span
-from servelint.text import EMPTY, Piece, Text, unknown
+from servelint.core.source import Span
+from servelint.core.text import EMPTY, Piece, Text, unknown
 
 Lookup = Callable[[str], "Text | None"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 
+from servelint.core.launch import ReleaseClaim, Variable, Word
+from servelint.core.source import Span
+from servelint.core.text import EMPTY, Text, unknown
 from servelint.engines import images
-from servelint.launch import ReleaseClaim, Variable, Word
 from servelint.readers import installs
 from servelint.readers.dockerfile_lines import Instruction, Lookup, expand, instructions, replace, words
-from servelint.shell.words import split
-from servelint.source import Span
-from servelint.text import EMPTY, Text, unknown
+from servelint.syntax.shell.words import split
 
 Given = dict[str, "Text | None"]
 
@@ -247,10 +247,10 @@ def array(text: Text) -> list[Word] | None:
     """The words of an instruction that is written as a JSON array; None if it is none."""
     if not text.flat.startswith("["):
         return None
-    from servelint import json_nodes
+    from servelint.syntax import json
 
-    node = json_nodes.parse(text)
-    if isinstance(node, json_nodes.JsonFault) or any(item.kind != json_nodes.STRING for item in node.items):
+    node = json.parse(text)
+    if isinstance(node, json.JsonFault) or any(item.kind != json.STRING for item in node.items):
         return None  # the shell is given the brackets
     return [Word(item.content if item.content.flat else EMPTY, item.text.span()) for item in node.items]
 

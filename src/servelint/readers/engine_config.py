@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
-from servelint.interpolate import interpolate, nothing
-from servelint.launch import Launch, Word
-from servelint.readers.neighbours import Neighbours
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source, Span
+from servelint.files.siblings import Neighbours
 from servelint.readers.option_owner import owner
-from servelint.source import Source, Span
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.interpolation import interpolate, nothing
+from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             argv = [Word(interpolate(word.text, nothing), word.site) for word in config_file.options(source, document)]
         except config_file.Missing:
             continue
-        keys = [key for key, _ in yaml_nodes.entries(document).values()]
+        keys = [key for key, _ in yaml.entries(document).values()]
         start = min(key.start_mark.index for key in keys)
-        site = Span(source, start, max(start, yaml_nodes.span(source, document).end))
+        site = Span(source, start, max(start, yaml.span(source, document).end))
         found.append(Launch(source=source, engine=engine, argv=argv, site=site, name="config", fragment=True))
     return found
 
 
 def _engine(source: Source, document: Node) -> str | None:
     """The engine whose options a document holds."""
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     if not 2 <= len(fields) <= _KEYS_AT_MOST or not all(_KEY.fullmatch(name) for name in fields):
         return None
     values = {name: value for name, (_, value) in fields.items()}
@@ -64,8 +64,8 @@ def _takes(options: list[Option], value: Node) -> bool:
     """Whether one of the options may have a value of such a shape."""
     from servelint.engines.catalog import APPEND, LIST
 
-    if yaml_nodes.is_mapping(value):
+    if yaml.is_mapping(value):
         return any(option.json or "json" in option.types for option in options)
-    if yaml_nodes.items(value) is not None:
+    if yaml.items(value) is not None:
         return any(option.kind in (LIST, APPEND) for option in options)
     return True

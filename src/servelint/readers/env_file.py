@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 
-from servelint import dotenv
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines import images
-from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.option_owner import owner
 from servelint.readers.place import Place
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.syntax import dotenv
+from servelint.syntax.shell.words import split
 
 _NAMES = (
     (re.compile(r"(?:^|_)VLLM(?:_|$)"), "vllm"),
@@ -129,7 +129,7 @@ def _words(text: Text) -> list[Word]:
 
 def _arrays(source: Source, names: set[str]) -> list[tuple[str, list[Word]]]:
     """The arrays of a file that shell scripts source."""
-    from servelint.shell.walk import Evaluator
+    from servelint.syntax.shell.walk import Evaluator
 
     shell = Evaluator(Text.at(source, 0, len(source.text)), lambda _: None, {}, [])
     try:

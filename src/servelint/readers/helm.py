@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 
-from servelint import yaml_nodes
-from servelint.launch import Launch
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
-from servelint.yaml_nodes import Node
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def charts() -> list[Data]:
 
 def is_mine(source: Source, document: Node) -> bool:
     """Whether a YAML document has the shape of a known chart's values, or an engine's image with words beside it."""
-    if not yaml_nodes.is_mapping(document):
+    if not yaml.is_mapping(document):
         return False
     if any(_chart_of(root) is not None for root, _ in _roots(document)):
         return True
@@ -104,7 +104,7 @@ def of_object(source: Source, document: Node, kind: str, label: str) -> list[Lau
 def _roots(document: Node) -> list[Root]:
     """Where values may start: the document, a subchart's key, or what holds them in another format."""
     found = [(document, "")]
-    found += [(value, key) for key, (_, value) in yaml_nodes.entries(document).items() if yaml_nodes.is_mapping(value)]
+    found += [(value, key) for key, (_, value) in yaml.entries(document).items() if yaml.is_mapping(value)]
     return found + [one for path in _HELD for one in walk(document, path)]
 
 
@@ -113,7 +113,7 @@ def walk(node: Node, path: str) -> list[Root]:
     found = [(node, "")]
     for step in path.split(".") if path else []:
         key = step.rstrip("[]{}")
-        inside = [(pair[1], f"{at}.{key}".lstrip(".")) for one, at in found if (pair := yaml_nodes.entries(one).get(key))]
+        inside = [(pair[1], f"{at}.{key}".lstrip(".")) for one, at in found if (pair := yaml.entries(one).get(key))]
         if step != key:
             # aliases may make lists of lists without end
             inside = [(inner, f"{at}.{name}") for one, at in inside[:_MANY] for name, inner in _named(one)][:_MANY]
@@ -123,17 +123,17 @@ def walk(node: Node, path: str) -> list[Root]:
 
 def _named(node: Node) -> list[tuple[str, Node]]:
     """The items of a list, called by their `name` or number, or the values of a mapping."""
-    items = yaml_nodes.items(node)
+    items = yaml.items(node)
     if items is None:
-        return [(name, value) for name, (_, value) in yaml_nodes.entries(node).items()][:_MANY]
-    names = [yaml_nodes.entries(item).get("name") for item in items[:_MANY]]
-    called = [yaml_nodes.scalar(name[1]) if name is not None else None for name in names]
+        return [(name, value) for name, (_, value) in yaml.entries(node).items()][:_MANY]
+    names = [yaml.entries(item).get("name") for item in items[:_MANY]]
+    called = [yaml.scalar(name[1]) if name is not None else None for name in names]
     return [(name or str(index), item) for index, (name, item) in enumerate(zip(called, items[:_MANY], strict=True))]
 
 
 def _chart_of(root: Node) -> Data | None:
     """The chart whose values these are."""
-    fields = yaml_nodes.entries(root)
+    fields = yaml.entries(root)
     for chart in charts() if fields else ():
         for marks in chart["marks"]:
             if all(mark.partition(".")[0].rstrip("[]{}") in fields for mark in marks) and all(
@@ -173,10 +173,10 @@ def _entries(source: Source, root: Node, where: str, path: str) -> Iterator[Entr
     key = last.rstrip("[]{}")
     times: dict[int, int] = {}
     for owner, at in walk(root, parent):
-        pair = yaml_nodes.entries(owner).get(key)
+        pair = yaml.entries(owner).get(key)
         if pair is None:
             continue
-        keys = {id(value): name for name, value in yaml_nodes.entries(pair[1]).values()}
+        keys = {id(value): name for name, value in yaml.entries(pair[1]).values()}
         for name, node in _named(pair[1]):
             times[id(node)] = times.get(id(node), 0) + 1
             if times[id(node)] <= _TIMES:

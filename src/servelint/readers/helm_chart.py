@@ -22,20 +22,20 @@ import re
 
 import yaml
 
-from servelint import yaml_nodes
-from servelint.digits import whole_number
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.numbers import whole_number
+from servelint.core.source import Source, Span
+from servelint.core.text import Text, unknown
 from servelint.engines import images
-from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.readers.containers import in_container
 from servelint.readers.kubernetes import environment, hardware
 from servelint.readers.kubernetes.objects import File
 from servelint.readers.kubernetes.references import expand
 from servelint.readers.place import Place
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.templates import unsure
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.shell.words import split
+from servelint.syntax.templates import unsure
+from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

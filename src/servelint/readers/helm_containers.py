@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 import yaml
 
-from servelint import yaml_nodes
+from servelint.core.launch import Launch, Word
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.engines import entry, images
-from servelint.launch import Launch, Word
 from servelint.readers.helm_chart import Entry, Reader
 from servelint.readers.runners import SHELLS
-from servelint.source import Source
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import yaml
 
-from servelint import yaml_nodes
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
-from servelint.text import Text
-from servelint.yaml_nodes import Node
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.yaml import Node
 
 _REFERENCE = re.compile(
     r"\{\{-?\s*\$?\.Values((?:\.\w+)+)\s*"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from servelint.digits import is_whole, whole_number
-from servelint.launch import Port
-from servelint.text import HOLE, Text
+from servelint.core.launch import Port
+from servelint.core.numbers import is_whole, whole_number
+from servelint.core.text import HOLE, Text
 
 _DURATION = r"(\d+(?:\.\d+)?)(h|ms|us|µs|ns|m|s)"
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}

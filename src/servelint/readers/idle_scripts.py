@@ -5,17 +5,17 @@ A file may have the same `bash -c "pip install ..."` in many places, and an edit
 
 from __future__ import annotations
 
-from servelint import limits
-from servelint.text import HOLE, METER, Text
+from servelint.core import bounds
+from servelint.core.text import HOLE, METER, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from servelint.launch import Variable, Word
+    from servelint.core.launch import Variable, Word
     from servelint.readers.place import EnvFile, Place
-    from servelint.shell.evaluate import Budget
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.evaluate import Budget
+    from servelint.syntax.shell.files import Opened
 
 _KEPT_AT_MOST = 256
 _CHARACTERS_AT_MOST = 2_000
@@ -51,7 +51,7 @@ class Looking:
         self._asked: list[tuple[str, bool]] = []
         self._key = key if key is None else (key, place.budget is None, _environment(place))
         self._steps = place.budget.left if place.budget is not None else 0
-        self._left, self._said = METER.left, limits.said()
+        self._left, self._said = METER.left, bounds.said()
 
     @classmethod
     def at_script(cls, text: Text, place: Place, args: list[Word] | None, depth: int) -> Looking:
@@ -99,7 +99,7 @@ class Looking:
 
     def note(self, budget: Budget | None) -> None:
         """It starts nothing and writes no script. budget: what it took its steps from"""
-        if self._key is None or limits.said() != self._said or any(found for _, found in self._asked):
+        if self._key is None or bounds.said() != self._said or any(found for _, found in self._asked):
             return
         if len(_known) >= _KEPT_AT_MOST:
             _known.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import ReleaseClaim, Word
+from servelint.core.launch import ReleaseClaim, Word
 
 _PACKAGES = {
     "vllm": "vllm",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from servelint import limits
-from servelint.just.recipes import Justfile, Recipe
-from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.core import bounds
+from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, inside, installed, named
 from servelint.readers.scripts import script_launches
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.syntax.just.recipes import Justfile, Recipe
 
 _PREFIX = re.compile(r"[@\-?]*")
 _QUOTED = re.compile(r"([\"'])(.*)\1$")
@@ -98,7 +98,7 @@ class _Recipes:
 
     def claims(self, recipe: Recipe, seen: set[str]) -> dict[str, ReleaseClaim]:
         """What a recipe, and those that it needs, install."""
-        if recipe.name in seen or len(seen) > limits.NEEDED.most:
+        if recipe.name in seen or len(seen) > bounds.NEEDED.most:
             return {}
         seen.add(recipe.name)
         found: dict[str, ReleaseClaim] = {}

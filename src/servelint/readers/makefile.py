@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from servelint import limits
-from servelint.launch import Launch, ReleaseClaim, Variable
-from servelint.make.rules import Makefile, Rule
-from servelint.make.rules import read as read_rules
-from servelint.make.variables import Scope
-from servelint.make.variables import Variable as MakeVariable
+from servelint.core import bounds
+from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, Text, unknown
+from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, inside, installed, named
 from servelint.readers.scripts import script_launches
-from servelint.source import Source, Span
-from servelint.text import EMPTY, Text, unknown
+from servelint.syntax.make.rules import Makefile, Rule
+from servelint.syntax.make.rules import read as read_rules
+from servelint.syntax.make.variables import Scope
+from servelint.syntax.make.variables import Variable as MakeVariable
 
 _PREFIX = re.compile(r"[@+\-\s]*")
 _LINE_END = re.compile(r"(?<!\\)\n")
@@ -45,9 +45,9 @@ class _Recipes:
         for rule in self.makefile.rules:
             if not rule.recipe or rule.recipe[0].extent() is None:
                 continue
-            if len(rule.targets) > limits.TARGETS.most:
-                limits.TARGETS.reached(rule.targets[limits.TARGETS.most])
-            for target in rule.targets[: limits.TARGETS.most]:
+            if len(rule.targets) > bounds.TARGETS.most:
+                bounds.TARGETS.reached(rule.targets[bounds.TARGETS.most])
+            for target in rule.targets[: bounds.TARGETS.most]:
                 for launch in self.of(rule, target):
                     key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
                     if launch.site.source is self.source and key not in seen:
@@ -112,12 +112,12 @@ class _Recipes:
 
     def claims(self, rule: Rule, seen: set[int]) -> dict[str, ReleaseClaim]:
         """What the recipe, and those of the targets that it needs, install."""
-        if id(rule) in seen or len(seen) > limits.NEEDED.most:
+        if id(rule) in seen or len(seen) > bounds.NEEDED.most:
             return {}
         seen.add(id(rule))
         found: dict[str, ReleaseClaim] = {}
         for name in rule.prerequisites:
-            for other in self.by_target.get(name, [])[: limits.TARGETS.most]:
+            for other in self.by_target.get(name, [])[: bounds.TARGETS.most]:
                 found.update(self.claims(other, seen))
         if id(rule) not in self.installed:
             self.installed[id(rule)] = self.installs(rule)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
-from servelint.source import Source, Span
-from servelint.text import Piece, Text
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
 
 
 def launches(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:

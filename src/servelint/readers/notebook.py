@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import re
 
-from servelint import json_nodes
-from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.source import Source
+from servelint.core.text import Text, unknown
+from servelint.files.siblings import Neighbours
 from servelint.readers import installs, mentions_engine
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.shell.words import split
-from servelint.source import Source
-from servelint.text import Text, unknown
+from servelint.syntax import json as json_nodes
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from servelint.launch import Container, ReleaseClaim, Variable, Word
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.core.launch import Container, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.launch import Hosting
-    from servelint.shell.evaluate import Budget
-    from servelint.shell.files import Opened
+    from servelint.core.launch import Hosting
+    from servelint.syntax.shell.evaluate import Budget
+    from servelint.syntax.shell.files import Opened
 
 EnvFile = Callable[[str], "dict[str, Variable] | None"]
 

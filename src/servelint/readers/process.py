@@ -7,20 +7,20 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from servelint import programs
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
 from servelint.engines import entry, installed
-from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.files import programs
+from servelint.files.siblings import Neighbours
 from servelint.readers import container_run, runners
 from servelint.readers.commands import WRAPPERS, launches
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Piece, Text
+from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.files import Opened
 
 _WIDTH = 100
 _PLAIN = frozenset((
@@ -56,13 +56,13 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
         beside = neighbours.read(found) if found is not None else None
         if beside is None or found is None:
             return None
-        from servelint.shell.files import Opened
+        from servelint.syntax.shell.files import Opened
 
         below = found if os.path.isabs(found) else f"./{found}"
         return Opened(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
 
     def env_file(path: str) -> dict[str, Variable] | None:
-        from servelint import dotenv
+        from servelint.syntax import dotenv
 
         beside = neighbours.read(path)
         if beside is None:

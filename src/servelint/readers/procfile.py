@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import Launch
-from servelint.readers.neighbours import Neighbours
+from servelint.core.launch import Launch
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, named
 from servelint.readers.scripts import script_launches
-from servelint.source import Source, Span
-from servelint.text import Text
 
 _PROCESS = re.compile(r"([A-Za-z0-9_-]+):[ \t]*")
 _CONTINUED = re.compile(r"[ \t]*\\$")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from servelint import json_nodes
-from servelint.launch import Launch, Variable, Word
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.text import Text, unknown
 from servelint.readers.commands import launches
 from servelint.readers.place import Place
 from servelint.readers.systemd import Service, merged
-from servelint.text import Text, unknown
-from servelint.units import environment, words
-from servelint.units.file import Setting, parse
+from servelint.syntax import json
+from servelint.syntax.units import environment, words
+from servelint.syntax.units.file import Setting, parse
 
 _OPTIONS = (
     ("AddDevice", "--device"),
@@ -86,8 +86,8 @@ def _entrypoint(setting: Setting | None) -> list[Word]:
     if setting is None:
         return []
     if setting.value.flat[:1] == "[":
-        node = json_nodes.parse(setting.value)
-        if isinstance(node, json_nodes.JsonNode) and node.kind == json_nodes.ARRAY:
+        node = json.parse(setting.value)
+        if isinstance(node, json.JsonNode) and node.kind == json.ARRAY:
             return [Word(item.content, item.text.span()) for item in node.items]
     return [Word(setting.value)]
 

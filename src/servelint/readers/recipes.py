@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from servelint import dotenv
-from servelint.launch import Launch, ReleaseClaim, Variable
+from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.source import Span
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers import installs
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import EnvFile
-from servelint.source import Span
-from servelint.text import Text
+from servelint.syntax import dotenv
 
 
 def env_file(neighbours: Neighbours) -> EnvFile:
@@ -27,8 +27,8 @@ def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[
     """engine -> release for each engine that a script installs. environment: variables that are set before it starts"""
     if "install" not in script.flat and "add" not in script.flat:
         return {}
-    from servelint.shell.evaluate import evaluate
-    from servelint.shell.invocation import Invocation
+    from servelint.syntax.shell.evaluate import evaluate
+    from servelint.syntax.shell.invocation import Invocation
 
     found: dict[str, ReleaseClaim] = {}
 

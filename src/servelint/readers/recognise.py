@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.source import Source
+from servelint.core.source import Source
 
 YAML, JSON = "yaml", "json"
 """Texts whose reader only their content tells; every other kind is the name of its reader."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.launch import Launch, Word
+from servelint.core.text import Text, unknown
 from servelint.engines import entry
-from servelint.launch import Launch, Word
-from servelint.text import Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

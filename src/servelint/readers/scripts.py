@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from servelint import limits
-from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core import bounds
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Span
+from servelint.core.text import Text
 from servelint.readers.place import Place, span_of
-from servelint.source import Span
-from servelint.text import Text
 
 
 def shell(words: list[Word], place: Place, depth: int) -> list[Launch]:
@@ -47,7 +47,7 @@ def script_file(path: Word, args: list[Word], place: Place, depth: int) -> list[
     opened = place.open(path.text) if place.open is not None else None
     if opened is None:
         return []
-    from servelint.shell.files import is_shell
+    from servelint.syntax.shell.files import is_shell
 
     if not is_shell(path.text.flat, opened.text.flat):
         return []
@@ -84,16 +84,16 @@ def script_launches(
     from servelint.readers.again import Again, Look
     from servelint.readers.commands import UNHEARD, launches
     from servelint.readers.idle_scripts import Looking
-    from servelint.shell.evaluate import Budget, evaluate
-    from servelint.shell.ground import kept_of
-    from servelint.shell.invocation import Invocation
+    from servelint.syntax.shell.evaluate import Budget, evaluate
+    from servelint.syntax.shell.ground import kept_of
+    from servelint.syntax.shell.invocation import Invocation
 
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
     environment = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
 
     def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
-        if len(found) > limits.LAUNCHES.most:
+        if len(found) > bounds.LAUNCHES.most:
             return {}  # the reading says so
         installed = installs.claims(ran.words)
         if installed or ran.sourced:
@@ -155,7 +155,7 @@ def script_launches(
         unheard=UNHEARD,
     )
     for script in scripts:
-        if not any(script is one for one in place.ran) and not limits.SCRIPTS.passed(depth + 1, script):
+        if not any(script is one for one in place.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: whoever does may set anything
             found += script_launches(script, Place(place.source, place.name, open_env=True), None, depth + 1)
     if not found and not scripts:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from servelint import dotenv
-from servelint.launch import Launch, Variable
-from servelint.readers.neighbours import Neighbours
+from servelint.core.launch import Launch, Variable
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.source import Source
-from servelint.text import Text
+from servelint.syntax import dotenv
 
 _TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
 _VALUES = re.compile(r"\{\{-?\s*\$?\.Values\.")
@@ -26,7 +26,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
 
     text = Text.at(source, 0, len(source.text))
     if _TEMPLATE.search(source.path) or _has_actions(source.text):
-        from servelint import templates
+        from servelint.syntax import templates
 
         text = templates.filled(text, script=True)
     return script_launches(text, Place(source, env_file=env_file, files=neighbours.read), None)

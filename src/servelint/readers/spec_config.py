@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from servelint import json_nodes
-from servelint.json_comments import without_comments
-from servelint.launch import Launch, Word
-from servelint.problem import Problem
-from servelint.source import Source, Span
-from servelint.text import Text
+from servelint.core.launch import Launch, Word
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
+from servelint.syntax import json
+from servelint.syntax.json_comments import without_comments
 
 _OWN = frozenset(
     ("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth")
@@ -20,18 +20,18 @@ def read(source: Source) -> tuple[list[Launch], Problem | None]:
     if not any(key in source.text for key in _OWN):
         return [], None
     text = Text.at(source, 0, len(source.text)).strip()
-    node = json_nodes.parse(text)
-    if isinstance(node, json_nodes.JsonFault):
+    node = json.parse(text)
+    if isinstance(node, json.JsonFault):
         # with comments it is no JSON; whoever passes it on takes them out
         text = without_comments(text, lenient=source.path.lower().endswith((".jsonc", ".json5")))
-        node = json_nodes.parse(text)
-    if isinstance(node, json_nodes.JsonFault):
+        node = json.parse(text)
+    if isinstance(node, json.JsonFault):
         if len(source.text) > 4096 or _MARK not in source.text:
             return [], None
         line, column = source.position(min((text.pieces[0].span or Span(source, 0, 0)).start + node.offset, len(source.text)))
         return [], Problem(source.path, f"not valid JSON: {node.message}", line, column)
     keys = node.members.keys()
-    if node.kind != json_nodes.OBJECT or not (keys & _OWN) or len(keys) > 40:
+    if node.kind != json.OBJECT or not (keys & _OWN) or len(keys) > 40:
         return [], None
     # what stands around the object are comments
     inner = node.text.span()

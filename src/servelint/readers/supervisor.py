@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import Launch, Variable, Word
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.recipes import named
-from servelint.source import Source, Span
-from servelint.text import EMPTY, HOLE, Piece, Text, unknown
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _OPTION = re.compile(r"([^\s:=;#][^:=]*?)\s*[:=]\s*")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from servelint import dotenv
-from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.source import Source
-from servelint.text import Text
-from servelint.units import environment, words
-from servelint.units.file import Section, Setting, parse
+from servelint.syntax import dotenv
+from servelint.syntax.units import environment, words
+from servelint.syntax.units.file import Section, Setting, parse
 
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)

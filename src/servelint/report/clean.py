@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.secret_shapes import without
+from servelint.filters.secret_shapes import without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

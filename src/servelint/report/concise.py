@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
-from servelint.linter import Report
+from servelint.core.finding import Finding
+from servelint.lint import Report
 from servelint.report.clean import clean
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from servelint.core.finding import Finding
 from servelint.engines import ENGINE_NAMES
-from servelint.finding import Finding
-from servelint.linter import Report
+from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.rules.ranges import describe
 

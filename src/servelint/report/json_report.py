@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from servelint import __version__
-from servelint.finding import Finding
-from servelint.linter import Report
-from servelint.problem import Problem
+from servelint.core.finding import Finding
+from servelint.core.problem import Problem
+from servelint.core.source import Span
+from servelint.lint import Report
 from servelint.report.encode import encoded
 from servelint.report.places import printable
-from servelint.source import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from itertools import pairwise
 
-from servelint.acceptance.replacements import replacement
-from servelint.acceptance.wording import listed, similar
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.catalog import LIST, OPTIONAL, Catalog, Option
+from servelint.judge.parser.replacements import replacement
+from servelint.judge.parser.wording import listed, similar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

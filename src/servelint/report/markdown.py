@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from servelint.finding import Finding
-from servelint.linter import Report
-from servelint.problem import Problem
+from servelint.core.finding import Finding
+from servelint.core.problem import Problem
+from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.report.text import summary
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 
-from servelint.finding import Finding
-from servelint.masking import holds_secret
+from servelint.core.finding import Finding
+from servelint.core.source import Source
+from servelint.filters.masking import holds_secret
 from servelint.report.clean import escape
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ that spans them, and a fix that changes several files is none.
 
 from __future__ import annotations
 
-from servelint.finding import Finding, Fix
-from servelint.linter import Report
-from servelint.masking import holds_secret
-from servelint.problem import Problem
+from servelint.core.finding import Finding, Fix
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.filters.masking import holds_secret
+from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.places import position, printable, relative, utf8
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

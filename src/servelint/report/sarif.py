@@ -11,14 +11,14 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from servelint import __version__
-from servelint.finding import Finding, Fix
-from servelint.linter import Report
-from servelint.problem import Problem
+from servelint.core.finding import Finding, Fix
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
+from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.places import numbered, position, printable, relative, utf16
 from servelint.report.sarif_rules import LEVELS, descriptor
-from servelint.source import Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

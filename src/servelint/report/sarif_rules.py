@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 from servelint.report.markdown import escaped
 from servelint.report.rule_texts import written
 from servelint.rules.own import OWN

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
+from servelint.filters.suppressions import Suppression
 from servelint.report.clean import clean
-from servelint.suppressions import Suppression
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from itertools import accumulate
 
+from servelint.core.finding import IMPACTS, Finding
+from servelint.core.problem import Problem
+from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
-from servelint.finding import IMPACTS, Finding
-from servelint.linter import Report
-from servelint.masking import Shown, shown
-from servelint.problem import Problem
+from servelint.filters.masking import Shown, shown
+from servelint.lint import Report
 from servelint.report.clean import clean, pieces
 from servelint.rules.ranges import describe
-from servelint.source import Source, Span
 
 _WIDTH = 116
 _COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "gutter": "34", "bold": "1", "related": "36"}

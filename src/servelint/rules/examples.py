@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from servelint.judge import judge
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Source, Span
+from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.rules.rule import Rule
-from servelint.settings import Settings
-from servelint.source import Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

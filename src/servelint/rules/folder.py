@@ -12,15 +12,16 @@ from functools import lru_cache
 
 import yaml
 
-from servelint import trust, yaml_nodes
+from servelint.core.problem import Problem
+from servelint.core.source import Source
 from servelint.engines import catalog as catalogs
-from servelint.problem import Problem
+from servelint.files import trust
 from servelint.rules.compile import RuleError, compile_rule
 from servelint.rules.condition import operands
 from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
-from servelint.source import Source
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

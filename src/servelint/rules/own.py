@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.settings import Settings
-    from servelint.source import Span
+    from servelint.core.settings import Settings
+    from servelint.core.source import Span
 
 UNUSED_IGNORE = "servelint/unused-ignore"
 GPU_COMMENT = "servelint/gpu-comment"

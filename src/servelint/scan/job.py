@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from servelint import __version__
-from servelint.settings import Settings
+from servelint.core.settings import Settings
 
 _DERIVED = (".pyc", ".catalog", ".tmp")
 
@@ -37,7 +37,7 @@ def excludes(patterns: tuple[str, ...]) -> Callable[[str], bool] | None:
     """Tells of a path in a repository whether it is left out; None if nothing is."""
     if not patterns:
         return None
-    from servelint.settings_files.globs import Glob
+    from servelint.files.settings.globs import Glob
 
     globs = [Glob(pattern, os.sep) for pattern in patterns]
     return lambda path: any(glob.matches(os.sep + path.replace("/", os.sep), os.sep) for glob in globs)

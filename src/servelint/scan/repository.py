@@ -7,17 +7,17 @@ import os
 import threading
 from collections.abc import Iterator
 
-from servelint.discover import decode
-from servelint.linter import Report, add_source
-from servelint.problem import Problem
-from servelint.readers.neighbours import Neighbours
+from servelint.core.problem import Problem
+from servelint.core.settings import Settings
+from servelint.core.source import Source
+from servelint.files.discover import decode
+from servelint.files.siblings import Neighbours
+from servelint.lint import Report, add_source
 from servelint.scan import rows as row
 from servelint.scan.cache import Cache, Record, Told
 from servelint.scan.job import Job, context, excludes
 from servelint.scan.trees import FRESH, blob_id, inside, reason
 from servelint.scan.unit import FOLDER, GIT, TAR, Counts, Done, Unit
-from servelint.settings import Settings
-from servelint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
-    from servelint.finding import Finding
-    from servelint.problem import Problem
+    from servelint.core.finding import Finding
+    from servelint.core.problem import Problem
 
     Row: TypeAlias = dict[str, str | int | None]
 
@@ -89,7 +89,7 @@ def of_problem(problem: Problem, blob: str | None = None) -> Row:
 
 
 def settled(rows: list[Row]) -> list[Row]:
-    """The rows of one repository in their order. What several files tell counts once, as servelint.linter.settle has it."""
+    """The rows of one repository in their order. What several files tell counts once, as servelint.lint.settle has it."""
     if any(row["path"] != row["source"] for row in rows):
         here = {_place(row) for row in rows if row["path"] == row["source"]}
         kept: dict[object, Row] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, marked_launch
 
 CONTAINER = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.launch import Container
 from servelint.engines.config import configs
-from servelint.launch import Container
 from tests.launching import launch_in
 
 

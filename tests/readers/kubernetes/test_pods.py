@@ -6,7 +6,7 @@ from textwrap import indent
 
 import pytest
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
 from tests.launching import (
     argv,
     environment,

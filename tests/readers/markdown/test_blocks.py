@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import pytest
 
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.readers.markdown.blocks import blocks
-from servelint.source import Source
-from servelint.text import Text
 
 
 def found(page: str) -> list[tuple[str, str]]:

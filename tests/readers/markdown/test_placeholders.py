@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.text import Text
 from servelint.readers.markdown.placeholders import replaced
-from servelint.text import Text
 
 
 def unknowns(text: str, script: bool = True) -> list[str | None]:

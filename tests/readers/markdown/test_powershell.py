@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.text import Text
 from servelint.readers.markdown.powershell import as_shell
-from servelint.text import Text
 from tests.launching import argv, environment, launch_in, marked_launch, spans
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.text import Text
 from servelint.readers.markdown import prompts
-from servelint.text import Text
 
 
 def typed(text: str, root: bool = False) -> str | None:

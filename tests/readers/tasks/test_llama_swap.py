@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from servelint import limits
-from servelint.launch import Launch
+from servelint.core import bounds
+from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, reading, release, sites, spans
 
 
@@ -57,7 +57,7 @@ def test_macros() -> None:
 def test_a_macro_of_itself() -> None:
     found, _ = reading("macros: {a: '${a} ${a}'}\nmodels:\n  m: {cmd: 'llama-server ${a}'}\n", "config.yaml")
     assert found.launches == []
-    assert [one.message for one in found.problems] == [limits.WORDS.message]
+    assert [one.message for one in found.problems] == [bounds.WORDS.message]
 
 
 def test_no_shell_reads_it() -> None:

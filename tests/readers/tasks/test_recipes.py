@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, marked_launch, release, spans
 
 

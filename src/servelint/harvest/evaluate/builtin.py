@@ -7,7 +7,16 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from servelint.harvest.evaluate.values import UNKNOWN, External, Generic, Instance, Member, Native, Raised, Record
+from servelint.harvest.evaluate.values import (
+    UNKNOWN,
+    External,
+    Generic,
+    Instance,
+    Member,
+    Native,
+    Raised,
+    Record,
+)
 
 TYPES = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset, complex, object, type)
 _LARGEST = 1_000_000

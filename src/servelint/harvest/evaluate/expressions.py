@@ -9,7 +9,17 @@ from typing import Any
 from servelint.harvest.evaluate import calls, classes, operators, statements
 from servelint.harvest.evaluate.builtin import generic, sequence
 from servelint.harvest.evaluate.scope import Scope
-from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Function, Member, Raised, Record, Undecided
+from servelint.harvest.evaluate.values import (
+    MISSING,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Member,
+    Raised,
+    Record,
+    Undecided,
+)
 
 
 def evaluate(scope: Scope, node: ast.expr) -> Any:

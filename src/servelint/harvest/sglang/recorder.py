@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from servelint.harvest.evaluate import calls
-from servelint.harvest.pysource import UNKNOWN, Class, External, Function, Native, Program, Raised, Record, Undecided, plain
+from servelint.harvest.pysource import (
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Native,
+    Program,
+    Raised,
+    Record,
+    Undecided,
+    plain,
+)
 
 _SUPPRESS = "==SUPPRESS=="
 _FLAGS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")

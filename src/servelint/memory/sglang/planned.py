@@ -116,8 +116,8 @@ def _model_name(config: Config) -> str | None:
 
 
 def _opened(config: Config) -> Callable[[str], str | None] | None:
+    from servelint.core.text import Text
     from servelint.models import local
-    from servelint.text import Text
 
     launch = config.launch
     if launch.folder is not None:

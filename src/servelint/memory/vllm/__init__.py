@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.core.text import Text
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
 from servelint.memory.vllm.division import divide, fill, judge, judge_without_cache
@@ -10,7 +11,6 @@ from servelint.memory.vllm.loaded import weights_of
 from servelint.memory.vllm.notes import add_notes
 from servelint.memory.vllm.settings import Settings
 from servelint.models import architecture
-from servelint.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from servelint.memory.plan import FITS, GIB, NEAR_GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
+from servelint.memory.plan import (
+    FITS,
+    GIB,
+    NEAR_GIB,
+    OOM_RISK,
+    REFUSED,
+    TIGHT,
+    Interval,
+    MemoryPlan,
+    Part,
+    near,
+)
 from servelint.memory.vllm import budget, fitted, refusals
 from servelint.memory.vllm.cache import Cache
 from servelint.memory.vllm.settings import Settings

@@ -5,15 +5,22 @@ from __future__ import annotations
 from bisect import bisect_left
 from importlib import import_module
 
-from servelint import yaml_nodes
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.readers.kubernetes import kustomize_images
-from servelint.readers.kubernetes.objects import File, Object, is_json_patch, is_kustomization, is_serve_config, string
-from servelint.readers.neighbours import Neighbours
+from servelint.readers.kubernetes.objects import (
+    File,
+    Object,
+    is_json_patch,
+    is_kustomization,
+    is_serve_config,
+    string,
+)
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.source import Source
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 _OPERATORS = (
     ("kubeai", "kubeai.org/", ("Model",)),
@@ -33,7 +40,7 @@ def is_mine(source: Source, document: Node) -> bool:
     """Whether a document is an object, a list of them, a kustomization, a JSON patch or a Ray Serve configuration."""
     if is_json_patch(document):
         return True
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     if string(fields, "apiVersion") is not None and string(fields, "kind") is not None:
         return True
     name = source.path.replace("\\", "/").rpartition("/")[2]
@@ -46,7 +53,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
     found = [launch for one in file.objects for launch in _of_object(file, one, images)]
     for document in documents:
         if is_json_patch(document):
-            found += import_module(f"{__name__}.kustomize").of_operations(file, yaml_nodes.items(document), "patch")
+            found += import_module(f"{__name__}.kustomize").of_operations(file, yaml.items(document), "patch")
     found += _other_scripts(file, sorted([launch.site.start for launch in found]))
     _tell_apart(found)
     return found

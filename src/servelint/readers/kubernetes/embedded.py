@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import yaml
 
-from servelint import yaml_nodes
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
 from servelint.readers import moved
-from servelint.source import Source
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.yaml import Node
 
 Read = Callable[[Source, list[Node]], list[Launch]]
 

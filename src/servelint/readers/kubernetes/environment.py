@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
-from servelint.launch import Launch, Variable
+from servelint.core.launch import Launch, Variable
+from servelint.core.text import Text, unknown
 from servelint.readers.kubernetes.objects import File, hidden, listed, section, string
 from servelint.readers.kubernetes.references import expand
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries
 
 _NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _INJECTED = "<valueFrom>"
@@ -34,14 +34,14 @@ def of_container(file: File, fields: Entries) -> Environment:
     environment = Environment()
     environment.open = hidden(fields, "env", "envFrom")
     for item in listed(fields, "envFrom"):
-        _from(file, yaml_nodes.entries(item), environment)
+        _from(file, yaml.entries(item), environment)
     for name, (key, value) in section(fields, "env").items():
         # what some operators take: a mapping
-        if yaml_nodes.items(value) is None and not yaml_nodes.is_mapping(value):
-            text = expand(yaml_nodes.text(file.source, value), environment.variables.get)
-            environment.variables[name] = Variable(name, text, yaml_nodes.span(file.source, key))
+        if yaml.items(value) is None and not yaml.is_mapping(value):
+            text = expand(yaml.text(file.source, value), environment.variables.get)
+            environment.variables[name] = Variable(name, text, yaml.span(file.source, key))
     for item in listed(fields, "env"):
-        _one(file, yaml_nodes.entries(item), environment)
+        _one(file, yaml.entries(item), environment)
     return environment
 
 
@@ -64,12 +64,12 @@ def _one(file: File, fields: Entries, environment: Environment) -> None:
     if name is None:
         environment.open = True  # a template, or a patch's directive
         return
-    site = yaml_nodes.span(file.source, fields["name"][1])
+    site = yaml.span(file.source, fields["name"][1])
     value: Text | None = Text(())
     if "valueFrom" in fields:
         value = _referred(file, section(fields, "valueFrom"))
-    elif "value" in fields and not yaml_nodes.is_null(fields["value"][1]):
-        value = expand(yaml_nodes.text(file.source, fields["value"][1]), environment.variables.get)
+    elif "value" in fields and not yaml.is_null(fields["value"][1]):
+        value = expand(yaml.text(file.source, fields["value"][1]), environment.variables.get)
     environment.variables.pop(name, None)
     environment.variables[name] = Variable(name, value, site)
 

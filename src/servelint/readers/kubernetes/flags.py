@@ -7,11 +7,11 @@ import re
 
 import yaml
 
-from servelint import yaml_nodes
-from servelint.launch import Word
-from servelint.source import Source
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries, Node
+from servelint.core.launch import Word
+from servelint.core.source import Source
+from servelint.core.text import Text, unknown
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.yaml import Entries, Node
 
 _NODES_AT_MOST = 2_000
 _DEPTH = 16

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
+from servelint.core.source import Source
+from servelint.core.text import Text, unknown
 from servelint.readers.kubernetes.objects import hidden, listed, section, string
-from servelint.source import Source
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries
 
 _GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu(?:\.shared)?|mig-.+)")
 _WHOLE = ("nvidia.com/gpu", "amd.com/gpu")
@@ -75,8 +75,8 @@ def resource(source: Source, fields: Entries, kind: str) -> Text | None:
     """What the `requests` or the `limits` of a container say of nvidia.com/gpu or amd.com/gpu; None if it is nothing."""
     given = section(fields, "resources", kind)
     for name in _WHOLE:
-        if name in given and yaml_nodes.scalar(given[name][1]) is not None:
-            return yaml_nodes.text(source, given[name][1])
+        if name in given and yaml.scalar(given[name][1]) is not None:
+            return yaml.text(source, given[name][1])
     return None
 
 
@@ -124,16 +124,16 @@ def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[Text
     """The values of which the first of some labels must have one on a pod's node; none if it may be any."""
     selector = section(pod, "nodeSelector")
     for name in labels:
-        if name in selector and yaml_nodes.scalar(selector[name][1]) is not None:
-            return [yaml_nodes.text(source, selector[name][1])]
+        if name in selector and yaml.scalar(selector[name][1]) is not None:
+            return [yaml.text(source, selector[name][1])]
     required = section(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = listed(required, "nodeSelectorTerms")
     if len(terms) != 1:
         return []  # one of them is enough
-    for item in listed(yaml_nodes.entries(terms[0]), "matchExpressions"):
-        fields = yaml_nodes.entries(item)
+    for item in listed(yaml.entries(terms[0]), "matchExpressions"):
+        fields = yaml.entries(item)
         if string(fields, "key") in labels and string(fields, "operator") == "In":
-            return [yaml_nodes.text(source, value) for value in listed(fields, "values")]
+            return [yaml.text(source, value) for value in listed(fields, "values")]
     return []
 
 
@@ -141,19 +141,19 @@ def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
     """What is mounted at /dev/shm: the size of an `emptyDir`, "Memory" or "" for one without; None if nothing is."""
     name = None
     for item in listed(fields, "volumeMounts"):
-        mount = yaml_nodes.entries(item)
+        mount = yaml.entries(item)
         if (string(mount, "mountPath") or "").rstrip("/") == "/dev/shm":  # noqa: S108
             name = string(mount, "name")
     if name is None:
         return None
     for item in listed(pod, "volumes"):
-        volume = yaml_nodes.entries(item)
+        volume = yaml.entries(item)
         if string(volume, "name") != name or "emptyDir" not in volume:
             continue
         directory = section(volume, "emptyDir")
         for key in ("sizeLimit", "medium"):
-            if key in directory and yaml_nodes.scalar(directory[key][1]) is not None:
-                return yaml_nodes.text(source, directory[key][1])
+            if key in directory and yaml.scalar(directory[key][1]) is not None:
+                return yaml.text(source, directory[key][1])
         return Text(())
     return Text((unknown(name, None),))
 
@@ -161,11 +161,11 @@ def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
 def privileged(source: Source, fields: Entries) -> Text | None:
     """ "true" for a container that is given every device of its node."""
     context = section(fields, "securityContext")
-    return yaml_nodes.text(source, context["privileged"][1]) if string(context, "privileged") not in (None, "false") else None
+    return yaml.text(source, context["privileged"][1]) if string(context, "privileged") not in (None, "false") else None
 
 
 def ipc(source: Source, pod: Entries) -> Text | None:
     """ "host" where a pod shares the memory of its node."""
     if (string(pod, "hostIPC") or "").lower() != "true":
         return None
-    return Text.of("host", yaml_nodes.span(source, pod["hostIPC"][1]))
+    return Text.of("host", yaml.span(source, pod["hostIPC"][1]))

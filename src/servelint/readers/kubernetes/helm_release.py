@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.launch import Launch
+from servelint.core.launch import Launch
 from servelint.readers import helm
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object

@@ -6,14 +6,14 @@ import re
 
 import yaml
 
-from servelint import yaml_nodes
+from servelint.core.launch import Launch, ReleaseClaim, Word
 from servelint.engines import images
-from servelint.launch import Launch, ReleaseClaim, Word
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
-from servelint.shell.words import split
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _RUNTIMES = ("ServingRuntime", "ClusterServingRuntime")
 _ENGINES = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
+from servelint.core.launch import Container, Launch, Word
+from servelint.core.text import Text, unknown
 from servelint.engines import images
-from servelint.launch import Container, Launch, Word
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, section, string
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries
 
 _ENGINES = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama.cpp"}
 _PROFILE = re.compile(r"(?P<name>(?:nvidia|amd)-gpu-[\w.-]+):(?P<count>\d{1,4})")
@@ -45,8 +45,8 @@ def of_object(file: File, one: Object, overrides: Overrides | None) -> list[Laun
 def _own(file: File, one: Object, spec: Entries, engine: str) -> list[Word]:
     """The words that the operator puts in front, as engine_vllm.go has them."""
     node = spec["url"][1]
-    site = yaml_nodes.span(file.source, node)
-    url = yaml_nodes.text(file.source, node)
+    site = yaml.span(file.source, node)
+    url = yaml.text(file.source, node)
     scheme = _SOURCE.match(url.flat)
     if scheme is None or "cacheProfile" in spec:
         model = Text((unknown(url.shown, site),))  # a folder or an address that only the cluster knows
@@ -57,8 +57,8 @@ def _own(file: File, one: Object, spec: Entries, engine: str) -> list[Word]:
     metadata = section(one.fields, "metadata")
     if engine == "vllm" and one.name and "name" in metadata:
         name = metadata["name"][1]
-        served = Text.join((Text.of("--served-model-name="), yaml_nodes.text(file.source, name)))
-        words.append(Word(served, yaml_nodes.span(file.source, name)))
+        served = Text.join((Text.of("--served-model-name="), yaml.text(file.source, name)))
+        words.append(Word(served, yaml.span(file.source, name)))
     return words
 
 
@@ -66,7 +66,7 @@ def _container(file: File, spec: Entries, image: Text | None) -> Container:
     """What the profile of a Model says: `nvidia-gpu-l4:2`."""
     if "resourceProfile" not in spec:
         return Container(image)
-    text = yaml_nodes.text(file.source, spec["resourceProfile"][1])
+    text = yaml.text(file.source, spec["resourceProfile"][1])
     profile = _PROFILE.fullmatch(text.flat)
     if profile is None:
         return Container(image)

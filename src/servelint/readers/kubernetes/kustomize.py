@@ -7,12 +7,12 @@ from functools import partial
 
 import yaml
 
-from servelint import yaml_nodes
-from servelint.launch import Launch
+from servelint.core.launch import Launch
+from servelint.core.source import Source
 from servelint.readers.kubernetes import embedded, kustomize_images, pods
 from servelint.readers.kubernetes.objects import PATCHES, File, Object, listed, objects, section, string
-from servelint.source import Source
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.yaml import Entries, Node
 
 _CONTAINER = re.compile(r"(?P<place>/\S*/(?:containers|initContainers)/(?:\d+|-))(?:/(?P<field>.+))?")
 _OPERATIONS = ("add", "replace", "test")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers.kubernetes.objects import listed, string
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
-from servelint.text import Text
-from servelint.yaml_nodes import Entries
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _LISTS = ("resources", "bases", "patches", "patchesStrategicMerge", "patchesJson6902", "components")
@@ -37,7 +37,7 @@ class Overrides:
         def given(key: str) -> Text | None:
             if string(fields, key) is None:
                 return None
-            return yaml_nodes.text(self.source, fields[key][1]).placed(span)
+            return yaml.text(self.source, fields[key][1]).placed(span)
 
         tag, digest = given("newTag"), given("digest")
         parts = [given("newName") or name]
@@ -59,8 +59,8 @@ def beside(source: Source, neighbours: Neighbours) -> Overrides | None:
         other = neighbours.read(name)
         if other is None:
             continue
-        documents, _ = yaml_nodes.documents(other)
-        fields = yaml_nodes.entries(documents[0] if documents else None)
+        documents, _ = yaml.documents(other)
+        fields = yaml.entries(documents[0] if documents else None)
         return _of(other, fields) if own in _named(fields) else None
     return None
 
@@ -71,7 +71,7 @@ def own(source: Source, fields: Entries) -> Overrides | None:
 
 
 def _of(source: Source, fields: Entries) -> Overrides | None:
-    images = [yaml_nodes.entries(item) for item in listed(fields, "images")]
+    images = [yaml.entries(item) for item in listed(fields, "images")]
     by_name = {name: image for image in images if (name := string(image, "name")) is not None}
     return Overrides(source, by_name) if by_name else None
 
@@ -81,7 +81,7 @@ def _named(fields: Entries) -> set[str]:
     found: set[str] = set()
     for key in _LISTS:
         for item in listed(fields, key):
-            path = yaml_nodes.scalar(item) or string(yaml_nodes.entries(item), "path")
+            path = yaml.scalar(item) or string(yaml.entries(item), "path")
             if path is not None:
                 found.add(path.removeprefix("./"))
     return found

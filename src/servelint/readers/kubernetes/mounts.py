@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
+from servelint.core.text import Text
 from servelint.readers.kubernetes.objects import File, listed, section, string
-from servelint.text import Text
-from servelint.yaml_nodes import Entries
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.shell.files import Opened
+    from servelint.syntax.shell.files import Opened
 
 
 def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], Opened | None] | None:
     """Opens the mounted files by their path in the container; None if there are none."""
     if not file.config_maps or "volumeMounts" not in fields:
         return None
-    places = [yaml_nodes.entries(item) for item in listed(fields, "volumeMounts")]
+    places = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
 
     def opened(path: Text) -> Opened | None:
-        from servelint.shell.files import Opened
+        from servelint.syntax.shell.files import Opened
 
         for mount in places:
             found = _found(file, pod, mount, path.value or "")
@@ -39,10 +39,10 @@ def _found(file: File, pod: Entries, mount: Entries, path: str) -> tuple[str, st
         return None
     name = below if below is not None else path[len(folder) + 1 :]
     for item in listed(pod, "volumes"):
-        volume = yaml_nodes.entries(item)
+        volume = yaml.entries(item)
         if string(volume, "name") != string(mount, "name"):
             continue
-        sources = [volume, *[yaml_nodes.entries(one) for one in listed(section(volume, "projected"), "sources")]]
+        sources = [volume, *[yaml.entries(one) for one in listed(section(volume, "projected"), "sources")]]
         for source in sources:
             config_map = section(source, "configMap")
             label, key = string(config_map, "name") or "", _key(config_map, name)
@@ -56,7 +56,7 @@ def _key(config_map: Entries, path: str) -> str | None:
     if "items" not in config_map:
         return path
     for item in listed(config_map, "items"):
-        fields = yaml_nodes.entries(item)
+        fields = yaml.entries(item)
         if string(fields, "path") == path:
             return string(fields, "key")
     return None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from servelint import limits, yaml_nodes
-from servelint.source import Source
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.core import bounds
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries, Node
 
 PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
 """The keys of a kustomization that hold patches."""
@@ -65,15 +66,15 @@ class File:
     def once_more(self, container: Node) -> bool:
         """Whether a container is to be read; one that aliases repeat is read some times."""
         times = self.read[id(container)] = self.read.get(id(container), 0) + 1
-        if limits.KUBERNETES_CONTAINERS.passed(len(self.read), yaml_nodes.span(self.source, container)):
+        if bounds.KUBERNETES_CONTAINERS.passed(len(self.read), yaml.span(self.source, container)):
             return False
         return times <= _TIMES_AT_MOST
 
     def _data(self, one: Object, field: str) -> dict[str, Text]:
         return {
-            key: yaml_nodes.text(self.source, value)
+            key: yaml.text(self.source, value)
             for key, (_, value) in section(one.fields, field).items()
-            if (plain := yaml_nodes.scalar(value)) is not None and len(plain) <= _SCALAR_AT_MOST
+            if (plain := yaml.scalar(value)) is not None and len(plain) <= _SCALAR_AT_MOST
         }
 
 
@@ -90,14 +91,14 @@ def objects(documents: list[Node]) -> list[Object]:
     found: list[Object] = []
     waiting = [(document, 0) for document in reversed(documents)]
     visits = 0
-    most = limits.KUBERNETES_OBJECTS.most
+    most = bounds.KUBERNETES_OBJECTS.most
     while waiting:
         node, depth = waiting.pop()
         visits += 1
-        if limits.KUBERNETES_OBJECTS.passed(visits, None):
+        if bounds.KUBERNETES_OBJECTS.passed(visits, None):
             break
-        fields = yaml_nodes.entries(node)
-        listed = yaml_nodes.items(fields["items"][1]) if "items" in fields else None
+        fields = yaml.entries(node)
+        listed = yaml.items(fields["items"][1]) if "items" in fields else None
         kind = string(fields, "kind") or ""
         if listed is not None and kind.endswith("List") and depth < _DEPTH:
             waiting += [(item, depth + 1) for item in reversed(listed[: most + 1 - visits])]
@@ -108,8 +109,8 @@ def objects(documents: list[Node]) -> list[Object]:
 
 def entries(node: Node) -> Entries:
     """The entries of a mapping, with the key HIDDEN where a template writes more of them than the file shows."""
-    fields = yaml_nodes.entries(node)
-    if fields and yaml_nodes.gaps(node):
+    fields = yaml.entries(node)
+    if fields and yaml.gaps(node):
         key = next(iter(fields.values()))[0]
         return {**fields, HIDDEN: (key, key)}
     return fields
@@ -117,7 +118,7 @@ def entries(node: Node) -> Entries:
 
 def hidden(fields: Entries, *keys: str) -> bool:
     """Whether a template writes more into a mapping, or into the value of one of some keys, than the file shows."""
-    return HIDDEN in fields or any(yaml_nodes.gaps(fields[key][1]) for key in keys if key in fields)
+    return HIDDEN in fields or any(yaml.gaps(fields[key][1]) for key in keys if key in fields)
 
 
 def section(fields: Entries, *path: str) -> Entries:
@@ -125,18 +126,18 @@ def section(fields: Entries, *path: str) -> Entries:
     for key in path:
         if key not in fields:
             return {}
-        fields = yaml_nodes.entries(fields[key][1])
+        fields = yaml.entries(fields[key][1])
     return fields
 
 
 def string(fields: Entries, key: str) -> str | None:
     """The value of a key as text; None where it is missing, null or no scalar."""
-    return yaml_nodes.scalar(fields[key][1]) if key in fields else None
+    return yaml.scalar(fields[key][1]) if key in fields else None
 
 
 def listed(fields: Entries, key: str) -> list[Node]:
     """The items of a key that holds a list; none for anything else."""
-    return (yaml_nodes.items(fields[key][1]) or []) if key in fields else []
+    return (yaml.items(fields[key][1]) or []) if key in fields else []
 
 
 def is_kustomization(fields: Entries) -> bool:
@@ -146,10 +147,10 @@ def is_kustomization(fields: Entries) -> bool:
 
 def is_json_patch(document: Node) -> bool:
     """Whether a document is a list of JSON 6902 operations."""
-    items = yaml_nodes.items(document)
-    return bool(items) and all({"op", "path"} <= yaml_nodes.entries(item).keys() for item in items or [])
+    items = yaml.items(document)
+    return bool(items) and all({"op", "path"} <= yaml.entries(item).keys() for item in items or [])
 
 
 def is_serve_config(fields: Entries) -> bool:
     """Whether a document is what Ray's `serve deploy` takes: applications with their import paths."""
-    return any("import_path" in yaml_nodes.entries(item) for item in listed(fields, "applications"))
+    return any("import_path" in yaml.entries(item) for item in listed(fields, "applications"))

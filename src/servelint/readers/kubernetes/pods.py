@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import yaml
 
-from servelint import yaml_nodes
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text, unknown
 from servelint.engines import entry, images
-from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.readers.containers import in_container
 from servelint.readers.kubernetes import environment, hardware, mounts
 from servelint.readers.kubernetes.kustomize_images import Overrides
@@ -18,14 +19,13 @@ from servelint.readers.kubernetes.references import expand, no_variable
 from servelint.readers.place import Place
 from servelint.readers.runners import SHELLS
 from servelint.readers.scripts import script_launches
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.launch import Hosting
+    from servelint.core.launch import Hosting
 
 _LISTS = ("containers", "initContainers")
 _SINGLE = ("container", "mainContainer")

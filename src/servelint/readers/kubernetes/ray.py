@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from servelint import yaml_nodes
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.engines import images
-from servelint.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.readers.kubernetes import embedded, environment, flags, hardware, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.source import Source
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries, Node
 
 _VISITS_AT_MOST = 20_000
 _ENGINE_KEYS = ("model_loading_config", "engine_kwargs")
@@ -41,7 +41,7 @@ def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]
     if "serveConfigV2" in spec:
         found += embedded.launches(file.source, spec["serveConfigV2"][1], partial(_applications, worker, one.label))
     if "entrypoint" in spec:
-        text = yaml_nodes.text(file.source, spec["entrypoint"][1])
+        text = yaml.text(file.source, spec["entrypoint"][1])
         place = Place(file.source, f"{one.label}.entrypoint", None, {}, worker.container, worker.claims, open_env=True)
         found += script_launches(text, place, None)
     return [*found, *pods.of_object(file, one, images)]
@@ -67,8 +67,8 @@ def _worker(file: File, one: Object, overrides: Overrides | None) -> Worker:
 def _applications(worker: Worker, label: str, source: Source, documents: list[Node]) -> list[Launch]:
     found: list[Launch] = []
     for document in documents:
-        for item in listed(yaml_nodes.entries(document), "applications"):
-            application = yaml_nodes.entries(item)
+        for item in listed(yaml.entries(document), "applications"):
+            application = yaml.entries(item)
             env = {**worker.env, **_env_vars(source, application)}
             for fields in _configs(item):
                 launch = _launch(source, fields, env, worker)
@@ -85,11 +85,11 @@ def _configs(node: Node) -> list[Entries]:
     left = _VISITS_AT_MOST
     while waiting and left > 0:
         node = waiting.pop()
-        fields = yaml_nodes.entries(node)
+        fields = yaml.entries(node)
         if section(fields, "model_loading_config"):
             found.append(fields)
             continue
-        inside = (yaml_nodes.items(node) or [value for _, value in fields.values()])[:left]
+        inside = (yaml.items(node) or [value for _, value in fields.values()])[:left]
         left -= 1 + len(inside)
         waiting += reversed(inside)
     return found
@@ -100,9 +100,7 @@ def _launch(source: Source, fields: Entries, env: dict[str, Variable], worker: W
         return None
     loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
-    argv = (
-        [] if named is None or "model" in settings else [Word(yaml_nodes.text(source, named), yaml_nodes.span(source, named))]
-    )
+    argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
     return Launch(
         source=source,
         engine="vllm",
@@ -119,6 +117,6 @@ def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
     """What a `runtime_env` sets."""
     found: dict[str, Variable] = {}
     for name, (key, value) in section(fields, "runtime_env", "env_vars").items():
-        text: Text | None = yaml_nodes.text(source, value) if yaml_nodes.scalar(value) is not None else None
-        found[name] = Variable(name, text, yaml_nodes.span(source, key))
+        text: Text | None = yaml.text(source, value) if yaml.scalar(value) is not None else None
+        found[name] = Variable(name, text, yaml.span(source, key))
     return found

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from servelint.launch import Variable
-from servelint.text import Piece, Text, unknown
+from servelint.core.launch import Variable
+from servelint.core.text import Piece, Text, unknown
 
 Lookup = Callable[[str], "Variable | None"]
 

@@ -5,16 +5,16 @@ The order and the spellings are those of operator/internal/controller/vllmruntim
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
-from servelint.digits import whole_number
+from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.numbers import whole_number
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.engines import images
-from servelint.launch import Container, Launch, Variable, Word
 from servelint.readers.kubernetes import environment, flags, hardware, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
-from servelint.source import Source
-from servelint.text import Text
-from servelint.yaml_nodes import Entries
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries
 
 _FLAGS = (
     ("vllmConfig", "port", "--port"),
@@ -62,17 +62,17 @@ def _words(file: File, spec: Entries) -> list[Word]:
     source = file.source
     node = spec["model"][1]
     url = section(spec, "model")["modelURL"][1]
-    words = [Word(yaml_nodes.text(source, url), yaml_nodes.span(source, url))]
+    words = [Word(yaml.text(source, url), yaml.span(source, url))]
     for part, key, flag in _FLAGS:
         fields = section(spec, part)
         off = string(fields, key) in (None, "", "0")
         if key in _BOTH_WAYS and off:
-            site = yaml_nodes.span(source, spec.get(part, (node, node))[0])
+            site = yaml.span(source, spec.get(part, (node, node))[0])
             words.append(Word(Text.of(flag.replace("--", "--no-")), site))
         elif not off and (key in _BOTH_WAYS or string(fields, key) != "false"):
             words += flags.of_setting(source, flag.removeprefix("--"), *fields[key])
     for item in listed(section(spec, "vllmConfig"), "extraArgs"):
-        words.append(Word(yaml_nodes.text(source, item), yaml_nodes.span(source, item)))
+        words.append(Word(yaml.text(source, item), yaml.span(source, item)))
     words.append(pods.unseen())  # a connector for LMCache, a chat template
     return words
 
@@ -80,17 +80,17 @@ def _words(file: File, spec: Entries) -> list[Word]:
 def _image(source: Source, fields: Entries) -> Text | None:
     if string(fields, "name") is None:
         return None
-    name = yaml_nodes.text(source, fields["name"][1])
+    name = yaml.text(source, fields["name"][1])
     if not string(fields, "registry"):
         return name
-    return Text.join((yaml_nodes.text(source, fields["registry"][1]), Text.of("/"), name))
+    return Text.join((yaml.text(source, fields["registry"][1]), Text.of("/"), name))
 
 
 def _switches(source: Source, config: Entries) -> dict[str, Variable]:
     """VLLM_USE_V1, as `v1` has it."""
     if "v1" not in config:
         return {}
-    site = yaml_nodes.span(source, config["v1"][1])
+    site = yaml.span(source, config["v1"][1])
     value = Text.of("1" if string(config, "v1") == "true" else "0")
     return {"VLLM_USE_V1": Variable("VLLM_USE_V1", value, site)}
 

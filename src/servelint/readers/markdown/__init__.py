@@ -6,16 +6,16 @@ the file that it shows. What the page means to be filled in (`<model>`, `...`) i
 
 from __future__ import annotations
 
-from servelint import limits
-from servelint.launch import Launch
+from servelint.core import bounds
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.readers.markdown import files, placeholders, powershell, prompts
 from servelint.readers.markdown.blocks import Block, blocks
 from servelint.readers.markdown.languages import CONSOLE, KINDS, MARKDOWN, PLAIN, POWERSHELL, SHELL
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.source import Source
-from servelint.text import Text
 
 _DEPTH = 3
 """Characters of a block. Nobody types more."""
@@ -33,7 +33,7 @@ def launches(text: Text, source: Source, depth: int = 0) -> list[Launch]:
     for block in blocks(text):
         if not _mentions_engine(block.text.flat):
             continue
-        if not limits.SNIPPET.passed(len(block.text), block.text):
+        if not bounds.SNIPPET.passed(len(block.text), block.text):
             found += _named_apart(_launches(block, source, depth), found)
     return found
 

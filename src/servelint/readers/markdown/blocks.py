@@ -9,9 +9,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from servelint.core.text import Text
 from servelint.readers.markdown.html import plain
 from servelint.readers.markdown.languages import KINDS, MARKDOWN
-from servelint.text import Text
 
 _FRONT = re.compile(r"\A(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?^\+\+\+)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _MARKER = r"(?:[-*+]|\d{1,9}[.)])[ \t]"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from servelint.launch import Launch, Variable, Word
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.source import Source
+from servelint.core.text import Text, unknown
+from servelint.files.siblings import Neighbours
 from servelint.readers import moved
 from servelint.readers.markdown import placeholders
 from servelint.readers.markdown.languages import DOCKERFILE, JSON, UNIT, YAML
-from servelint.readers.neighbours import Neighbours
-from servelint.source import Source
-from servelint.text import Text, unknown
 
 _NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
 _LEFT_OUT = re.compile(r"#[ \t]*(?:\.{3}|\u2026)[^\n]*")
@@ -77,9 +77,9 @@ def _read(kind: str, shown: Source) -> list[Launch]:
 
 
 def _documents(shown: Source, nowhere: Neighbours) -> list[Launch]:
-    from servelint import yaml_nodes
+    from servelint.syntax import yaml
 
-    documents, _ = yaml_nodes.documents(shown)
+    documents, _ = yaml.documents(shown)
     found: list[Launch] = []
     for document in documents:
         for name in _DOCUMENTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.text import Text
+from servelint.core.text import Text
 
 _MARKUP = re.compile(r"<br\s*/?>|</?[A-Za-z][^<>\n]{0,300}>|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});", re.IGNORECASE)
 _ENTITIES = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.launch import Word
-from servelint.text import HOLE, Piece, Text, unknown
+from servelint.core.launch import Word
+from servelint.core.text import HOLE, Piece, Text, unknown
 
 _ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
 _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.text import Text
+from servelint.core.text import Text
 
 _PARTS = re.compile(
     r"(?P<assign>^[ \t]*\$(?P<scope>env:)?(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*(?=[\"'\w]))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.text import Text
+from servelint.core.text import Text
 
 _WHO = (
     r"(?:\([\w .:/-]{1,80}\)[ \t]*)?(?:\[?[\w.-]{1,64}@[\w.-]{1,64}(?:[: ][^\n$#%>]{0,80}?)?\]?[ \t]?|~[^\s$#%>]{0,80}[ \t]?)?"

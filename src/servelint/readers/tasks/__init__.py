@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from servelint.launch import Launch
-from servelint.readers.neighbours import Neighbours
+from servelint.core.launch import Launch
+from servelint.core.source import Source
+from servelint.files.siblings import Neighbours
 from servelint.readers.tasks import ansible, clouds, github, gitlab, llama_swap, recipes
 from servelint.readers.tasks.values import grows, tell_apart
-from servelint.source import Source
-from servelint.yaml_nodes import Node
+from servelint.syntax.yaml import Node
 
 _Tool = tuple[Callable[[Source, Node], bool], Callable[[Source, Node], list[Launch]]]
 _TOOLS: tuple[_Tool, ...] = (

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from servelint import limits, yaml_nodes
+from servelint.core import bounds
+from servelint.core.launch import Container, Launch, Word
+from servelint.core.source import Source, Span
 from servelint.engines import images
-from servelint.launch import Container, Launch, Word
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
 from servelint.readers.tasks.values import Environment, environment, optional, run, section, text, words
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _BLOCKS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _SHELLS = ("shell", "raw")
@@ -25,10 +26,10 @@ _DEPTH = 12
 def is_mine(source: Source, document: Node) -> bool:
     """Whether a document is a playbook or a list of tasks with a module that runs something."""
     del source
-    items = yaml_nodes.items(document)
+    items = yaml.items(document)
     if not items:
         return False
-    plays = [yaml_nodes.entries(item) for item in items[:200]]
+    plays = [yaml.entries(item) for item in items[:200]]
     return any(
         ("hosts" in play and not set(_BLOCKS).isdisjoint(play)) or "block" in play or _module(play) is not None
         for play in plays
@@ -38,7 +39,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def launches(source: Source, document: Node) -> list[Launch]:
     found: list[Launch] = []
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
-        if limits.TASKS.passed(count + 1, yaml_nodes.span(source, next(iter(task.values()))[0]) if task else None):
+        if bounds.TASKS.passed(count + 1, yaml.span(source, next(iter(task.values()))[0]) if task else None):
             break
         module = _module(task)
         if module is None:
@@ -61,8 +62,8 @@ def _module(task: Entries) -> str | None:
 
 
 def _tasks(source: Source, node: Node, env: Environment, depth: int) -> Iterator[tuple[Entries, Environment]]:
-    for item in yaml_nodes.items(node) or []:
-        fields = yaml_nodes.entries(item)
+    for item in yaml.items(node) or []:
+        fields = yaml.entries(item)
         inner = [fields[key][1] for key in _BLOCKS if key in fields]
         if not inner:
             yield fields, env
@@ -77,16 +78,16 @@ def _command(source: Source, name: str, task: Entries, module: str, kind: str, e
     place = Place(source, name, None, env)
     given = section(task, module) or section(task, "args")
     if "argv" in given:
-        place.site = Span(source, key.start_mark.index, yaml_nodes.span(source, given["argv"][1]).end)
+        place.site = Span(source, key.start_mark.index, yaml.span(source, given["argv"][1]).end)
         return launches_of(words(source, given["argv"][1]), place)
-    node = value if yaml_nodes.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
+    node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
     if node is None:
         return []
     written = text(source, node)
     if kind in _SHELLS:
         return run(written, place, {})
     # no shell: what it would expand stays as it is written
-    place.site = Span(source, key.start_mark.index, yaml_nodes.span(source, node).end)
+    place.site = Span(source, key.start_mark.index, yaml.span(source, node).end)
     return launches_of(split(written), place)
 
 
@@ -95,7 +96,7 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
     if named is None:
         return []
     given = [fields[key] for key in ("entrypoint", "command", "cmd") if key in fields] or [fields["image"]]
-    site = Span(source, given[-1][0].start_mark.index, yaml_nodes.span(source, given[-1][1]).end)
+    site = Span(source, given[-1][0].start_mark.index, yaml.span(source, given[-1][1]).end)
     settings = {}
     for key, setting in _SETTINGS.items():
         value = optional(source, fields, key)
@@ -113,4 +114,4 @@ def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
     written = optional(source, fields, key)
     if written is not None:
         return split(written)
-    return words(source, fields[key][1]) if key in fields and yaml_nodes.items(fields[key][1]) is not None else None
+    return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None

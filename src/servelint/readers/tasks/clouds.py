@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
-from servelint.digits import is_whole
+from servelint.core.launch import Container, Launch, ReleaseClaim, Word
+from servelint.core.numbers import is_whole
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines import images
-from servelint.launch import Container, Launch, ReleaseClaim, Word
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
@@ -23,10 +24,9 @@ from servelint.readers.tasks.values import (
     text,
     words,
 )
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
 _DSTACK = frozenset(("dev-environment", "service", "task"))
@@ -40,14 +40,14 @@ _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 
 def is_sky(source: Source, document: Node) -> bool:
     del source
-    fields = yaml_nodes.entries(document)
-    scalar = "run" in fields and yaml_nodes.scalar(fields["run"][1]) is not None
+    fields = yaml.entries(document)
+    scalar = "run" in fields and yaml.scalar(fields["run"][1]) is not None
     return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
 
 
 def of_sky(source: Source, document: Node) -> list[Launch]:
     """The launches of a task. `setup` and `run` are scripts on one machine, or in one container."""
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     env: Environment = {}
     for key in ("envs", "secrets"):
         env.update(environment(source, fields[key][1]) if key in fields else {})
@@ -79,19 +79,19 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | N
     if "accelerators" not in wanted:
         return None, None
     node = wanted["accelerators"][1]
-    if yaml_nodes.is_mapping(node):
-        fields = yaml_nodes.entries(node)
+    if yaml.is_mapping(node):
+        fields = yaml.entries(node)
         if len(fields) != 1:
             return None, None
         [(key, value)] = fields.values()
-        count = yaml_nodes.scalar(value)
+        count = yaml.scalar(value)
         return text(source, key), int(count) if count is not None and is_whole(count) else None
-    listed = yaml_nodes.items(node)
+    listed = yaml.items(node)
     if listed is not None:
         if len(listed) != 1:
             return None, None
         node = listed[0]
-    if yaml_nodes.scalar(node) is None:
+    if yaml.scalar(node) is None:
         return None, None
     written = text(source, node)
     name, sign, number = written.flat.partition(":")
@@ -104,8 +104,8 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | N
 
 
 def is_dstack(source: Source, document: Node) -> bool:
-    fields = yaml_nodes.entries(document)
-    kind = yaml_nodes.scalar(fields["type"][1]) if "type" in fields else None
+    fields = yaml.entries(document)
+    kind = yaml.scalar(fields["type"][1]) if "type" in fields else None
     named = source.path.endswith((".dstack.yml", ".dstack.yaml"))
     own = not {"commands", "entrypoint", "init"}.isdisjoint(fields) or "replicas" in fields
     return (
@@ -115,10 +115,10 @@ def is_dstack(source: Source, document: Node) -> bool:
 
 def of_dstack(source: Source, document: Node) -> list[Launch]:
     """The launches of a run configuration, and of the groups of replicas that have commands of their own."""
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     found = _of_run(source, "commands", fields)
-    for index, node in enumerate((yaml_nodes.items(fields["replicas"][1]) or []) if "replicas" in fields else []):
-        group = yaml_nodes.entries(node)
+    for index, node in enumerate((yaml.items(fields["replicas"][1]) or []) if "replicas" in fields else []):
+        group = yaml.entries(node)
         if "commands" in group:
             env = environment(source, fields["env"][1]) if "env" in fields else {}
             found += _of_run(source, f"replicas[{index}]", {**fields, **group}, env)
@@ -135,13 +135,13 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
     if entrypoint is not None:
         argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
         ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
-        place.site = Span(source, ends[0][0].start_mark.index, max(yaml_nodes.span(source, value).end for _, value in ends))
+        place.site = Span(source, ends[0][0].start_mark.index, max(yaml.span(source, value).end for _, value in ends))
         return launches(argv, place)
     nodes = [fields[key][1] for key in ("init", "commands") if key in fields and scalars(fields[key][1])]
     if nodes:
         return run(script(source, *nodes), place, {})
-    if image.entrypoint and "image" in fields and yaml_nodes.scalar(fields["type"][1]) != "dev-environment":
-        place.site = yaml_nodes.span(source, fields["image"][1])
+    if image.entrypoint and "image" in fields and yaml.scalar(fields["type"][1]) != "dev-environment":
+        place.site = yaml.span(source, fields["image"][1])
         return in_container(None, [], image, place)
     return []
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 
-from servelint import limits, yaml_nodes
+from servelint.core import bounds
+from servelint.core.launch import Container, Launch, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines import entry, images
-from servelint.launch import Container, Launch, Word
+from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
-from servelint.readers.neighbours import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.runners import SHELLS
 from servelint.readers.tasks.values import (
@@ -30,10 +32,9 @@ from servelint.readers.tasks.values import (
     verbatim,
     words,
 )
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _COMMAND = re.compile(
     r"(?:(?:before|container|docker|engine|exec|inference|init|launch|llama|llamacpp|main|model|onstart|pre|run|serve|server|"
@@ -79,7 +80,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
 def _launches(source: Source, document: Node) -> list[Launch]:
     if grows(source, document):
         return []
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     if {"suite", "tests"} <= set(fields) or "openapi" in fields:
         return []  # what a test expects, what an interface describes
     return _Walk(source).visit(document, _Scope({}, None, {}, ()), 0)
@@ -92,17 +93,17 @@ class _Walk:
 
     def visit(self, node: Node, scope: _Scope, depth: int) -> list[Launch]:
         self.visits += 1
-        if limits.NODES_SEARCHED.passed(self.visits, yaml_nodes.span(self.source, node)) or depth > _DEPTH:
+        if bounds.NODES_SEARCHED.passed(self.visits, yaml.span(self.source, node)) or depth > _DEPTH:
             return []
-        if yaml_nodes.is_mapping(node):
-            return self.mapping(yaml_nodes.entries(node), scope, depth)
+        if yaml.is_mapping(node):
+            return self.mapping(yaml.entries(node), scope, depth)
         found: list[Launch] = []
-        for index, item in enumerate(yaml_nodes.items(node) or []):
-            if yaml_nodes.is_mapping(item) or yaml_nodes.items(item) is not None:
+        for index, item in enumerate(yaml.items(node) or []):
+            if yaml.is_mapping(item) or yaml.items(item) is not None:
                 path = (*scope.path[:-1], f"{scope.path[-1]}[{index}]") if scope.path else (f"[{index}]",)
                 # one step after the other on one machine: what one installs the next has
                 found += self.visit(item, _Scope(scope.env, scope.image, scope.claims, path), depth + 1)
-            elif yaml_nodes.scalar(item) is not None:
+            elif yaml.scalar(item) is not None:
                 found += self.markdown(item)
         return found
 
@@ -115,9 +116,9 @@ class _Walk:
             key = _CAMEL.sub("_", name).lower().replace("-", "_")
             if _NOT_INSIDE.match(key):
                 continue
-            if _COMMAND.fullmatch(key) and (yaml_nodes.scalar(value) is not None or scalars(value)):
+            if _COMMAND.fullmatch(key) and (yaml.scalar(value) is not None or scalars(value)):
                 found += [] if container is not None else self.command(name, fields[name], scope)
-            if yaml_nodes.scalar(value) is not None:
+            if yaml.scalar(value) is not None:
                 found += self.markdown(value)
             else:
                 inner = _Scope(scope.env, scope.image, dict(scope.claims), (*scope.path, name))
@@ -136,7 +137,7 @@ class _Walk:
 
     def environment(self, fields: Entries, outer: Environment) -> Environment:
         for name, (_, value) in fields.items():
-            if _ENVIRONMENT.fullmatch(name) and yaml_nodes.scalar(value) is None:
+            if _ENVIRONMENT.fullmatch(name) and yaml.scalar(value) is None:
                 outer = {**outer, **environment(self.source, value)}
         return outer
 
@@ -156,7 +157,7 @@ class _Walk:
     # -- commands
 
     def markdown(self, node: Node) -> list[Launch]:
-        value = yaml_nodes.scalar(node) or ""
+        value = yaml.scalar(node) or ""
         if "\n" not in value or not _FENCE.search(value) or not _NAMED.search(value):
             return []
         from servelint.readers import markdown
@@ -172,14 +173,14 @@ class _Walk:
         """The launches of a command: a script, a list of its lines, or a list of words."""
         key, value = field
         path = ".".join((*scope.path, name)) if not scope.path else ".".join(scope.path)
-        listed = words(self.source, value) if yaml_nodes.scalar(value) is None else None
+        listed = words(self.source, value) if yaml.scalar(value) is None else None
         written = script(self.source, value)
         if not _NAMED.search(written.flat) and not (scope.image is not None and "install" in written.flat):
             return []
-        if any(yaml_nodes.items(item) is not None for item in yaml_nodes.items(value) or []):
-            return self.lines(yaml_nodes.items(value) or [], path, scope)
+        if any(yaml.items(item) is not None for item in yaml.items(value) or []):
+            return self.lines(yaml.items(value) or [], path, scope)
         if listed is not None and _is_argv(listed):
-            site = Span(self.source, key.start_mark.index, yaml_nodes.span(self.source, value).end)
+            site = Span(self.source, key.start_mark.index, yaml.span(self.source, value).end)
             return launches_of(listed, self.place(path, scope, site))
         if _FENCE.search(written.flat):
             return []  # Markdown
@@ -189,10 +190,10 @@ class _Walk:
         """Commands of which some are scripts and some lists of words (cloud-init's `runcmd`)."""
         found: list[Launch] = []
         for item in items[:_ITEMS_AT_MOST]:
-            if yaml_nodes.items(item) is None:
+            if yaml.items(item) is None:
                 found += run(script(self.source, item), self.place(path, scope, None), scope.claims)
             else:
-                found += launches_of(words(self.source, item), self.place(path, scope, yaml_nodes.span(self.source, item)))
+                found += launches_of(words(self.source, item), self.place(path, scope, yaml.span(self.source, item)))
         return found
 
     def container(self, fields: Entries, scope: _Scope) -> list[Launch] | None:
@@ -210,17 +211,17 @@ class _Walk:
         if "args" in parts:
             # as Kubernetes has it
             entrypoint, command = (entrypoint if entrypoint is not None else command), parts["args"]
-        ends = [yaml_nodes.span(self.source, value).end for _, value in nodes]
+        ends = [yaml.span(self.source, value).end for _, value in nodes]
         site = Span(self.source, nodes[0][0].start_mark.index, max(ends))
         place = self.place(".".join(scope.path) or "command", scope, site)
         return in_container(entrypoint, command or [], images.identify(named), place)
 
     def words(self, node: Node) -> list[Word]:
-        return split(text(self.source, node)) if yaml_nodes.scalar(node) is not None else words(self.source, node)
+        return split(text(self.source, node)) if yaml.scalar(node) is not None else words(self.source, node)
 
     def is_words(self, node: Node) -> bool:
         """Whether a node holds the words of a command, or options, rather than a script or a list of its lines."""
-        if yaml_nodes.scalar(node) is not None:
+        if yaml.scalar(node) is not None:
             return text(self.source, node).flat.lstrip().startswith("-")
         listed = words(self.source, node)
         return bool(listed) and (_is_argv(listed) or listed[0].text.flat.startswith("-"))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
+from servelint.core.launch import Container, Launch, ReleaseClaim
+from servelint.core.source import Source, Span
 from servelint.engines import images
-from servelint.launch import Container, Launch, ReleaseClaim
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
 from servelint.readers.tasks.values import Claims, Environment, environment, optional, run, section, text
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _SHELLS = ("bash", "sh")
 _NO_IMAGE = images.Image(None, ReleaseClaim(), None)
@@ -18,26 +18,26 @@ _NO_IMAGE = images.Image(None, ReleaseClaim(), None)
 
 def is_mine(source: Source, document: Node) -> bool:
     del source
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     if "steps" in section(fields, "runs"):
         return True
-    jobs = [yaml_nodes.entries(job) for _, job in section(fields, "jobs").values()]
+    jobs = [yaml.entries(job) for _, job in section(fields, "jobs").values()]
     return any("steps" in job and ("runs-on" in job or "on" in fields) for job in jobs)
 
 
 def launches(source: Source, document: Node) -> list[Launch]:
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     found: list[Launch] = []
     outer = environment(source, fields["env"][1]) if "env" in fields else {}
     shell = _shell(source, fields)
     for name, (_, node) in section(fields, "jobs").items():
-        job = yaml_nodes.entries(node)
+        job = yaml.entries(node)
         env = {**outer, **(environment(source, job["env"][1]) if "env" in job else {})}
         inside = section(job, "container")
         env.update(environment(source, inside["env"][1]) if "env" in inside else {})
         image, container = _container(source, job)
         for service, (_, inner) in section(job, "services").items():
-            found += _service(source, f"jobs.{name}.services.{service}", yaml_nodes.entries(inner))
+            found += _service(source, f"jobs.{name}.services.{service}", yaml.entries(inner))
         found += _steps(source, f"jobs.{name}", job, env, image, container, _shell(source, job) or shell)
     runs = section(fields, "runs")
     return found + _steps(source, "runs", runs, {}, _NO_IMAGE, None, None)
@@ -53,7 +53,7 @@ def _container(source: Source, job: Entries) -> tuple[images.Image, Container | 
     """The image in which a job's steps run; its entry point does not start."""
     if "container" not in job:
         return _NO_IMAGE, None
-    inner = yaml_nodes.entries(job["container"][1])
+    inner = yaml.entries(job["container"][1])
     named = optional(source, inner, "image") if inner else optional(source, job, "container")
     if named is None:
         return _NO_IMAGE, None
@@ -72,9 +72,9 @@ def _steps(
     found: list[Launch] = []
     installed: Claims = {}
     open_env = False
-    for index, node in enumerate((yaml_nodes.items(fields["steps"][1]) or []) if "steps" in fields else []):
-        step = yaml_nodes.entries(node)
-        if "run" not in step or yaml_nodes.scalar(step["run"][1]) is None:
+    for index, node in enumerate((yaml.items(fields["steps"][1]) or []) if "steps" in fields else []):
+        step = yaml.entries(node)
+        if "run" not in step or yaml.scalar(step["run"][1]) is None:
             continue
         given = optional(source, step, "shell")
         used = (given.flat if given is not None else shell) or "bash"
@@ -95,7 +95,7 @@ def _service(source: Source, name: str, fields: Entries) -> list[Launch]:
         return []
     command, entrypoint = optional(source, fields, "command"), optional(source, fields, "entrypoint")
     key, value = fields["command" if command is not None else "image"]
-    site = Span(source, key.start_mark.index, yaml_nodes.span(source, value).end)
+    site = Span(source, key.start_mark.index, yaml.span(source, value).end)
     image = images.identify(named)
     env = environment(source, fields["env"][1]) if "env" in fields else {}
     place = Place(source, name, site, env, Container(named, open=True), image.claims, open_env="options" in fields)

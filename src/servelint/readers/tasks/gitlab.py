@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from servelint import yaml_nodes
+from servelint.core.launch import Container, Launch, ReleaseClaim
+from servelint.core.source import Source, Span
+from servelint.core.text import Text
 from servelint.engines import images
-from servelint.interpolate import interpolate
-from servelint.launch import Container, Launch, ReleaseClaim
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
-from servelint.readers.tasks.values import Environment, environment, optional, run, scalars, script, section, words
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text
-from servelint.yaml_nodes import Entries, Node
+from servelint.readers.tasks.values import (
+    Environment,
+    environment,
+    optional,
+    run,
+    scalars,
+    script,
+    section,
+    words,
+)
+from servelint.syntax import yaml
+from servelint.syntax.interpolation import interpolate
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _OF_JOBS = frozenset(("artifacts", "extends", "needs", "only", "rules", "stage", "tags"))
 _NOT_JOBS = frozenset((
@@ -23,17 +32,17 @@ _DEPTH = 8
 
 
 def is_mine(source: Source, document: Node) -> bool:
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     named = source.path.endswith(("gitlab-ci.yml", "gitlab-ci.yaml"))
-    jobs = [yaml_nodes.entries(node) for name, (_, node) in fields.items() if name not in _NOT_JOBS]
+    jobs = [yaml.entries(node) for name, (_, node) in fields.items() if name not in _NOT_JOBS]
     jobs = [job for job in jobs if "script" in job]
     return bool(jobs) and (named or "stages" in fields or any(not _OF_JOBS.isdisjoint(job) for job in jobs))
 
 
 def launches(source: Source, document: Node) -> list[Launch]:
-    top = yaml_nodes.entries(document)
+    top = yaml.entries(document)
     found: list[Launch] = []
-    extended = {name for _, node in top.values() for name in _extends(yaml_nodes.entries(node))}
+    extended = {name for _, node in top.values() for name in _extends(yaml.entries(node))}
     for name in top:
         if name in _NOT_JOBS or (name.startswith(".") and name in extended):
             continue  # a template is read in the jobs that take it over
@@ -48,13 +57,13 @@ def _extends(fields: Entries) -> list[str]:
 
 
 def _names(node: Node) -> list[str]:
-    one = yaml_nodes.scalar(node)
+    one = yaml.scalar(node)
     return [one] if one is not None else [str(item.value) for item in scalars(node)]
 
 
 def _job(source: Source, top: Entries, name: str, depth: int = 0) -> tuple[Entries, Environment, bool]:
     """A job's fields and variables, those of what it extends under them; and whether all of these are in the file."""
-    own = yaml_nodes.entries(top[name][1])
+    own = yaml.entries(top[name][1])
     fields: Entries = {}
     env: Environment = {}
     complete = "include" not in top or "extends" not in own
@@ -81,7 +90,7 @@ def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_e
     def lookup(variable: str) -> Text | None:
         return env[variable].value if variable in env else None
 
-    for index, node in enumerate((yaml_nodes.items(fields["services"][1]) or []) if "services" in fields else []):
+    for index, node in enumerate((yaml.items(fields["services"][1]) or []) if "services" in fields else []):
         found += _service(source, f"{name}.services[{index}]", node, env)
     image, container = images.Image(None, ReleaseClaim(), None), None
     if "image" in fields:
@@ -99,13 +108,13 @@ def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_e
 
 
 def _service(source: Source, name: str, node: Node, env: Environment) -> list[Launch]:
-    fields = yaml_nodes.entries(node)
+    fields = yaml.entries(node)
     named = optional(source, fields, "name")
     if named is None or ("command" not in fields and "entrypoint" not in fields):
         return []
     image = images.identify(named)
     given = [fields[key] for key in ("entrypoint", "command") if key in fields]
-    site = Span(source, given[0][0].start_mark.index, yaml_nodes.span(source, given[-1][1]).end)
+    site = Span(source, given[0][0].start_mark.index, yaml.span(source, given[-1][1]).end)
     own = environment(source, fields["variables"][1]) if "variables" in fields else {}
     place = Place(source, name, site, {**env, **own}, Container(named, open=True), image.claims)
     parts = []

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
-from servelint.launch import Launch, Variable
+from servelint.core.launch import Launch, Variable
+from servelint.core.source import Source, Span
+from servelint.core.text import Text, unknown
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.place import Place
 from servelint.readers.tasks.values import environment, section, verbatim
-from servelint.shell.words import split
-from servelint.source import Source, Span
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
 
 _MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*\n?", re.MULTILINE)
@@ -26,22 +26,22 @@ _LENGTH_AT_MOST = 20_000
 
 def is_mine(source: Source, document: Node) -> bool:
     del source
-    models = [yaml_nodes.entries(node) for _, node in section(yaml_nodes.entries(document), "models").values()]
+    models = [yaml.entries(node) for _, node in section(yaml.entries(document), "models").values()]
     return bool(models) and all("cmd" in model for model in models if model) and any(models)
 
 
 def launches(source: Source, document: Node) -> list[Launch]:
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     found: list[Launch] = []
     outer = _macros(source, fields)
     for name, (_, node) in section(fields, "models").items():
-        model = yaml_nodes.entries(node)
-        if "cmd" not in model or yaml_nodes.scalar(model["cmd"][1]) is None:
+        model = yaml.entries(node)
+        if "cmd" not in model or yaml.scalar(model["cmd"][1]) is None:
             continue
         key, value = model["cmd"]
         macros = {**outer, **_macros(source, model)}
         command = _replaced(_one_line(verbatim(source, value)), macros)
-        site = Span(source, key.start_mark.index, yaml_nodes.span(source, value).end)
+        site = Span(source, key.start_mark.index, yaml.span(source, value).end)
         env = {
             variable.name: Variable(variable.name, _replaced(variable.value, macros), variable.site)
             for variable in (environment(source, model["env"][1]) if "env" in model else {}).values()
@@ -56,7 +56,7 @@ def _macros(source: Source, fields: Entries) -> dict[str, Text]:
     return {
         name: verbatim(source, value)
         for name, (_, value) in section(fields, "macros").items()
-        if yaml_nodes.scalar(value) is not None
+        if yaml.scalar(value) is not None
     }
 
 

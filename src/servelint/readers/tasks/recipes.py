@@ -8,36 +8,36 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
+from servelint.core.launch import Container, Launch
+from servelint.core.source import Source
+from servelint.core.text import Piece, Text, unknown
 from servelint.engines import images
-from servelint.launch import Container, Launch
 from servelint.readers.place import Place
 from servelint.readers.tasks.values import environment, optional, run, section, verbatim
-from servelint.source import Source
-from servelint.text import Piece, Text, unknown
-from servelint.yaml_nodes import Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
 
 
 def is_mine(source: Source, document: Node) -> bool:
     del source
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     return (
         "command" in fields
-        and yaml_nodes.scalar(fields["command"][1]) is not None
+        and yaml.scalar(fields["command"][1]) is not None
         and "defaults" in fields
-        and (yaml_nodes.is_mapping(fields["defaults"][1]) or yaml_nodes.is_null(fields["defaults"][1]))
+        and (yaml.is_mapping(fields["defaults"][1]) or yaml.is_null(fields["defaults"][1]))
         and ("recipe_version" in fields or "container" in fields or "model" in fields)
     )
 
 
 def launches(source: Source, document: Node) -> list[Launch]:
-    fields = yaml_nodes.entries(document)
+    fields = yaml.entries(document)
     given = {
         name: verbatim(source, value)
         for name, (_, value) in section(fields, "defaults").items()
-        if yaml_nodes.scalar(value) is not None
+        if yaml.scalar(value) is not None
     }
     model = optional(source, fields, "model")
     if model is not None:

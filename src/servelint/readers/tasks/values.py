@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from servelint import yaml_nodes
-from servelint.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Source
+from servelint.core.text import Text, unknown
 from servelint.readers.place import Place
 from servelint.readers.recipes import installed
 from servelint.readers.scripts import script_launches
-from servelint.source import Source
-from servelint.text import Text, unknown
-from servelint.yaml_nodes import Entries, Node
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries, Node
 
 _EXPRESSION = re.compile(r"\$?\{\{(?!\{)[^\n]{0,300}?\}\}|(?<![${\w\\%])\{[A-Za-z_]\w*\}(?!\})")
 """`${{ matrix.model }}`, `{{ model }}`, and `{model}` of templates; a shell leaves the last as it is written."""
@@ -38,7 +38,7 @@ def verbatim(source: Source, node: Node) -> Text:
     mask = source.mask
     if mask is not None and mask.text is None:
         source.mask = None
-    found = yaml_nodes.text(source, node)
+    found = yaml.text(source, node)
     source.mask = mask
     return found
 
@@ -57,57 +57,57 @@ def with_expressions(written: Text) -> Text:
 def optional(source: Source, fields: Entries, *names: str) -> Text | None:
     """The text of the first of several keys that holds a scalar."""
     for name in names:
-        if name in fields and yaml_nodes.scalar(fields[name][1]) is not None:
+        if name in fields and yaml.scalar(fields[name][1]) is not None:
             return text(source, fields[name][1])
     return None
 
 
 def section(fields: Entries, name: str) -> Entries:
     """The fields of a mapping under a key; none if there is no such mapping."""
-    return yaml_nodes.entries(fields[name][1]) if name in fields else {}
+    return yaml.entries(fields[name][1]) if name in fields else {}
 
 
 def environment(source: Source, node: Node | None) -> Environment:
     """Variables: a mapping, a list of `A=b` or `A`, or a list of mappings with a name and a value."""
     found: Environment = {}
-    listed = yaml_nodes.items(node)
+    listed = yaml.items(node)
     if listed is None:
-        for name, (key, value) in yaml_nodes.entries(node).items():
-            found[name] = Variable(name, _value(source, value), yaml_nodes.span(source, key))
+        for name, (key, value) in yaml.entries(node).items():
+            found[name] = Variable(name, _value(source, value), yaml.span(source, key))
         return found
     for item in listed[:_ITEMS_AT_MOST]:
-        fields = yaml_nodes.entries(item)
+        fields = yaml.entries(item)
         given = optional(source, fields, "name", "key")
         if given is not None and given.value:
             held = fields["value"][1] if "value" in fields else None
-            found[given.value] = Variable(given.value, _value(source, held), yaml_nodes.span(source, item))
+            found[given.value] = Variable(given.value, _value(source, held), yaml.span(source, item))
         elif fields:
             found.update(environment(source, item))
-        elif yaml_nodes.scalar(item) is not None:
+        elif yaml.scalar(item) is not None:
             written = text(source, item)
             match = _ASSIGNMENT.match(written.flat)
             if match is not None:
                 value_text = written.cut(match.end()) if match["sign"] else None
-                found[match["name"]] = Variable(match["name"], value_text, yaml_nodes.span(source, item))
+                found[match["name"]] = Variable(match["name"], value_text, yaml.span(source, item))
     return found
 
 
 def _value(source: Source, node: Node | None) -> Text | None:
     """A variable's value; None where it is given from outside, as for one without a value."""
-    if node is None or yaml_nodes.is_null(node):
+    if node is None or yaml.is_null(node):
         return None
-    if yaml_nodes.is_mapping(node):
-        return optional(source, yaml_nodes.entries(node), "value", "default")
-    return text(source, node) if yaml_nodes.items(node) is None else None
+    if yaml.is_mapping(node):
+        return optional(source, yaml.entries(node), "value", "default")
+    return text(source, node) if yaml.items(node) is None else None
 
 
 def scalars(node: Node | None, depth: int = 0) -> list[Node]:
     """The scalars of a list, and of the lists in it."""
     found: list[Node] = []
-    for item in (yaml_nodes.items(node) or [])[:_ITEMS_AT_MOST]:
-        if yaml_nodes.items(item) is not None:
+    for item in (yaml.items(node) or [])[:_ITEMS_AT_MOST]:
+        if yaml.items(item) is not None:
             found += scalars(item, depth + 1) if depth < 4 else []
-        elif not yaml_nodes.is_mapping(item):
+        elif not yaml.is_mapping(item):
             found.append(item)
         if len(found) > _ITEMS_AT_MOST:
             break
@@ -120,14 +120,14 @@ def script(source: Source, *nodes: Node | None) -> Text:
     for node in nodes:
         if node is None:
             continue
-        for one in [node] if yaml_nodes.scalar(node) is not None else scalars(node):
+        for one in [node] if yaml.scalar(node) is not None else scalars(node):
             parts += [text(source, one), Text.of("\n")]
     return Text.join(parts)
 
 
 def words(source: Source, node: Node) -> list[Word]:
     """The items of a list as words of a command."""
-    return [Word(text(source, item), yaml_nodes.span(source, item)) for item in scalars(node)]
+    return [Word(text(source, item), yaml.span(source, item)) for item in scalars(node)]
 
 
 def run(written: Text, place: Place, claims: Claims) -> list[Launch]:
@@ -166,10 +166,10 @@ def grows(source: Source, document: Node) -> bool:
     while waiting and left > 0:
         node = waiting.pop()
         left -= 1
-        if yaml_nodes.is_mapping(node):
-            inner = [value for _, value in yaml_nodes.entries(node).values()]
+        if yaml.is_mapping(node):
+            inner = [value for _, value in yaml.entries(node).values()]
             left -= len(inner)
             waiting += inner
         else:
-            waiting += yaml_nodes.items(node) or []
+            waiting += yaml.items(node) or []
     return left <= 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.linter import Report
+from servelint.lint import Report
 from servelint.report.html.page import page
 
 TYPE_CHECKING = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from servelint.finding import Edit, Finding
-from servelint.masking import of_text
+from servelint.core.finding import Edit, Finding
+from servelint.core.source import Source
+from servelint.filters.masking import of_text
 from servelint.report.html.markup import escaped
 from servelint.report.places import printable, relative
-from servelint.source import Source
 
 _LINES = 24
 """More are not shown of one place."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.engines import ENGINE_NAMES
-from servelint.linter import Report
+from servelint.lint import Report
 from servelint.report.html.markup import escaped
 from servelint.report.html.summary import engines_of, impacts_of
 from servelint.report.html.words import SEVERITIES, impact_name

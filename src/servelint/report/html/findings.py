@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.finding import Finding
+from servelint.core.finding import Finding
 from servelint.report.html.diffs import diff
 from servelint.report.html.frames import frames
 from servelint.report.html.markup import cited, escaped

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from servelint.finding import Finding
-from servelint.masking import Shown, shown
+from servelint.core.finding import Finding
+from servelint.core.source import Source, Span
+from servelint.filters.masking import Shown, shown
 from servelint.report.html.markup import escaped
 from servelint.report.places import relative
-from servelint.source import Source, Span
 
 _AROUND = 160
 """Characters that are shown before and after what is marked in a long line."""

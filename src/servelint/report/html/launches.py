@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.carried import carry
+from servelint.core.launch import Launch
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.launch import Launch
-from servelint.masking import secrets_of, without
+from servelint.files.snapshot import carry
+from servelint.filters.masking import secrets_of, without
 from servelint.report.html.markup import escaped
 from servelint.report.html.words import NAMED_BY
 from servelint.report.places import relative

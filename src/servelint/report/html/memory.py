@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.engines import ENGINE_NAMES
-from servelint.masking import without
+from servelint.filters.masking import without
 from servelint.report.html.markup import counted, escaped
 from servelint.report.html.words import MEMORY
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.launch import Launch
+    from servelint.core.launch import Launch
     from servelint.memory.plan import MemoryPlan, Part
 
     Plans = Callable[[Launch], MemoryPlan | None]

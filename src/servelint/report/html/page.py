@@ -7,10 +7,10 @@ import hashlib
 import os
 
 from servelint import __version__
-from servelint.finding import Finding
-from servelint.launch import Launch
-from servelint.linter import Report
-from servelint.masking import secrets_of
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.filters.masking import secrets_of
+from servelint.lint import Report
 from servelint.report.html import launches, rules
 from servelint.report.html.filters import filters
 from servelint.report.html.findings import article

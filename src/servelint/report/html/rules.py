@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.finding import Finding
 from servelint.engines import ENGINE_NAMES
-from servelint.finding import Finding
 from servelint.report.html.markup import cited, counted, escaped
 from servelint.report.html.words import impact_name
 from servelint.report.rule_texts import title_and_why

@@ -19,9 +19,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
-from servelint import limits
-from servelint.discover import SKIPPED, bound
-from servelint.problem import Problem
+from servelint.core import bounds
+from servelint.core.problem import Problem
+from servelint.files.discover import SKIPPED, bound
 from servelint.scan.trees import CHUNK, followed, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
@@ -166,7 +166,7 @@ class Archive(ABC):
 
     def read(self, path: str) -> bytes | None:
         member = self._member(path)
-        if member is None or self._sizes[member] > limits.NEIGHBOUR.most:
+        if member is None or self._sizes[member] > bounds.NEIGHBOUR.most:
             return None
         try:
             return self._data(member)
@@ -250,7 +250,7 @@ class TarTree(Archive):
             return 0
         if self._spool is None:
             return 0
-        if not candidate and info.size > limits.NEIGHBOUR.most:
+        if not candidate and info.size > bounds.NEIGHBOUR.most:
             del self._sizes[name]
             return 0
         count = 0

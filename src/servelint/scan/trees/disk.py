@@ -7,9 +7,9 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 
-from servelint import limits
-from servelint.discover import SKIPPED, bound
-from servelint.problem import Problem
+from servelint.core import bounds
+from servelint.core.problem import Problem
+from servelint.files.discover import SKIPPED, bound
 from servelint.scan.trees import CHUNK, FRESH, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
@@ -94,11 +94,11 @@ class DiskTree:
 
     def read(self, path: str) -> bytes | None:
         info = self._info(path)
-        if info is None or info.st_size > limits.NEIGHBOUR.most:
+        if info is None or info.st_size > bounds.NEIGHBOUR.most:
             return None
         try:
             with open(os.path.join(self._folder, path), "rb") as file:
-                return file.read(limits.NEIGHBOUR.most)
+                return file.read(bounds.NEIGHBOUR.most)
         except OSError:
             return None
 

@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from servelint import limits
-from servelint.discover import SKIPPED, bound
-from servelint.problem import Problem
+from servelint.core import bounds
+from servelint.core.problem import Problem
+from servelint.files.discover import SKIPPED, bound
 from servelint.scan.trees import CHUNK, inside, is_candidate, too_large
 
 TYPE_CHECKING = False
@@ -183,7 +183,7 @@ class GitTree:
 
     def read(self, path: str) -> bytes | None:
         oid = self._file(path)
-        return self._looking().one(oid, "blob", limits.NEIGHBOUR.most) if oid is not None else None
+        return self._looking().one(oid, "blob", bounds.NEIGHBOUR.most) if oid is not None else None
 
     def stamp(self, path: str) -> str:
         return self._file(path) or ""

@@ -1,0 +1,171 @@
+"""How much of a file is read: every bound, with its unit, in one place.
+
+What lies past a bound is never left out in silence: the reader says which bound it reached and where, and that is an error of
+the file (exit status 2), while what was found before it and all other files stand. Bounds count work, not time, so that a file
+has the same answer on every machine; docs/limits.md tells of each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from servelint.core.problem import Problem
+from servelint.core.text import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.core.source import Span
+
+_reached: ContextVar[dict[tuple[str, str], Problem] | None] = ContextVar("reached", default=None)
+
+
+class _Said:
+    """count: how often it was said that a bound is passed"""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+_SAID = _Said()
+
+
+class Bound:
+    """most: how much is read;  unit: of what;  says: what a report says past it, `{most}` in it
+
+    A bound that says nothing leaves nothing out: what lies past it is taken as unknown.
+    """
+
+    __slots__ = ("most", "says", "unit")
+
+    def __init__(self, most: int, unit: str, says: str) -> None:
+        self.most = most
+        self.unit = unit
+        self.says = says
+
+    @property
+    def message(self) -> str:
+        return self.says.format(most=f"{self.most:,}")
+
+    def passed(self, count: int, place: Span | Text | None) -> bool:
+        """Whether a count is past this bound; says so."""
+        if count <= self.most:
+            return False
+        self.reached(place)
+        return True
+
+    def reached(self, place: Span | Text | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
+        """Say that something at a place lies past this bound.
+
+        path: of the file where the place is not known;  at: line and column in it, as far as they are
+        """
+        _SAID.count += 1
+        problems = _reached.get()
+        if problems is None or not self.says:
+            return
+        span = place.extent() if isinstance(place, Text) else place
+        shown = span.source.path if span is not None else path or ""
+        line, column = span.source.position(span.start) if span is not None else at
+        problems.setdefault((self.says, shown), Problem(shown, self.message, line, column))
+
+
+@contextmanager
+def told(path: str) -> Iterator[list[Problem]]:
+    """Collects what is said while a file is read: each bound once for each file, at the first place.
+
+    path: that of the file, for bounds of which no place is known
+    """
+    problems: dict[tuple[str, str], Problem] = {}
+    found: list[Problem] = []
+    token = _reached.set(problems)
+    try:
+        yield found
+    finally:
+        _reached.reset(token)
+        for problem in problems.values():
+            problem.path = problem.path or path
+        found += problems.values()
+
+
+def said() -> int:
+    """How often it was said so far that a bound is passed."""
+    return _SAID.count
+
+
+# -- of files
+
+FILE = Bound(1 << 19, "bytes", "not read: {size}, and servelint reads files of up to 512 KiB")
+DATA = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of this kind up to 4 MiB")
+"""Notebooks and JSON: the pictures in them are no text that takes time."""
+CLUSTER = Bound(128 << 20, "bytes", "not read: {size}, and servelint reads a list of Kubernetes objects of up to 128 MiB")
+"""What kubectl prints of a cluster: only the objects that start engines are read with their places. It may take as much more
+work than another file as CLUSTER_NODES is more than YAML_NODES."""
+NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
+
+TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most} seconds of the processor")
+"""The last of all, and the only one that depends on the machine: only `servelint` on files stops for it."""
+
+# -- of texts
+
+YAML_DEPTH = Bound(500, "levels", "not read: the YAML is nested more than {most} levels deep")
+YAML_NODES = Bound(100_000, "nodes", "not read: the YAML has more than {most} keys and values")
+CLUSTER_NODES = Bound(1_000_000, "nodes", "not read: the objects that start engines have more than {most} keys and values")
+YAML_MERGES = Bound(10_000, "merge keys", "not read further: more than {most} merge keys for one mapping")
+VALUES = Bound(
+    100_000, "values", "not read further: aliases make more than {most} values of this file beside those that it holds itself"
+)
+JSON_DEPTH = Bound(64, "levels", "not read: the JSON is nested more than {most} levels deep")
+JSON_DIGITS = Bound(150, "digits", "not read: a number of more than {most} digits")
+SCRIPT = Bound(1 << 18, "characters", "not read: a script of more than {most} characters; split it")
+
+DEFAULTS = Bound(32, "levels", "not filled in: defaults of variables nested more than {most} levels deep")
+PIECES = Bound(
+    200_000, "pieces of text", "not read: to read it takes more than {most} pieces of text, a measure of work; split it"
+)
+"""For what no other bound stops: nearly all work on a file makes texts out of pieces."""
+
+# -- of launches
+
+WORDS = Bound(1_000, "words", "not judged: a launch of more than {most} words")
+LAUNCHES = Bound(1_000, "launches", "not read further: more than {most} launches in one file; split it")
+
+# -- of the evaluation of scripts
+
+STEPS = Bound(20_000, "steps", "not followed further: the script takes more than {most} steps; split it")
+STEPS_OF_OTHERS = Bound(
+    20_000, "steps", "not followed further: the scripts that this file runs take more than {most} steps together"
+)
+STEPS_SOURCED = Bound(6_000, "steps", "")
+CALLS = Bound(12, "calls", "not followed further: functions call each other, or scripts source each other, {most} deep")
+WRITTEN = Bound(12, "scripts", "not followed further: the script writes more than {most} scripts")
+NESTED = Bound(1_000, "levels", "not followed further: nested about {most} levels deep")
+"""What the interpreter's own stack holds; a level of a script takes several of it."""
+SCRIPTS = Bound(6, "scripts", "not followed further: commands and scripts inside each other, {most} deep")
+BATCH_STEPS = Bound(50_000, "steps", "not followed further: the batch file takes more than {most} steps; split it")
+BATCH_CALLS = Bound(8, "calls", "not followed further: labels call each other {most} deep")
+
+# -- of files that belong together
+
+COMPOSE_DEPTH = Bound(20, "files", "not followed further: `extends` and `include` {most} deep")
+COMPOSE_CIRCLE = Bound(1, "times", "not followed: `extends` comes back to the service that it started from")
+COMPOSE_FILES = Bound(100, "files", "not followed further: a project of more than {most} files")
+COMPOSE_PARTS = Bound(200, "parts", "not followed further: a service that more than {most} others are merged into")
+COMPOSE_FIELDS = Bound(1_000_000, "fields", "not followed further: services that have more than {most} fields when merged")
+
+# -- of single formats
+
+KUBERNETES_OBJECTS = Bound(5_000, "objects", "not read further: more than {most} objects in one file; split it")
+KUBERNETES_CONTAINERS = Bound(2_000, "containers", "not read further: more than {most} containers in one file; split it")
+DOCKERFILE_DEPTH = Bound(8, "stages", "not followed further: stages build on each other {most} deep")
+TASKS = Bound(5_000, "tasks", "not read further: more than {most} tasks in one file; split it")
+NODES_SEARCHED = Bound(
+    100_000, "nodes", "not read further: commands are looked for in {most} keys and values of a file, aliases counted each time"
+)
+SNIPPET = Bound(1 << 16, "characters", "not read: a code block of more than {most} characters")
+TARGETS = Bound(8, "targets", "not read further: a rule of more than {most} targets")
+NEEDED = Bound(32, "rules", "")
+
+BOUNDS = {name: bound for name, bound in globals().items() if isinstance(bound, Bound)}

@@ -1,0 +1,354 @@
+"""Traced text: a string that remembers where each of its characters was written.
+
+A value travels through layers before an engine sees it: a YAML block scalar is unfolded, `${V:-d}` is interpolated, a
+shell removes quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted
+shell word inside a folded scalar still knows the characters the user typed.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+from servelint.core.source import Segment, Source, Span
+
+HOLE = "\ufdd0"
+"""Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
+
+
+class TooMuchWork(Exception):
+    """What a file asks for takes more pieces of text than are made for one file."""
+
+
+class Meter:
+    """Counts the pieces of the texts that are made: nearly all that a reader does makes some. left: how many may be made yet"""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left: float = math.inf
+
+
+METER = Meter()
+_MANY = 64
+"""Pieces of a text whose characters are counted as well: a long value may stand in it again and again."""
+_CHARACTERS_A_PIECE = 100
+
+
+def spend(characters: int) -> None:
+    """Count characters that are looked at one by one."""
+    METER.left -= characters // _CHARACTERS_A_PIECE
+    if METER.left < 0:
+        raise TooMuchWork
+
+
+def _characters(pieces: tuple[Piece, ...]) -> int:
+    return sum([len(piece.text) for piece in pieces])
+
+
+class Piece:
+    """A run of characters with one origin.
+
+    text:        what it contributes; HOLE for an unknown value
+    span:        where it is written; None for text that no file holds (a default of ours)
+    verbatim:    text is exactly what stands at the span, so that part of the text is part of the span
+    expression:  None for known text, else how the source writes the unknown (`${MODEL}`, `$(nproc)`)
+    shown:       what a listing prints for an unknown: usually its expression, empty for `"$@"`
+    assumed:     known only because a default applies that the environment may override (`${V:-d}`)
+    origin:      the place in another file that the text came from (a `.env`), if any
+    perhaps:     all that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything
+    """
+
+    __slots__ = ("assumed", "expression", "origin", "perhaps", "shown", "span", "text", "verbatim")
+
+    def __init__(
+        self,
+        text: str,
+        span: Span | None,
+        *,
+        verbatim: bool = False,
+        expression: str | None = None,
+        shown: str | None = None,
+        assumed: bool = False,
+        origin: Span | None = None,
+        perhaps: Text | None = None,
+    ) -> None:
+        self.text = text
+        self.span = span
+        self.verbatim = verbatim
+        self.expression = expression
+        self.shown = expression if shown is None else shown
+        self.assumed = assumed
+        self.origin = origin
+        self.perhaps = perhaps
+
+    def cut(self, start: int, end: int) -> Piece:
+        """The part of this piece between two offsets of its text; an unknown is never cut."""
+        if self.expression is not None or (start == 0 and end == len(self.text)):
+            return self
+        # without __init__, which costs as much as the rest
+        new = Piece.__new__(Piece)
+        span = self.span
+        new.text = self.text[start:end]
+        new.span = Span(span.of, span.low + start, span.low + end) if self.verbatim and span is not None else span
+        new.verbatim = self.verbatim
+        new.expression = new.shown = new.perhaps = None
+        new.assumed = self.assumed
+        new.origin = self.origin
+        return new
+
+    def alike(self, other: Piece) -> bool:
+        """Whether it is known to be the same but for its place."""
+        if self.text != other.text or self.verbatim is not other.verbatim or self.assumed is not other.assumed:
+            return False
+        return self.expression == other.expression and self.shown == other.shown
+
+    def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
+        """The same text, said to stand at another span (the place that uses it)."""
+        return Piece(
+            self.text,
+            span,
+            expression=self.expression,
+            shown=self.shown,
+            assumed=self.assumed if assumed is None else assumed,
+            origin=self.origin or self.span,
+            perhaps=self.perhaps,
+        )
+
+
+def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
+    return Piece(HOLE, span, expression=expression, shown=shown, perhaps=perhaps)
+
+
+class Text:
+    """A sequence of pieces. `flat` is its text with HOLE for each unknown."""
+
+    __slots__ = ("_starts", "flat", "pieces")
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
+        count = len(self.pieces)
+        METER.left -= count if count < _MANY else _characters(self.pieces) // _CHARACTERS_A_PIECE + count
+        if METER.left < 0:
+            raise TooMuchWork
+        self.flat = "".join([piece.text for piece in self.pieces])
+        self._starts: list[int] | None = None
+
+    @classmethod
+    def at(cls, source: Source, start: int, end: int) -> Text:
+        """The source's own characters between two offsets."""
+        return cls._written(source.text[start:end], Span(source, start, end))
+
+    @classmethod
+    def on(cls, segment: Segment, text: str) -> Text:
+        """The characters of a segment."""
+        return cls._written(text, Span(segment, 0, len(text)))
+
+    @classmethod
+    def _written(cls, text: str, span: Span) -> Text:
+        if not text:
+            return cls(())
+        piece = Piece.__new__(Piece)  # as in Piece.cut
+        piece.text = text
+        piece.span = span
+        piece.verbatim = True
+        piece.expression = piece.shown = piece.origin = piece.perhaps = None
+        piece.assumed = False
+        new = cls.__new__(cls)
+        new.pieces, new.flat, new._starts = (piece,), text, None
+        return new
+
+    @classmethod
+    def of(cls, text: str, span: Span | None = None) -> Text:
+        """Known text that stands for a span without being written there."""
+        return cls((Piece(text, span),))
+
+    @classmethod
+    def join(cls, texts: Iterable[Text]) -> Text:
+        parts = list(texts)
+        if len(parts) == 1 and parts[0].pieces:  # an empty one may stand for more than its characters
+            return parts[0]
+        new = cls.__new__(cls)
+        # their pieces have text; the rest is as __init__ has it
+        new.pieces = tuple([piece for text in parts for piece in text.pieces])
+        count = len(new.pieces)
+        METER.left -= count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count
+        if METER.left < 0:
+            raise TooMuchWork
+        new.flat = "".join([text.flat for text in parts])
+        new._starts = None
+        return new
+
+    def __repr__(self) -> str:
+        return f"Text({self.shown!r})"
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = []
+            at = 0
+            for piece in self.pieces:
+                self._starts.append(at)
+                at += len(piece.text)
+        return self._starts
+
+    @property
+    def known(self) -> bool:
+        return HOLE not in self.flat
+
+    @property
+    def value(self) -> str | None:
+        """The text when all of it is known, else None."""
+        return None if HOLE in self.flat else self.flat
+
+    @property
+    def shown(self) -> str:
+        """The text as a listing prints it: unknown values as the source writes them."""
+        if HOLE not in self.flat:
+            return self.flat
+        return "".join([piece.text if piece.expression is None else piece.shown or "" for piece in self.pieces])
+
+    @property
+    def assumed(self) -> bool:
+        """Whether a part is known only through a default that the environment may override."""
+        return any(piece.assumed for piece in self.pieces)
+
+    def cut(self, start: int, end: int | None = None) -> Text:
+        """The part between two offsets of `flat`."""
+        length = len(self.flat)
+        if start < 0:
+            start = 0
+        if end is None or end > length:
+            end = length
+        if start == 0 and end == length:
+            return self
+        if start >= end:
+            return EMPTY
+        pieces = self.pieces
+        if len(pieces) == 1:
+            # the part as Piece.cut makes it, without a call: the most frequent thing of all that a check does
+            piece = pieces[0]
+            if piece.expression is not None:
+                return self
+            new = Text.__new__(Text)
+            part = Piece.__new__(Piece)
+            span = piece.span
+            part.text = new.flat = piece.text[start:end]
+            part.span = Span(span.of, span.low + start, span.low + end) if piece.verbatim and span is not None else span
+            part.verbatim = piece.verbatim
+            part.expression = part.shown = part.perhaps = None
+            part.assumed = piece.assumed
+            part.origin = piece.origin
+            new.pieces = (part,)
+            new._starts = None
+            return new
+        starts = self.starts
+        first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
+        parts = list(self.pieces[first : last + 1])
+        if end - starts[last] < len(parts[-1].text):
+            parts[-1] = parts[-1].cut(0, end - starts[last])
+        if start > starts[first]:
+            parts[0] = parts[0].cut(start - starts[first], len(parts[0].text))
+        return Text(parts)
+
+    def strip(self) -> Text:
+        flat = self.flat
+        return self.cut(len(flat) - len(flat.lstrip()), len(flat.rstrip()))
+
+    def span(self, start: int = 0, end: int | None = None) -> Span | None:
+        """The characters in the file from the first to the last of a range of `flat`.
+
+        None when nothing of it stands in a file, or when its parts stand in several files or out of order.
+        """
+        if len(self.pieces) == 1:
+            return self._span_of_one(start, end)
+        part = self.cut(start, end)
+        low: Span | None = None
+        high: Span | None = None
+        for piece in part.pieces:
+            if piece.span is None:
+                continue
+            if low is None or high is None:
+                low = high = piece.span
+            elif piece.span.source is low.source and piece.span.start >= high.start:
+                high = piece.span if piece.span.end >= high.end else high
+            else:
+                return None
+        if low is None or high is None:
+            return None
+        return low.to(high)
+
+    def extent(self, start: int = 0, end: int | None = None) -> Span | None:
+        """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
+        if len(self.pieces) == 1:
+            if start == 0 and end is None:
+                return self.pieces[0].span
+            return self._span_of_one(start, end)
+        low: Span | None = None
+        high: Span | None = None
+        for piece in self.cut(start, end).pieces:
+            if piece.span is None:
+                continue
+            if low is None or high is None:
+                low = high = piece.span
+            elif piece.span.source is low.source and piece.span.start >= low.start and piece.span.end > high.end:
+                high = piece.span
+        return low.to(high) if low is not None and high is not None else None
+
+    def _span_of_one(self, start: int, end: int | None) -> Span | None:
+        piece = self.pieces[0]
+        length = len(self.flat)
+        start, end = max(start, 0), length if end is None or end > length else end
+        span = piece.span
+        if span is None or (start == 0 and end == length):
+            return span
+        if start >= end:
+            return None
+        return span.sub(start, end) if piece.verbatim and piece.expression is None else span
+
+    @property
+    def written(self) -> Span | None:
+        """Where the text stands character for character, so that an edit there changes just it; else None."""
+        span = self.span()
+        if span is None or not all(piece.verbatim for piece in self.pieces):
+            return None
+        return span if span.text == self.flat else None
+
+    @property
+    def origin(self) -> Span | None:
+        """The place in another file that a part of the text was taken from, if any."""
+        for piece in self.pieces:
+            if piece.origin is not None:
+                return piece.origin
+        return None
+
+    def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
+        """The same text, said to stand at the span that uses it; where it came from is kept as the origin."""
+        return Text([piece.replaced(span, assumed=assumed) for piece in self.pieces])
+
+    def softened(self) -> Text:
+        """The same text, marked as a default that the environment may override."""
+        if all(piece.assumed for piece in self.pieces):
+            return self
+        return Text(
+            [
+                Piece(
+                    piece.text,
+                    piece.span,
+                    verbatim=piece.verbatim,
+                    expression=piece.expression,
+                    shown=piece.shown,
+                    assumed=True,
+                    origin=piece.origin,
+                    perhaps=piece.perhaps,
+                )
+                for piece in self.pieces
+            ]
+        )
+
+
+EMPTY = Text(())

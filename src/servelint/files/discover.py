@@ -1,0 +1,192 @@
+"""Which files a check reads, and reading them: a byte test drops what cannot launch an engine before anything is parsed."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+
+from servelint.core import bounds, safe_open
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.project import Project, folders
+from servelint.readers import mentions_engine
+from servelint.readers.recognise import CANDIDATE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+    from servelint.files.project import Outside
+    from servelint.files.settings.files import SettingsFiles
+
+SKIPPED = frozenset(
+    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
+)
+"""Folders that are never searched."""
+_LEADS_OUT = "not read: a link that leads out of the project; name the file itself, or allow its folder by read-outside"
+_NO_FILE = "not a regular file; what a pipe or a device gives is read from standard input, as -"
+_DATA = (".json", ".ipynb")
+HEAD = 4096
+"""How many bytes of a file are enough to see how large it may be."""
+_CHUNK = 1 << 20
+_OVERLAP = 64
+_SEARCHED = 64 << 20
+"""Bytes (64 MiB) of a file that is too large in which an engine is looked for."""
+
+
+def files(
+    paths: list[str],
+    problems: list[Problem],
+    settings: SettingsFiles | None = None,
+    *,
+    notes: list[Problem] | None = None,
+    outside: Callable[[str], Outside] | None = None,
+) -> Iterator[str]:
+    """The files to look at: a file that is named is always taken, a folder is walked, links to folders are not followed.
+
+    What cannot be read is added to problems. A file comes once, even if it is named twice.
+    settings: those that say what is left out, if any do
+    notes:    is told of links in a folder that lead out of the project; they are not followed
+    outside:  what the settings of a folder allow beside the project
+    """
+    seen: set[str] = set()
+    named = folders(paths)
+    project = lambda folder: Project(folder, outside(folder) if outside is not None else (), named)  # noqa: E731
+    for path in paths:
+        try:
+            info = os.stat(path)
+        except (OSError, ValueError) as error:
+            problems.append(Problem(path, _reason(error)))
+            continue
+        if stat.S_ISDIR(info.st_mode):
+            found: Iterable[str] = _walk(path, problems, settings, [] if notes is None else notes, project)
+        else:
+            found = [path] if settings is None or not settings.leaves_out(path) else []
+        for file in found:
+            key = os.path.normpath(file)
+            if key not in seen:
+                seen.add(key)
+                yield file
+
+
+def _walk(
+    folder: str,
+    problems: list[Problem],
+    settings: SettingsFiles | None,
+    notes: list[Problem],
+    project: Callable[[str], Project],
+) -> Iterator[str]:
+    folders = [folder]
+    while folders:
+        here = folders.pop()
+        left_out = settings.excluder(here) if settings is not None else None
+        try:
+            with os.scandir(here) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            problems.append(Problem(here, _reason(error)))
+            continue
+        deeper: list[str] = []
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in SKIPPED and not (left_out is not None and left_out(entry.name)):
+                    deeper.append(_shown(here, entry.name))
+            elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
+                path = _shown(here, entry.name)
+                if entry.is_symlink() and not project(here).holds(path):
+                    notes.append(Problem(path, _LEADS_OUT))
+                else:
+                    yield path
+        folders += reversed(deeper)
+
+
+def _shown(folder: str, name: str) -> str:
+    return name if folder in (".", "") else os.path.join(folder, name)
+
+
+def _regular(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False  # a link that leads nowhere, or in a circle
+
+
+def read_file(path: str) -> Source | Problem | None:
+    """A file's text; None if it is binary or mentions no engine, a problem if it does and cannot be read."""
+    try:
+        most = bound(path).most
+        with os.fdopen(safe_open.descriptor(path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > most:
+                most = bound(path, file.read(HEAD)).most
+                file.seek(0)
+            data = file.read(most + 1) if size <= most else b""
+            if size > most or len(data) > most:
+                return _too_large(path, file, max(size, most + 1))
+    except safe_open.NotRegular:
+        return Problem(path, _NO_FILE)
+    except (OSError, ValueError) as error:
+        return Problem(path, _reason(error))
+    return decode(path, data)
+
+
+def decode(path: str, data: bytes) -> Source | Problem | None:
+    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine or is binary."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", errors="replace")
+        if not mentions_engine(text.encode("utf-8", "replace")):
+            return None
+        try:
+            return Source(path, data.decode("utf-16"), "utf-16")
+        except UnicodeDecodeError as error:
+            return _not_valid(path, "UTF-16", data[: error.start].decode("utf-16"), data[error.start])
+    if not mentions_engine(data) or b"\0" in data:
+        return None
+    body = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return Source(path, body.decode(), "utf-8" if len(body) == len(data) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        return _not_valid(path, "UTF-8", body[: error.start].decode(), body[error.start])
+
+
+def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
+    line, column = Source(path, before).position(len(before))
+    return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
+
+
+def bound(path: str, head: bytes = b"") -> bounds.Bound:
+    """How large a file may be, by its name and the bytes that it begins with (HEAD of them are enough)."""
+    if head:
+        from servelint.readers import cluster_list  # few files are so large that it is asked for
+
+        if cluster_list.is_list(head):
+            return bounds.CLUSTER
+    return bounds.DATA if path.lower().endswith(_DATA) else bounds.FILE
+
+
+def too_large(path: str, size: int, head: bytes = b"") -> Problem:
+    """What is told of a text of so many bytes."""
+    return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"))
+
+
+def _too_large(path: str, file: IO[bytes], size: int) -> Problem | None:
+    if path.lower().endswith(".json"):
+        return None  # a data set, a benchmark's results
+    file.seek(0)
+    tail = b""
+    for _ in range(_SEARCHED // _CHUNK):
+        chunk = file.read(_CHUNK)
+        if b"\0" in chunk:
+            return None
+        if mentions_engine(tail + chunk):
+            return too_large(path, size)
+        if not chunk:
+            return None
+        tail = chunk[-_OVERLAP:]
+    return Problem(path, f"not read: {size / (1 << 20):.1f} MiB, of which the first {_SEARCHED >> 20} name no engine")
+
+
+def _reason(error: Exception) -> str:
+    return f"cannot be read: {error.strerror}" if isinstance(error, OSError) and error.strerror else f"cannot be read: {error}"

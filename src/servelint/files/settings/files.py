@@ -1,0 +1,202 @@
+"""The settings of each path: those of the nearest file above it, with what the environment and the command line say on top."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from servelint.core.problem import Problem
+from servelint.core.settings import Settings
+from servelint.files.settings.find import Finder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from servelint.files.settings.globs import Glob
+    from servelint.files.settings.layer import Layer, Origin
+
+
+class Governing:
+    """What one settings file says, with all that it extends; path: None where there is no file.
+
+    layers: those for every path, the strongest last;  per_path: those for some;  spoken: the environment, the command line
+    """
+
+    __slots__ = ("_made", "exclude", "folder", "layers", "path", "per_path", "spoken")
+
+    def __init__(self, path: str | None, layers: list[Layer], spoken: list[Layer]) -> None:
+        self.path = path
+        self.folder = os.path.dirname(path) if path is not None else os.getcwd()
+        self.layers = layers
+        self.per_path = [table for layer in layers for table in layer.per_path]
+        self.spoken = spoken
+        self.exclude: list[Glob] = []
+        self._made: dict[tuple[int, ...], Settings] = {}
+        if layers or spoken:
+            from servelint.files.settings import merge
+
+            self.exclude = merge.excluded([*layers, *spoken])
+
+    def layers_of(self, path: str | None) -> list[Layer]:
+        """The layers that hold for an absolute path; None: for a folder as a whole, without those of some paths."""
+        return [*self.layers, *[self.per_path[index] for index in self._tables(path)], *self.spoken]
+
+    def settings(self, path: str | None) -> Settings:
+        """The settings of an absolute path; the same object for all paths that share them."""
+        tables = self._tables(path)
+        found = self._made.get(tables)
+        if found is None:
+            layers = self.layers_of(path)
+            found = Settings()
+            if layers:
+                from servelint.files.settings import merge
+
+                found = merge.settings(layers)
+            self._made[tables] = found
+        return found
+
+    def _tables(self, path: str | None) -> tuple[int, ...]:
+        if not self.per_path or path is None:
+            return ()
+        tables = enumerate(self.per_path)
+        return tuple([index for index, table in tables if any(glob.covers(path, self.folder) for glob in table.paths)])
+
+    def value(self, key: str) -> Any:
+        """What holds of a key for the folder as a whole; None where nobody says anything."""
+        if not self.layers and not self.spoken:
+            return None
+        from servelint.files.settings import merge
+
+        return merge.last([*self.layers, *self.spoken], key)
+
+
+class SettingsFiles:
+    """The settings of every path, read from the files above it.
+
+    isolated: no file is read;  file: this one in the place of those above the paths;  spoken: layers on top of every file
+    problems: what is wrong with the files, each with its place. A check with a problem is no check: look here first.
+
+    >>> SettingsFiles(isolated=True).of("compose.yml").profile
+    'default'
+    """
+
+    __slots__ = ("_by_folder", "_by_path", "_finder", "_fixed", "_read_layers", "_spoken", "faults", "problems")
+
+    def __init__(self, *, isolated: bool = False, file: str | None = None, spoken: list[Layer] | None = None) -> None:
+        self.problems: list[Problem] = []
+        self.faults: list[str] = []
+        self._spoken = spoken or []
+        self._finder = Finder()
+        self._by_folder: dict[str, tuple[Governing, str]] = {}
+        self._by_path: dict[str | None, Governing] = {}
+        self._read_layers: dict[str, Layer | None] = {}
+        self._fixed: Governing | None = None
+        if isolated:
+            self._fixed = self._governing(None)
+        elif file is not None:
+            self._fixed = self._governing(_absolute(file))
+
+    def of(self, path: str) -> Settings:
+        """The settings of a file, whether it is there or not."""
+        folder, name = os.path.split(path)
+        governing, absolute = self._of_folder(folder)
+        return governing.settings(os.path.join(absolute, name) if governing.per_path else None)
+
+    def of_folder(self, folder: str) -> Settings:
+        """The settings of a folder, without those of some paths in it."""
+        return self._of_folder(folder)[0].settings(None)
+
+    def value(self, key: str, folder: str = "") -> Any:
+        """What holds of a key in a folder, such as the format of the report in the current one; None where nothing is said."""
+        return self._of_folder(folder)[0].value(key)
+
+    def governing(self, path: str) -> tuple[Governing, str]:
+        """What governs a path, and its absolute path."""
+        folder, name = os.path.split(path)
+        governing, absolute = self._of_folder(folder)
+        return governing, os.path.join(absolute, name)
+
+    def excluder(self, folder: str) -> Callable[[str], bool] | None:
+        """Tells of a name in a folder that is searched whether it is left out; None if nothing is."""
+        governing, absolute = self._of_folder(folder)
+        globs = governing.exclude
+        if not globs:
+            return None
+        head = governing.folder
+        return lambda name: any(glob.matches(os.path.join(absolute, name), head) for glob in globs)
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether a file that is named is left out all the same (`force-exclude`)."""
+        governing, absolute = self.governing(path)
+        if not governing.exclude or not governing.value("force-exclude"):
+            return False
+        return any(glob.covers(absolute, governing.folder) for glob in governing.exclude)
+
+    def rule_folders(self) -> tuple[str, ...]:
+        """The folders of rules that any of the files asked for so far names."""
+        return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
+
+    def every_layer(self) -> list[Layer]:
+        """The layers of all files that were asked for so far, those for some paths among them, and what is spoken."""
+        found: list[Layer] = []
+        for governing in self._by_path.values():
+            found += [*governing.layers, *governing.per_path]
+        return [*found, *self._spoken]
+
+    def read_paths(self) -> list[str]:
+        """The settings files that were read so far, those that others extend among them."""
+        return list(self._read_layers)
+
+    def check_names(self) -> None:
+        """Hold the rules that the environment and the command line name against those of all files that were asked for."""
+        if any(layer.values for layer in self._spoken):
+            from servelint.files.settings import names
+
+            self.faults += [f"{origin}: {said}" for origin, said in names.faults(self._spoken, self.rule_folders())]
+
+    def _of_folder(self, folder: str) -> tuple[Governing, str]:
+        found = self._by_folder.get(folder)
+        if found is None:
+            absolute = _absolute(folder)
+            governing = self._fixed or self._governing(self._finder.nearest(absolute))
+            found = self._by_folder[folder] = (governing, absolute)
+        return found
+
+    def _governing(self, path: str | None) -> Governing:
+        found = self._by_path.get(path)
+        if found is None:
+            layers = self._read(path) if path is not None else []
+            found = self._by_path[path] = Governing(path, layers, self._spoken)
+        return found
+
+    def _read(self, path: str) -> list[Layer]:
+        from servelint.files.settings import chain, merge, names
+
+        known = {repr(problem) for problem in self.problems}
+        problems: list[Problem] = []
+        layers = chain.load(path, problems, self._read_layers)
+        for origin, said in names.faults(layers, merge.folders([*layers, *self._spoken])):
+            problems.append(_problem(origin, said))
+        problems.sort(key=lambda problem: (problem.path, problem.line, problem.column))
+        # a file that several extend is told of once
+        self.problems += [problem for problem in problems if repr(problem) not in known]
+        return layers
+
+
+def _problem(origin: Origin, message: str) -> Problem:
+    return Problem(origin.name, message, origin.line, origin.column)
+
+
+def _absolute(path: str) -> str:
+    """An absolute path without following links, but for those before a `..`, which leads elsewhere behind a link."""
+    if ".." in path.replace(os.sep, "/").split("/"):
+        return os.path.realpath(path)
+    return os.path.abspath(path)
+
+
+def paths(governing: Governing) -> Iterator[str]:
+    """The settings files that govern, the nearest first, as reports show them."""
+    if governing.path is not None:
+        for layer in reversed(governing.layers):
+            yield layer.origin.name

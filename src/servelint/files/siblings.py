@@ -1,0 +1,80 @@
+"""The files beside a file that its format names itself: `.env`, `env_file`, a Dockerfile. Nothing else is ever read."""
+
+from __future__ import annotations
+
+import os
+
+from servelint.core import bounds, safe_open
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.files.project import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def from_disk(path: str) -> bytes | None:
+    """The bytes of a small regular file, None if there is none."""
+    try:
+        data = safe_open.read(path, bounds.NEIGHBOUR.most)
+    except (OSError, ValueError):
+        return None
+    return data if len(data) <= bounds.NEIGHBOUR.most else None
+
+
+class Neighbours:
+    """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None).
+
+    fetch:   gives the bytes of a path, None where there is none; raises Refused for one that is not read
+    refused: the paths of those, as they were asked for, and why
+    """
+
+    __slots__ = ("_fetch", "_read", "folder", "refused", "shown")
+
+    def __init__(self, folder: str | None, shown: str = "", fetch: Callable[[str], bytes | None] = from_disk) -> None:
+        self.folder = folder
+        self.shown = shown
+        self.refused: dict[str, Refused] = {}
+        self._fetch = fetch
+        self._read: dict[str, Source | None] = {}
+
+    def read(self, path: str) -> Source | None:
+        """The file's text; None if it is not there, is no regular file, is too large, or is not UTF-8."""
+        if self.folder is None or "\0" in path:
+            return None
+        if path not in self._read:
+            self._read[path] = self._open(path)
+        return self._read[path]
+
+    def below(self, path: str) -> Neighbours:
+        """The neighbours of a file in another folder."""
+        if self.folder is None:
+            return self
+        below = Neighbours(os.path.join(self.folder, os.path.expanduser(path)), os.path.join(self.shown, path), self._fetch)
+        below.refused = self.refused
+        return below
+
+    def problems(self, source: Source) -> list[tuple[Problem, bool]]:
+        """What was not read of the files that a source names, each with whether that is only to be noted."""
+        found: list[tuple[Problem, bool]] = []
+        for path, refused in self.refused.items():
+            places = [source.text.find(one) for one in (path, os.path.basename(path))]
+            line, column = source.position(next((at for at in places if at >= 0), 0))
+            found.append((Problem(source.path, refused.reason, line, column), refused.outside))
+        return found
+
+    def _open(self, path: str) -> Source | None:
+        full = os.path.join(self.folder or "", os.path.expanduser(path))
+        try:
+            data = self._fetch(full)
+        except Refused as refused:
+            self.refused.setdefault(path, refused)
+            return None
+        if data is None:
+            return None
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
+        return Source(os.path.normpath(os.path.join(self.shown, path)), text)

@@ -1,0 +1,75 @@
+"""What stands in the files that a launch names, as it goes to another process or into a report.
+
+A launch opens files where it stands: what opens them is bound to its reader and cannot travel. What a plan and a page ask
+for is read before: the file of `--config`, and what tells of its models.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+from servelint.core.launch import Launch
+from servelint.core.text import Text
+from servelint.engines.config import Config, configs
+from servelint.models.local import CONFIG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.syntax.shell.files import Opened
+
+_DRAFTS = ("speculative-config.model", "spec-model", "speculative-draft-model-path")
+
+
+class Carried:
+    """Opens the files that were read, by the names that they were asked for under."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: dict[str, Text]) -> None:
+        self.texts = texts
+
+    def __call__(self, name: Text) -> Opened | None:
+        text = self.texts.get(name.flat)
+        if text is None:
+            return None
+        from servelint.syntax.shell.files import Opened  # a launch that names no file needs nothing of the shell
+
+        return Opened(text, name.flat, False, None)
+
+
+def carry(given: Launch) -> Carried | None:
+    """What opens the files of a launch, as it can travel; None where there is nothing to open."""
+    if given.open is None or isinstance(given.open, Carried):
+        return given.open
+    found = Carried({})
+    launch = copy(given)
+    launch.open = _kept(given.open, found)
+    release = given.release.release
+    (config,) = configs(launch, [release] if release is not None else [])
+    for model in _models(config):
+        folder = model.rstrip("/")
+        if launch.open(Text.of(f"{folder}/{CONFIG}")) is not None:
+            from servelint.models.stored import INDEX, QUANTIZATION  # where a model is here: a check needs them nowhere else
+
+            for name in (QUANTIZATION, INDEX):
+                launch.open(Text.of(f"{folder}/{name}"))
+    return found if found.texts else None
+
+
+def _kept(opened: Callable[[Text], Opened | None], found: Carried) -> Callable[[Text], Opened | None]:
+    def keep(name: Text) -> Opened | None:
+        one = opened(name)
+        if one is not None:
+            found.texts[name.flat] = one.text
+        return one
+
+    return keep
+
+
+def _models(config: Config) -> list[str]:
+    """The models that a launch names, with the options of its file."""
+    model = config.reading.model
+    named = [model.value if model is not None else None, *[config.operand(name).value for name in _DRAFTS]]
+    return [one for one in named if isinstance(one, str) and one]

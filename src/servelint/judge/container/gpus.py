@@ -1,0 +1,177 @@
+"""The GPUs that a container is given: whether there are any, how many, and which of them the engine looks for."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.finding import Related
+from servelint.core.launch import Container
+from servelint.core.numbers import whole_number
+from servelint.core.text import Text
+from servelint.engines import ENGINE_NAMES, images
+from servelint.engines.config import Config
+from servelint.fixes.change import Change
+from servelint.judge.checks.values import whole, world_size
+from servelint.judge.parser.complaint import Complaint
+
+_WITHOUT = r"(?i)cpu|xeon|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan"
+_WITH = r"(?i)vllm-openai|cuda|nvidia|nvcr|-cu\d"
+_ENGINES = ("vllm", "sglang", "lmdeploy", "trtllm")
+"""Engines whose own images need a GPU."""
+_RANKS = {"lmdeploy": ("tp",), "trtllm": ("tp_size", "pp_size"), "tgi": ("num-shard",)}
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+def complaints(config: Config) -> list[Complaint]:
+    container = config.launch.container
+    if container is None:
+        return []
+    return [
+        *_none(config, container),
+        *_visible(config, container),
+        *_below(config, container),
+        *_idle(config, container),
+        *_requested(container),
+    ]
+
+
+def _none(config: Config, container: Container) -> list[Complaint]:
+    """A service that asks for no GPU in any of the ways that its runtime knows."""
+    launch = config.launch
+    if container.reserved is not False or container.open or launch.engine not in _ENGINES:
+        return []
+    image = launch.image
+    if image is None or image.value is None or _elsewhere(config):
+        return []
+    if images.identify(image).house and not re.search(_WITH, image.value):
+        return []  # who knows what it was built for
+    if re.search(_WITHOUT, image.value) or re.search(_WITHOUT, launch.source.path):
+        return []
+    name = ENGINE_NAMES[launch.engine]
+    message = f"no GPU is given to this container: {name} finds none unless the host's default runtime adds them"
+    if launch.name.startswith("services."):
+        advice = "reserve them: deploy.resources.reservations.devices with driver nvidia and capabilities [gpu], or gpus: all"
+    elif container.hosting is not None and not container.hosting.declared:
+        advice = "give it some: --gpus all"
+    else:
+        advice = "ask for them: resources.limits nvidia.com/gpu"
+    return [Complaint("no-gpu", None, message, advice, "without a GPU")]
+
+
+def _elsewhere(config: Config) -> bool:
+    """Whether the engine is told to run on something else than NVIDIA's GPUs, or may be."""
+    device = config.operand("device")
+    if device.present is not False and device.value not in ("cuda", "auto"):
+        return True
+    return any(name.startswith(("VLLM_TARGET_DEVICE", "VLLM_CPU_", "SGLANG_USE_CPU_ENGINE")) for name in config.launch.env)
+
+
+def _visible(config: Config, container: Container) -> list[Complaint]:
+    """Indexes of GPUs that the container does not have: inside it they are counted from 0."""
+    visible = config.operand("env." + _VISIBLE)
+    held = container.visible_gpus
+    if not isinstance(visible.value, str) or not held or not container.reserved:
+        return []
+    devices = [one.strip() for one in visible.value.split(",")]
+    numbers = [whole_number(one) for one in devices]
+    beyond = [one for one, number in zip(devices, numbers, strict=True) if number is not None and number >= held]
+    if not beyond or None in numbers or visible.span is None:
+        return []
+    left = devices.index(beyond[0])
+    sees = "sees none" if left == 0 else f"sees {left} of {len(devices)}"
+    gives = "one GPU, which is 0 in it" if held == 1 else f"{held} GPUs, which are 0 to {held - 1} in it"
+    message = f"{_VISIBLE}={visible.value} in a container with {gives}: the engine {sees}"
+    advice = f"delete {_VISIBLE}: the container is given its GPUs, and counts them from 0"
+    change, title = Change(unset=_VISIBLE), f"delete {_VISIBLE}"
+    label = "of the host, not of the container"
+    return [Complaint("visible-devices", visible.span, message, advice, label, change=change, title=title)]
+
+
+def _below(config: Config, container: Container) -> list[Complaint]:
+    """Fewer GPUs than the launch has ranks. vLLM and SGLang have rules of their own for that."""
+    names = _RANKS.get(config.launch.engine, ())
+    hosting = container.hosting
+    if not container.visible_gpus or hosting is None or not hosting.direct or config.operand("nnodes").present is not False:
+        return []
+    ranks, told = 1, None
+    for name in names:
+        given = config.operand(name)
+        value = str(given.value) if given.present else "1"
+        number = whole_number(value)
+        if given.present is None or number is None:
+            return []
+        ranks *= number
+        told = given if told is None and value != "1" else told
+    if ranks <= container.visible_gpus or told is None:
+        return []
+    name = ENGINE_NAMES[config.launch.engine]
+    message = f"{name} is told to use {ranks} GPUs, and this container is given {container.gpus}"
+    advice = f"give it {ranks}, or lower the number of ranks"
+    limit = container.settings.get("gpu_limit")
+    site = limit.span() if limit is not None else None
+    related = [Related(site, "the GPUs of the container")] if site is not None else []
+    return [Complaint("gpus-below-ranks", told.span, message, advice, "more than it is given", related=related)]
+
+
+def _idle(config: Config, container: Container) -> list[Complaint]:
+    """GPUs that are reserved, and that the launch does not use."""
+    needed = _needed(config)
+    hosting = container.hosting
+    if needed is None or container.gpus is None or container.gpus <= needed or hosting is None or not hosting.direct:
+        return []
+    name = ENGINE_NAMES[config.launch.engine]
+    message = f"{container.gpus} GPUs are given to this container, and {name} uses {needed}"
+    advice = f"reserve {needed}, or set the tensor or data parallel size to use them all"
+    limit = container.settings.get("gpu_limit")
+    span = limit.span() if limit is not None else None
+    return [Complaint("idle-gpus", span, message, advice, "more than it uses")]
+
+
+def _needed(config: Config) -> int | None:
+    """The GPUs that a launch uses; None if that is not known."""
+    engine = config.launch.engine
+    if config.operand("nnodes").present is not False:
+        return None
+    if engine == "vllm":
+        size, replicas = world_size(config), whole(config, "data-parallel-size", 1)
+        local = any(config.operand(name).present is not False for name in ("data-parallel-size-local", "data-parallel-rank"))
+        ray = config.operand("distributed-executor-backend").present is not False
+        return size * replicas if size is not None and replicas is not None and not local and not ray else None
+    if engine == "sglang":
+        sizes = [whole(config, f"effective.{name}") for name in ("tp-size", "pp-size", "dp-size")]
+        known = [size for size in sizes if size is not None]
+        attention = config.operand("effective.dp-attention").value
+        if len(known) < len(sizes) or attention is None:
+            return None
+        return known[0] * known[1] * (1 if attention else known[2])
+    return None
+
+
+def _requested(container: Container) -> list[Complaint]:
+    """Requests and limits of GPUs that the API server refuses."""
+    request, limit = container.settings.get("gpu_request"), container.settings.get("gpu_limit")
+    if container.hosting is None or not container.hosting.declared:
+        return []
+    for text in (limit, request):
+        span = text.span() if text is not None else None
+        if text is not None and span is not None and _is_part(text):
+            message = f"nvidia.com/gpu: {text.value} is refused by Kubernetes: GPUs are given whole"
+            return [Complaint("gpu-request", span, message, "write a whole number", "a part of a GPU")]
+    if request is None or request.value is None or request.value in ("", "0") or (span := request.span()) is None:
+        return []
+    if limit is None:
+        message = f"{request.value} GPUs are requested without a limit, which Kubernetes refuses for them"
+        return [Complaint("gpu-request", span, message, "write them under limits", "a request alone")]
+    site = limit.span()
+    if limit.value is not None and limit.value != request.value and site is not None:
+        message = f"{request.value} GPUs are requested and {limit.value} are the limit: Kubernetes refuses what is not equal"
+        related = [Related(site, "the limit")]
+        return [Complaint("gpu-request", span, message, "write the limit alone", "not the limit", related=related)]
+    return []
+
+
+def _is_part(text: Text) -> bool:
+    value = text.value or ""
+    if re.fullmatch(r"\d*\.\d+", value):
+        return float(value) != int(float(value))
+    return value.endswith("m") and (whole_number(value[:-1]) or 0) % 1000 != 0

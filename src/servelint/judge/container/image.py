@@ -1,0 +1,67 @@
+"""The image that a container runs: whether its name says which release it holds."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.text import Text
+from servelint.engines import ENGINE_NAMES, images
+from servelint.engines.config import Config
+from servelint.engines.releases import newest
+from servelint.judge.container.allowed import allowed
+from servelint.judge.parser.complaint import Complaint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.judge.container.allowed import Options
+
+_MOVING = re.compile(r"(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?", re.IGNORECASE)
+_VARIABLE = r"\$(?:\{\w+\}|\w+)"
+_DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+")
+
+
+def complaints(config: Config, options: Options) -> list[Complaint]:
+    image = config.launch.image
+    if image is None or not image.flat or (config.launch.container is not None and "build" in config.launch.container.settings):
+        return []
+    return _needs_variable(image) or _unpinned(config, image, options)
+
+
+def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
+    """An image without a tag, or with one that is moved."""
+    flat = image.value
+    if flat is None or "@" in flat or flat.endswith((".sif", ".sqsh", ".img")):
+        return []
+    name, colon, tag = flat.rpartition(":")
+    if not colon or "/" in tag:
+        name, tag = flat, ""
+    if name != name.lower():
+        return []  # no image has such a name: somebody fills it in
+    if (tag and (not _MOVING.fullmatch(tag) or _DATED.search(tag))) or allowed(options, "unpinned-image", flat):
+        return []
+    engine = config.launch.engine
+    release = newest(engine)
+    own = images.identify(Text.of(name)).claim
+    known = release is not None and not images.identify(Text.of(name)).house and own.rolling
+    better = (
+        f"{name}:v{release}" if known and engine in ("vllm", "sglang") else "the tag of one release, or a digest (@sha256:...)"
+    )
+    start = len(name) + 1 if tag else 0
+    what = f"the tag {tag} is moved to other images" if tag else "without a tag it is whatever was pushed last"
+    message = f"{flat} names no release of {ENGINE_NAMES[engine]}: {what}, and the engine changes under this file"
+    span = image.span(start) or image.span()
+    return [Complaint("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []
+
+
+def _needs_variable(image: Text) -> list[Complaint]:
+    """A default that itself needs a variable without a default: `${IMAGE:-engine:nightly-${SHA}}`."""
+    pieces = image.pieces
+    for index, piece in enumerate(pieces):
+        if not re.fullmatch(_VARIABLE, piece.shown or ""):
+            continue  # a command may print anything
+        if index and piece.assumed and piece.expression is not None and piece.span is not None and pieces[index - 1].text:
+            before = "".join([one.text for one in pieces[:index] if one.expression is None])
+            message = f"the default image needs {piece.shown}, which has no default: {before} alone is no image"
+            advice = f"give {piece.shown} a default as well, or write a whole tag"
+            return [Complaint("image-needs-variable", image.span(), message, advice, "not a whole image name by itself")]
+    return []

@@ -1,0 +1,344 @@
+"""Judging launches by rules: which releases a launch may run on, and which rules are certainly true of it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from servelint.core.finding import Finding, Fix, Related
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.core.source import Span
+from servelint.engines import ENGINE_NAMES, entry, images
+from servelint.engines.config import Config, Operand
+from servelint.engines.config import configs as configs_of
+from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.releases import known_releases, newest, release_key
+from servelint.files.directives import name_gpus
+from servelint.fixes import fix_for, fix_of
+from servelint.judge import container as surroundings
+from servelint.judge.checks import run_check
+from servelint.judge.parser import Complaint, complaints, refuses
+from servelint.judge.parser.complaint import NEW_IN_FORKS, OF_FORKS
+from servelint.rules import ranges
+from servelint.rules.chosen import Chosen
+from servelint.rules.condition import evaluate, operands
+from servelint.rules.load import every, rules_of
+from servelint.rules.rule import ANY, Rule
+
+_METHOD_KNOWN = "effective.speculative-method-known"
+_REMOVED_LATER = "removed-later"
+_TAKEN_AWAY = ("removed-option", "removed-env")
+_PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
+
+
+class Releases:
+    """The releases that a launch may run on.
+
+    known:  oldest first; empty if nothing is known of the engine's releases
+    exact:  it is one, which is named;  rolling: it is the newest at the time
+    how:    what says so: "image", "pip" or "settings"; None if nothing does
+    """
+
+    __slots__ = ("exact", "how", "known", "rolling")
+
+    def __init__(self, known: list[str], *, exact: bool, rolling: bool, how: str | None) -> None:
+        self.known = known
+        self.exact = exact
+        self.rolling = rolling
+        self.how = how
+
+
+def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
+    """The findings of one launch, of every severity, in the order of the rules. book: the rules, None for all"""
+    rules = Chosen(book) if book is not None else _wanted(launch.engine, settings)
+    if not rules.rules:
+        return []
+    name_gpus(launch, settings)
+    releases, configs = possible_releases(launch, settings)
+    keys = tuple([config.key for config in configs])
+    findings: list[Finding] = []
+    for rule in rules.candidates(keys, _there(launch, configs)):
+        fields = _holds(rule, configs)
+        if fields is not None:
+            findings.append(_finding(rule, launch, configs[-1], releases, fields))
+    findings += _complaints(rules, launch, configs, releases, findings)
+    findings += _later(rules, launch, configs, releases, findings)
+    return [*findings, *_around(rules, launch, configs[-1], releases)]
+
+
+@lru_cache(maxsize=256)
+def _wanted(engine: str, settings: Settings) -> Chosen:
+    """An engine's rules that are asked for, as they are set. Settings are compared as objects: they do not change."""
+    book = [rule for rule in every(settings.rules) if rule.engine in (engine, ANY)] if settings.rules else rules_of(engine)
+    return Chosen([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
+
+
+def _there(launch: Launch, configs: list[Config]) -> set[str]:
+    """What a rule may need: options that are written, variables that are set, whether the model and the GPU are known."""
+    found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
+    found |= {"env." + name for name in launch.env}
+    if configs[-1].family is not None:
+        found.add("model.")
+    container = launch.container
+    of_container = container is not None and (container.gpus or "gpu_product" in container.settings)
+    if of_container or launch.gpu or launch.gpu_count or "CUDA_VISIBLE_DEVICES" in launch.env:
+        found.add("gpu.")
+    return found
+
+
+def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
+    """The named release, or the newest for a rolling image, or all that would start the launch, and the launch under each.
+
+    Where no release would start it, it is all of them.
+    """
+    claim = launch.release
+    if claim.release is not None and release_key(claim.release) is not None:
+        releases = Releases([claim.release], exact=True, rolling=False, how=claim.how)
+        return releases, configs_of(launch, releases.known)
+    given = settings.engine_versions.get(launch.engine)
+    if given is not None:
+        return Releases([given], exact=True, rolling=False, how="settings"), configs_of(launch, [given])
+    latest = newest(launch.engine)
+    if claim.rolling and latest is not None:
+        return Releases([latest], exact=False, rolling=True, how=claim.how), configs_of(launch, [latest])
+    since = release_key(_floor(launch))
+    known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
+    configs = configs_of(launch, known)
+    taking = [config for config in configs if not refuses(config)]
+    starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or configs
+    names = [config.release for config in starting if config.release is not None]
+    return Releases(names, exact=False, rolling=False, how=None), starting
+
+
+def _floor(launch: Launch) -> str:
+    """The first release that knows the launch's verb and model: what is older does not start it at all."""
+    bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
+    model = configs_of(launch, [])[0].since
+    if model is not None:
+        bounds.append(model)
+    return max(bounds, key=lambda release: release_key(release) or ((0,), 0, 0, 0, 0, 0))
+
+
+def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
+    """What the parser of every release that the launch may run on complains of, as findings of the rules in rules/catalog/.
+
+    said: what other rules found, which is more than that a parser refuses or ignores something
+    """
+    each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
+    shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
+    if _may_be_a_fork(launch):
+        unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
+        shared = [one for one in shared if one.rule not in unsure and not one.new]
+    if not releases.exact:
+        shared = [one for one in shared if not one.new]
+    if not releases.rolling:
+        shared = [one for one in shared if one.rule != "option-came-and-went"]
+    variables = {name for finding in said for name in operands(rules.by_id[finding.rule].when) if name.startswith("env.")}
+    wanted = [
+        one
+        for one in shared
+        if one.rule in rules.told
+        and "env." + one.variable not in variables
+        and not any(_says_it(finding, one) for finding in said)
+    ]
+    return [_complained(rules.told[one.rule], one, configs[-1], releases) for one in wanted]
+
+
+def _later(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
+    """What the launch loses with a newer release: the newest where no release is named, else the next one.
+
+    This is no claim about the release that it runs on.
+    """
+    rule = rules.told.get(_REMOVED_LATER)
+    latest = newest(launch.engine)
+    if rule is None or latest is None or releases.rolling or launch.fragment:
+        return []
+    if not releases.exact and _may_be_a_fork(launch):
+        return []
+    after = _next_release(launch.engine, releases.known[-1]) if releases.exact else latest
+    if after is None or (releases.exact and not _loses(configs[-1], after)):
+        return []
+    known = {config.release: config for config in configs}
+    each = [complaints(known.get(one) or configs_of(launch, [one])[0]) for one in dict.fromkeys((after, latest))]
+    still = {(one.rule, one.span) for one in each[-1]}
+    told = {finding.span for finding in said}
+    gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
+    if not releases.exact:
+        gone += _back_at_last(launch, each[-1])
+    lost = [one.without_fix() for one in gone if one.span not in told]  # what helps there may not be here yet
+    return [_complained(rule, one, configs[-1], releases) for one in lost]
+
+
+def _loses(config: Config, after: str) -> bool:
+    """Whether a later release may lack one of a launch's options or variables, by their names alone."""
+    catalog = config.catalog
+    index = catalog.index(after) if catalog is not None else None
+    if catalog is None or index is None:
+        return True
+    table = catalog.table(index)
+    begun = DIALECTS.get(config.launch.engine, PLAIN).abbreviations  # what options begin with is no option that is gone
+    for setting in config.reading.arguments.every:
+        if table.find(setting.spelling) is None and not (begun and table.starting(setting.spelling)):
+            return True
+    known = catalog.variables()
+    return any(name in known and not any(run[0] <= index <= run[1] for run in known[name]) for name in config.launch.env)
+
+
+def _back_at_last(launch: Launch, last: list[Complaint]) -> list[Complaint]:
+    """What the newest release takes and the one before it refuses."""
+    back = [one for one in last if one.rule == "option-came-and-went"]
+    before = known_releases(launch.engine)[-2:-1] if back else []
+    refused = {
+        one.span for config in (configs_of(launch, before) if before else []) for one in complaints(config) if one.refused
+    }
+    return [one for one in back if one.span in refused]
+
+
+@lru_cache(maxsize=64)
+def _next_release(engine: str, release: str) -> str | None:
+    """The first release of the next minor series; None if there is none yet."""
+    key = release_key(release)
+    if key is None:
+        return None
+    keys = [(one, release_key(one)) for one in known_releases(engine)]
+    return next((one for one, found in keys if found is not None and found > key and found[0][:2] != key[0][:2]), None)
+
+
+def _around(rules: Chosen, launch: Launch, config: Config, releases: Releases) -> list[Finding]:
+    """What surrounds the launch, as findings of the rules in rules/container/."""
+    if not rules.around or launch.fragment:
+        return []
+    found = surroundings.complaints(config, {name: rule.options for name, rule in rules.around.items()})
+    return [_complained(rules.around[one.rule], one, config, releases) for one in found if one.rule in rules.around]
+
+
+def _may_be_a_fork(launch: Launch) -> bool:
+    """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
+    return launch.image is not None and images.identify(launch.image).house
+
+
+def _says_it(finding: Finding, complaint: Complaint) -> bool:
+    """Whether a finding at the same place says as much: that the engine does not start only by one that says so."""
+    if complaint.span is None or not _inside(finding.span, complaint.span) or finding.impact == "security":
+        return False
+    return not complaint.refused or finding.impact == "crash-at-start"
+
+
+def _complained(rule: Rule, complaint: Complaint, config: Config, releases: Releases) -> Finding:
+    launch = config.launch
+    span = complaint.span if complaint.span is not None else _verb(launch)
+    related = list(complaint.related)
+    claim = launch.release.span
+    if claim is not None and launch.release.release is not None:
+        related.append(Related(claim, release_name(launch, releases)))
+    return Finding(
+        rule=rule.id,
+        severity=rule.severity,
+        confidence=rule.confidence,
+        impact=rule.impact,
+        message=complaint.message,
+        advice=complaint.advice,
+        span=span,
+        label=complaint.label,
+        related=[place for place in related if place.span != span],
+        fix=fix_of(complaint, config),
+        evidence=rule.evidence,
+        launch=launch,
+        release=releases.known[-1] if releases.exact or releases.rolling else None,
+        release_from=releases.how,
+        affected=rule.versions,
+    )
+
+
+def _holds(rule: Rule, configs: list[Config]) -> dict[str, str] | None:
+    """The extra fields of a rule's message if the rule is certainly true on every release; None if it is not."""
+    fields: dict[str, str] = {}
+    for config in configs:
+        if evaluate(rule.when, config) is not True:
+            return None
+        if rule.unless is not None and evaluate(rule.unless, config, closed=True) is not False:
+            return None
+        if rule.check is not None:
+            found = run_check(rule.check, config)
+            if found is None:
+                return None
+            fields = found
+    return fields
+
+
+def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fields: dict[str, str]) -> Finding:
+    places: list[tuple[str, Operand]] = [(name, config.operand(name)) for name in (*rule.at, *operands(rule.when))]
+    standing = [(name, operand) for name, operand in places if operand.present is not False] or places
+    primary = next(((name, span) for name, operand in standing if (span := operand.span) is not None), None)
+    name, span = primary if primary is not None else ("", _verb(launch))
+    related: list[Related] = []
+    seen = {span}
+    for other, operand in standing:
+        place = operand.span
+        if place is not None and place not in seen and not _inside(place, span):
+            seen.add(place)
+            related.append(Related(place, rule.labels.get(other, "with this")))
+    # a place inside another says it more exactly
+    related = [place for place in related if not any(one is not place and _inside(one.span, place.span) for one in related)]
+    site = config.operand(name).site if name else None
+    if site is not None and not _inside(span, launch.site) and (site.source is not span.source or site.line != span.line):
+        related.append(Related(site, "used here"))
+    claim = launch.release.span
+    if claim is not None and launch.release.release is not None:
+        affected = f"{release_name(launch, releases)}; affected: {ranges.describe(rule.versions)}"
+        related.append(Related(claim, affected))
+
+    def fill(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda match: _field(match.group(1), config, releases, fields), text)
+
+    fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
+    return Finding(
+        rule=rule.id,
+        severity=rule.severity,
+        confidence=rule.confidence,
+        impact=rule.impact,
+        message=fill(rule.message),
+        advice=fill(rule.advice),
+        span=span,
+        label=rule.labels.get(name, ""),
+        related=related,
+        fix=fix,
+        evidence=rule.evidence,
+        launch=launch,
+        release=releases.known[-1] if releases.exact or releases.rolling else None,
+        release_from=releases.how,
+        affected=rule.versions,
+    )
+
+
+def _inside(one: Span, other: Span) -> bool:
+    return one.source is other.source and other.start <= one.start and one.end <= other.end
+
+
+def _verb(launch: Launch) -> Span:
+    """The words that start the engine, or the first line of the launch where the image starts it."""
+    sites = [word.site for word in launch.verb if word.site is not None and word.site.source is launch.source]
+    if sites:
+        return sites[0].to(max(sites, key=lambda site: site.end))
+    site = launch.site
+    end = site.source.text.find("\n", site.start, site.end)
+    return site.sub(0, end - site.start) if end != -1 else site
+
+
+def _field(name: str, config: Config, releases: Releases, fields: dict[str, str]) -> str:
+    if name in fields:
+        return fields[name]
+    if name == "release":
+        return release_name(config.launch, releases)
+    return config.operand(name).shown
+
+
+def release_name(launch: Launch, releases: Releases) -> str:
+    """ "vLLM 0.27.1"; what is known otherwise."""
+    engine = ENGINE_NAMES[launch.engine]
+    if releases.exact:
+        return f"{engine} {releases.known[-1]}"
+    if releases.rolling:
+        return f"{engine} {releases.known[-1]}, the newest that servelint knows"
+    return f"every {engine} release that takes these options"

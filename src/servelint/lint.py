@@ -1,0 +1,263 @@
+"""The way of a file through a check: read, judged, suppressed."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from servelint.core import bounds
+from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.problem import Problem
+from servelint.core.settings import DEFAULT, Settings
+from servelint.core.source import Source
+from servelint.core.text import METER, TooMuchWork
+from servelint.files import time_limit
+from servelint.files.directives import SIGN
+from servelint.files.discover import files, read_file
+from servelint.files.project import Project, folders
+from servelint.files.siblings import Neighbours
+from servelint.filters.suppress import Silenced, suppress
+from servelint.judge.judging import judge
+from servelint.readers import read
+from servelint.rules.rule import SEVERITIES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from servelint.files.settings.files import SettingsFiles
+
+    Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
+    Asked: TypeAlias = Settings | SettingsFiles
+    """Settings for every file, or those of each file from the settings files above it."""
+
+
+class Report:
+    """What a check found.
+
+    findings: by path, then by place;  errors: what could not be read or parsed
+    notes:    what was left unread on purpose, and is taken as unknown: files outside of the project
+    files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
+    paths:    the files that were looked at, where they are files
+    silenced: what comments speak for
+    known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
+    """
+
+    __slots__ = ("errors", "files", "findings", "known", "launches", "notes", "paths", "silenced", "sources", "unchanged")
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.errors: list[Problem] = []
+        self.notes: list[Problem] = []
+        self.files = 0
+        self.launches: list[Launch] = []
+        self.sources: list[Source] = []
+        self.paths: list[str] = []
+        self.silenced: list[Silenced] = []
+        self.known = 0
+        self.unchanged = 0
+
+    def add(self, other: Report) -> None:
+        """Add what another report found."""
+        self.findings += other.findings
+        self.errors += other.errors
+        self.notes += other.notes
+        self.files += other.files
+        self.launches += other.launches
+        self.sources += other.sources
+        self.paths += other.paths
+        self.silenced += other.silenced
+
+
+def check(paths: list[str], settings: Asked | None = None) -> Report:
+    """Lint files and folders. One that cannot be read is an error in the report; the others are linted.
+
+    Of settings files that are wrong the report says only that: nothing is linted.
+    """
+    asked = settings or DEFAULT
+    report = Report()
+    named = folders(paths)
+    for path in listed(paths, asked, report):
+        report.add(_one(path, asked, named))
+    settle(report)
+    return report
+
+
+def check_in_parallel(
+    paths: list[str], asked: Asked, *, words: bool = False, done: Callable[[int, int], None] | None = None
+) -> Report:
+    """The same on several processors where the files are many. Not for a program that has threads.
+
+    words: whether the words of the launches are needed afterwards
+    done:  is told of how many files there are, and that so many of them are done
+    """
+    from servelint import parallel
+
+    report = Report()
+    found = listed(paths, asked, report)
+    count = parallel.processes(len(found))
+    here = os.getpid()
+    named = folders(paths)
+
+    def lint(path: str) -> Report:
+        one = _in_time(path, asked, named)
+        if done is not None and os.getpid() == here:
+            done(len(found), count)  # the other processes are as far, about
+        return one
+
+    for one in [lint(path) for path in found] if count == 1 else parallel.run(found, lint, count, words=words):
+        report.add(one)
+    settle(report)
+    return report
+
+
+def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
+    """The same as _one, unless it takes too long."""
+    try:
+        with time_limit.running(_times(path)):
+            return _one(path, asked, named)
+    except time_limit.TooLong:
+        report = Report()
+        report.files, report.paths = 1, [path]
+        report.errors.append(Problem(path, bounds.TIME.message))
+        return report
+
+
+def _times(path: str) -> int:
+    """How many times as long as others a file may take: what a cluster holds may be a large one."""
+    if not path.endswith(".json"):
+        return 1
+    try:
+        return 1 + os.path.getsize(path) // bounds.DATA.most
+    except OSError:
+        return 1
+
+
+def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
+    """The files to lint; none, and errors in the report, where settings files are wrong."""
+    if isinstance(asked, Settings):
+        return list(files(paths, report.errors, notes=report.notes, outside=lambda _: asked.read_outside))
+    outside = lambda folder: asked.of_folder(folder).read_outside  # noqa: E731
+    found = list(files(paths, report.errors, asked, notes=report.notes, outside=outside))
+    asked.check_names()
+    if not asked.problems and not asked.faults:
+        return found
+    report.errors = list(asked.problems)
+    return []
+
+
+def _one(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
+    report = Report()
+    report.files = 1
+    report.paths = [path]
+    source = read_file(path)
+    if isinstance(source, Problem):
+        report.errors.append(source)
+    elif source is not None:
+        settings = asked.of(path)
+        add_source(report, source, settings, beside(path, settings, named))
+    return report
+
+
+def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ()) -> Neighbours:
+    """The neighbours of a file: files of its project, and what the settings allow beside them.
+
+    named: folders that are looked through, absolute; one of them may be what the project is
+    """
+    folder = os.path.dirname(path)
+    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named))
+
+
+def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
+    """Lint one source into a report."""
+    report.sources.append(source)
+    METER.left = bounds.PIECES.most
+    try:
+        reading = read(source, neighbours)
+        with bounds.told(source.path) as cut:
+            found = check_launches(source, reading.launches, settings, judging, report.silenced)
+    except TooMuchWork:
+        report.errors.append(Problem(source.path, bounds.PIECES.message))
+        return
+    except RecursionError:
+        report.errors.append(Problem(source.path, bounds.NESTED.message))
+        return
+    except Exception as error:  # a bug of ours must not cost the findings in other files
+        what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
+        report.errors.append(Problem(source.path, what, own=True))
+        return
+    finally:
+        METER.left = math.inf
+    report.errors += _once([*reading.problems, *cut])
+    for problem, noted in neighbours.problems(source) if neighbours.refused else ():
+        (report.notes if noted else report.errors).append(problem)
+    report.launches += reading.launches
+    report.findings += found
+
+
+def _once(problems: list[Problem]) -> list[Problem]:
+    return list({repr(problem): problem for problem in problems}.values())
+
+
+def settle(report: Report) -> None:
+    """What several files tell (a compose file and its override, a script and the service that runs it) counts once: for the
+    file in which it stands, where that was read as well."""
+    if any(launch.owner is not None for launch in report.launches):
+        own = {(os.path.normpath(one.source.path), one.name) for one in report.launches if one.owner is None}
+        report.launches = [one for one in report.launches if one.owner is None or (one.owner.path, one.name) not in own]
+    if any(_elsewhere(finding) for finding in report.findings):
+        here = {_place(finding) for finding in report.findings if not _elsewhere(finding)}
+        kept: dict[tuple[object, ...], Finding] = {}
+        for finding in report.findings:
+            place = _place(finding)
+            if not _elsewhere(finding):
+                kept[(id(finding),)] = finding
+            elif place not in here:
+                kept.setdefault(place, finding)
+        report.findings = list(kept.values())
+
+
+def _elsewhere(finding: Finding) -> bool:
+    """Whether a finding stands in another file than the one that was read."""
+    return finding.launch is not None and finding.launch.source is not finding.span.source
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    span = finding.span
+    return finding.rule, os.path.normpath(span.source.path), span.start, span.end, finding.message
+
+
+def check_launches(
+    source: Source,
+    launches: list[Launch],
+    settings: Settings,
+    judging: Judging = judge,
+    silenced: list[Silenced] | None = None,
+) -> list[Finding]:
+    """The findings of one source's launches, in the order of their places; the same finding twice counts once.
+
+    judging: what judges a launch;  silenced: takes what comments speak for
+    """
+    found: list[Finding] = []
+    seen: set[tuple[str, object, str]] = set()
+    for launch in launches:
+        for finding in judging(launch, settings):
+            key = (finding.rule, finding.span, finding.message)
+            if key not in seen:
+                seen.add(key)
+                found.append(finding)
+    if SIGN in source.text:
+        from servelint.files import gpu_directives
+
+        found += gpu_directives.told(source, launches, settings)
+    found = suppress(source, found, settings, silenced)
+    least = SEVERITIES.index(settings.severity)
+    kept = [finding for finding in found if SEVERITIES.index(finding.severity) >= least]
+    hidden = [one.finding for one in silenced or () if one.trusted]
+    if kept or hidden:
+        from servelint.filters.masking import mask
+
+        mask(launches, [*kept, *hidden])
+    return sorted(kept, key=lambda finding: (finding.span.source is not source, finding.span.start, finding.rule))

@@ -1,0 +1,397 @@
+"""Walking a batch file: which commands it runs, with which words and variables. Nothing is executed.
+
+`goto` and `call :label` are followed forwards; a part that nothing here comes to is walked at the end, since a person may.
+Where a condition cannot be decided, both branches are looked at, and what they leave different is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from servelint.core import bounds
+from servelint.core.launch import Word
+from servelint.core.source import Span
+from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.syntax.batch import conditions
+from servelint.syntax.batch.state import State, Status, Value, join
+from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple, parse
+from servelint.syntax.batch.values import Filled, fill
+from servelint.syntax.batch.words import program, split
+
+_LENGTH_AT_MOST = 20_000
+_PIECES_AT_MOST = 500
+_NAME = re.compile(r"([A-Za-z][\w-]*)(?:\.exe)?", re.ASCII | re.IGNORECASE)
+_SET_OPTION = re.compile(r"[ \t]*/([ap])[ \t]*", re.IGNORECASE)
+_START_OPTION = re.compile(r"/(?:d[ \t]*(?:\"[^\"]*\"|\S+)|(?:node|affinity)[ \t]+\S+|\w+)[ \t]*", re.IGNORECASE)
+_CMD_OPTION = re.compile(r"/([a-z])(?::\w+)?[ \t]*", re.IGNORECASE)
+_WHERE = re.compile(r"[`'\s]*where(?:\.exe)?\s+(?:\$PATH:)?\"?([\w.-]+?)(?:\.exe)?\"?(?:\s+[2^&|>]|[`'\s]*$)", re.IGNORECASE)
+
+
+class Command:
+    """One command that the file runs.
+
+    lost:    lines after it that were meant for it
+    likely:  a plain run comes to it
+    """
+
+    __slots__ = ("likely", "lost", "state", "words")
+
+    def __init__(self, words: list[Word], state: State, lost: Span | None, likely: bool) -> None:
+        self.words = words
+        self.state = state
+        self.lost = lost
+        self.likely = likely
+
+
+Found = Callable[[Command], None]
+Called = Callable[[str], "Text | None"]
+
+
+def evaluate(text: Text, found: Found, called: Called) -> bool:
+    """Walk a batch file and report each command. called: gives the text of another batch file that it calls, if it is here.
+
+    Gives whether files were called that could not be read, and may have set more.
+    """
+    walk = Walk(found, called)
+    walk.file(text)
+    return walk.sourced
+
+
+class Walk:
+    def __init__(self, found: Found, called: Called) -> None:
+        self.found = found
+        self.called = called
+        self.state: State | None = {}
+        self.snapshot: State = {}
+        self.loops: dict[str, Text | None] = {}
+        self.delayed = False
+        self.saved: list[tuple[State, bool]] = []
+        self.nodes: list[Node] = []
+        self.labels: dict[str, int] = {}
+        self.visited: set[int] = set()
+        self.pending: dict[str, State] = {}
+        self.anywhere: State | None = None
+        self.returned: list[State] = []
+        self.calls: list[str] = []
+        self.steps = 0
+        self.on_path = True
+        self.silent = False
+        self.sourced = False
+
+    # -- the file
+
+    def file(self, text: Text) -> None:
+        self.nodes = parse(text)
+        self.labels = {node.name: index for index, node in reversed(list(enumerate(self.nodes))) if isinstance(node, Label)}
+        self.run(0)
+        last = self.state if self.state is not None else self.snapshot
+        for name, index in sorted(self.labels.items(), key=lambda item: item[1]):
+            if index not in self.visited:
+                self.state, self.on_path = dict(last), False
+                self.calls = [name]
+                self.run(index)
+
+    def run(self, start: int) -> None:
+        """Walk the commands from one of them on."""
+        for index in range(start, len(self.nodes)):
+            node = self.nodes[index]
+            if isinstance(node, Label):
+                self.arrive(node.name)
+            if self.state is None:
+                if self.calls and not self.pending:
+                    return
+                continue
+            self.visited.add(index)
+            self.snapshot = dict(self.state)
+            self.visit(node)
+
+    def arrive(self, name: str) -> None:
+        """Come to a label: from the line before, or from a `goto` further up."""
+        jumped = self.pending.pop(name, None)
+        if jumped is None and self.state is None and self.anywhere is not None:
+            jumped = dict(self.anywhere)
+        if jumped is not None:
+            self.state = jumped if self.state is None else join(jumped, self.state)
+
+    # -- commands
+
+    def visit(self, node: Node) -> None:
+        self.steps += 1
+        if self.state is None or bounds.BATCH_STEPS.passed(self.steps, None):
+            return
+        if isinstance(node, Simple):
+            self.simple(node)
+        elif isinstance(node, Several):
+            for operator, item in node.items:
+                if operator == "||":
+                    self.branch(Status(None, likely=False), item, None)
+                else:
+                    self.visit(item)
+        elif isinstance(node, If):
+            self.branch(conditions.holds(self, node.test), node.then, node.otherwise)
+        elif isinstance(node, For):
+            self.loop(node)
+
+    def loop(self, node: For) -> None:
+        """A loop's body is walked once: its variable is another one each time."""
+        outer = self.loops
+        found = _WHERE.match(node.items.flat)
+        value = None
+        if found is not None:
+            # `where` prints the path of a program
+            span = node.items.extent(*found.span(1))
+            value = Text((unknown("%%" + node.variable, span, shown=""), Piece(found.group(1) + ".exe", span)))
+        self.loops = {**outer, node.variable: value}
+        certain = not node.switch and node.items.flat.strip() and not set(node.items.flat) & set("*?")
+        self.branch(Status(True if certain else None), node.body, None)
+        self.loops = outer
+
+    def branch(self, status: Status, then: Node, otherwise: Node | None) -> None:
+        """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped."""
+        start = self.state
+        if start is None:
+            return
+        if status.value is not None and not status.assumed:
+            chosen = then if status.value else otherwise
+            if chosen is not None:
+                self.visit(chosen)
+            return
+        on_path = self.on_path
+        ends: list[State | None] = []
+        for node, likely in ((then, status.likely), (otherwise, not status.likely)):
+            self.state, self.on_path = dict(start), on_path and likely
+            if node is not None:
+                self.visit(node)
+            ends.append(self.state)
+        self.on_path = on_path
+        main, other = ends if status.likely else ends[::-1]
+        if main is None or other is None:
+            self.state = other if main is None else main
+        elif status.value is not None:
+            self.state = main
+        else:
+            empty_branch = status.empty_when == status.likely
+            self.state = join(main, other, status.emptied if empty_branch else None)
+
+    def simple(self, node: Simple) -> None:
+        name = _NAME.match(node.text.flat)
+        word = name.group(1).lower() if name is not None else ""
+        end = name.end() if name is not None else 0
+        follows = node.text.flat[end : end + 1]
+        if follows not in ("", " ", "\t", "/", ":", '"') or not self.internal(word, node, node.text.cut(end)):
+            self.external(node, self.fill(node.text))
+
+    def internal(self, word: str, node: Simple, rest: Text) -> bool:
+        """Do what cmd does itself; whether the word is a command of its own."""
+        if word == "set":
+            self.do_set(rest)
+        elif word == "setlocal":
+            self.setlocal(rest.flat.lower())
+        elif word == "endlocal":
+            self.endlocal()
+        elif word == "goto":
+            self.goto(rest)
+        elif word == "exit":
+            self.leave()
+        elif word == "call":
+            self.do_call(node, rest.strip())
+        elif word == "start":
+            self.start(node, rest.strip())
+        elif word == "cmd":
+            self.cmd(node, rest.strip())
+        return word in _SILENT or word in _INTERNAL
+
+    def external(self, node: Simple, filled: Filled) -> None:
+        """A program, or another batch file."""
+        words = split(filled)
+        if not words or self.state is None or self.silent:
+            return
+        self.found(Command([program(words[0]), *words[1:]], self.state, node.lost, self.on_path))
+
+    def nested(self, node: Simple, text: Text) -> None:
+        """A command line inside a command (`cmd /c "..."`)."""
+        flat = text.flat.strip()
+        if not flat or bounds.BATCH_CALLS.passed(len(self.calls) + 1, text):
+            return
+        text = text.strip()
+        if flat[0] == '"' and flat[-1] == '"' and len(flat) > 1:
+            text = text.cut(1, len(flat) - 1)
+        self.calls.append("cmd")
+        for inner in parse(text):
+            if isinstance(inner, Simple):
+                inner.lost = node.lost
+            self.visit(inner)
+        self.calls.pop()
+
+    # -- values
+
+    def lookup(self, name: str) -> Text | None:
+        value = self.snapshot.get(name.upper())
+        return value.text if value is not None else None
+
+    def now(self, name: str) -> Text | None:
+        value = self.state.get(name.upper()) if self.state is not None else None
+        return value.text if value is not None else None
+
+    def fill(self, text: Text) -> Filled:
+        return fill(text, self.lookup, self.now if self.delayed else None, self.loops)
+
+    def set(self, name: str, text: Text) -> None:
+        if self.state is not None and name:
+            if len(text.flat) > _LENGTH_AT_MOST or len(text.pieces) > _PIECES_AT_MOST:
+                text = Text((unknown(f"%{name}%", text.extent()),))
+            before = self.state.get(name.upper())
+            self.state[name.upper()] = Value(before.name if before is not None else name, text)
+
+    # -- what cmd does itself
+
+    def do_set(self, rest: Text) -> None:
+        option = _SET_OPTION.match(rest.flat)
+        text = self.fill(rest.cut(option.end()) if option is not None else rest).text
+        if option is not None and option.group(1) in "aA":
+            self.arithmetic(text)
+            return
+        flat = text.flat
+        start = len(flat) - len(flat.lstrip(" \t"))
+        end = len(flat)
+        if flat[start : start + 1] == '"':
+            start += 1
+            close = flat.rfind('"')
+            end = close if close >= start else end
+        sign = flat.find("=", start, end)
+        if sign == -1:
+            return
+        name = flat[start:sign]
+        if option is not None:
+            self.set(name, Text((unknown(f"%{name}%", text.extent(start, end)),)))
+        else:
+            self.set(name, text.cut(sign + 1, end) if end > sign + 1 else EMPTY)
+
+    def arithmetic(self, text: Text) -> None:
+        from servelint.syntax.shell import arithmetic
+
+        for part in text.flat.strip().strip('"').split(","):
+            match = re.match(r"\s*([A-Za-z_]\w*)\s*([-+*/%]?=)(.*)", part)
+            if match is None:
+                continue
+            name, operator, expression = match.groups()
+            if operator != "=":
+                expression = f"{name}{operator[0]}({expression})"
+            try:
+                value = arithmetic.evaluate(expression, self.number, _forget)
+            except (arithmetic.NotKnown, RecursionError):
+                self.set(name, Text((unknown(f"%{name}%", text.extent()),)))
+            else:
+                self.set(name, Text.of(str(value), text.extent()))
+
+    def number(self, name: str) -> str | None:
+        value = self.now(name)
+        return value.value if value is not None else None
+
+    def setlocal(self, flat: str) -> None:
+        if self.state is not None:
+            self.saved.append((dict(self.state), self.delayed))
+        self.delayed = (self.delayed or "enabledelayedexpansion" in flat) and "disabledelayedexpansion" not in flat
+
+    def endlocal(self) -> None:
+        if self.saved and self.state is not None:
+            self.state, self.delayed = self.saved.pop()
+
+    def goto(self, rest: Text) -> None:
+        target = self.fill(rest).text.flat.strip(" \t:").lower()
+        if self.state is None:
+            return
+        if target == "eof":
+            self.leave()
+            return
+        if HOLE in target:
+            self.anywhere = dict(self.state) if self.anywhere is None else join(self.anywhere, self.state)
+        elif target in self.labels:
+            before = self.pending.get(target)
+            self.pending[target] = dict(self.state) if before is None else join(before, self.state)
+        self.state = None
+
+    def leave(self) -> None:
+        if self.state is not None and self.calls:
+            self.returned.append(self.state)
+        self.state = None
+
+    def do_call(self, node: Simple, text: Text) -> None:
+        if text.flat[:1] == ":":
+            self.call(self.fill(text).text.flat[1:].split(None, 1)[0].lower() if text.flat[1:].strip() else "", text)
+            return
+        words = split(self.fill(text))
+        flat = words[0].text.flat if words else ""
+        if flat.lower().endswith((".bat", ".cmd")) or (words and re.fullmatch(r"[\w.-]*(?:env|vars|config|settings)\w*", flat)):
+            self.other_file(flat)
+        elif text.flat:
+            self.simple(Simple(text, node.lost))
+
+    def other_file(self, path: str) -> None:
+        """`call settings.bat`: what it sets, if it lies beside this file; what it starts is told where it is read itself."""
+        if re.search(r"(?:^|\\)(?:activate|conda)(?:\.bat)?$", path, re.IGNORECASE):
+            return  # a virtual environment's own script sets nothing that an engine reads
+        text = self.called(path) if len(self.calls) < bounds.BATCH_CALLS.most else None
+        if text is None or self.state is None:
+            self.sourced = True
+            return
+        inner = Walk(self.found, self.called)
+        inner.state, inner.silent, inner.calls = dict(self.state), True, [*self.calls, path]
+        inner.nodes = parse(text)
+        inner.labels = {item.name: index for index, item in enumerate(inner.nodes) if isinstance(item, Label)}
+        inner.run(0)
+        for end in inner.returned if inner.state is None else [*inner.returned, inner.state]:
+            self.state = end
+        self.sourced = self.sourced or inner.sourced
+
+    def call(self, name: str, text: Text) -> None:
+        """`call :label`. text: where it is written"""
+        start = self.labels.get(name)
+        if start is None or name in self.calls or self.state is None:
+            return
+        if bounds.BATCH_CALLS.passed(len(self.calls) + 1, text):
+            return
+        before, saved = (self.snapshot, self.pending, self.returned, self.delayed), len(self.saved)
+        self.pending, self.returned = {}, []
+        self.calls.append(name)
+        self.run(start)
+        ends = self.returned if self.state is None else [*self.returned, self.state]
+        self.calls.pop()
+        self.snapshot, self.pending, self.returned, self.delayed = before
+        del self.saved[saved:]
+        state: State | None = None
+        for end in ends:
+            state = end if state is None else join(state, end)
+        self.state = state
+
+    def start(self, node: Simple, text: Text) -> None:
+        """`start "title" /b program arguments`."""
+        if text.flat[:1] == '"':
+            close = text.flat.find('"', 1)
+            text = text.cut(close + 1).strip() if close != -1 else EMPTY
+        while (option := _START_OPTION.match(text.flat)) is not None:
+            text = text.cut(option.end())
+        if text.flat:
+            self.simple(Simple(text, node.lost))
+
+    def cmd(self, node: Simple, text: Text) -> None:
+        """`cmd /c command`."""
+        while (option := _CMD_OPTION.match(text.flat)) is not None:
+            text = text.cut(option.end())
+            if option.group(1).lower() in "ckr":
+                self.nested(node, text)
+                return
+
+
+def _forget(name: str, value: str) -> None:
+    """What an arithmetic expression assigns on its way is not kept."""
+    del name, value
+
+
+_INTERNAL = frozenset(("set", "setlocal", "endlocal", "goto", "exit", "call", "start", "cmd"))
+_SILENT = frozenset((
+    "assoc", "break", "cd", "chdir", "cls", "color", "copy", "del", "dir", "echo", "erase", "ftype", "md", "mkdir", "mklink",
+    "move", "path", "pause", "popd", "prompt", "pushd", "rd", "ren", "rmdir", "shift", "title", "type", "ver", "verify", "vol",
+))  # fmt: skip
+"""What starts no program and sets nothing."""

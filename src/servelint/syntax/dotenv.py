@@ -1,0 +1,75 @@
+"""`.env` files and `env_file` lists, as docker compose reads them (the godotenv dialect)."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.source import Source
+from servelint.core.text import EMPTY, Piece, Text
+from servelint.syntax.interpolation import Lookup, interpolate, nothing
+
+_ASSIGNMENT = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]")
+_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_SINGLE = re.compile(r"'([^']*)'")
+_COMMENT = re.compile(r"(?:^|[ \t]+)#.*")
+_ESCAPE = re.compile(r'\\([nrt"\\$])')
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$$"}
+
+
+def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
+    """name -> value. Single quotes are literal; double quotes know escapes; `#` after white space starts a comment."""
+    values: dict[str, Text] = {}
+
+    def known(name: str) -> Text | None:
+        return values[name] if name in values else lookup(name)
+
+    text = source.text
+    at = 0
+    while at < len(text):
+        line_end = text.find("\n", at)
+        line_end = len(text) if line_end == -1 else line_end
+        match = _ASSIGNMENT.match(text, at, line_end)
+        if match is None:
+            at = line_end + 1
+            continue
+        start = match.end()
+        while start < line_end and text[start] in " \t":
+            start += 1
+        quoted = (_SINGLE if text[start : start + 1] == "'" else _DOUBLE).match(text, start)
+        if quoted is not None and text[start] == "'":
+            values[match.group(1)] = Text.at(source, quoted.start(1), quoted.end(1))
+            line_end = text.find("\n", quoted.end())
+        elif quoted is not None:
+            values[match.group(1)] = interpolate(_unescape(source, quoted.start(1), quoted.end(1)), known)
+            line_end = text.find("\n", quoted.end())
+        else:
+            raw = _COMMENT.sub("", text[start:line_end].rstrip("\r"), count=1).rstrip()
+            value = Text.at(source, start, start + len(raw)) if raw else EMPTY
+            values[match.group(1)] = interpolate(value, known)
+        at = (len(text) if line_end == -1 else line_end) + 1
+    return values
+
+
+def _unescape(source: Source, start: int, end: int) -> Text:
+    whole = Text.at(source, start, end) if end > start else EMPTY
+    parts: list[Text] = []
+    done = 0
+    for match in _ESCAPE.finditer(whole.flat):
+        parts.append(whole.cut(done, match.start()))
+        parts.append(Text((Piece(_ESCAPES[match.group(1)], whole.span(match.start(), match.end())),)))
+        done = match.end()
+    parts.append(whole.cut(done))
+    return Text.join(parts)
+
+
+def raw(source: Source) -> dict[str, Text]:
+    """name -> value of a file in docker's own format: everything behind the sign, quotes included (`format: raw`)."""
+    values: dict[str, Text] = {}
+    at = 0
+    for line in source.text.split("\n"):
+        name, sign, value = line.removesuffix("\r").partition("=")
+        if sign and name.strip() and not name.lstrip().startswith("#"):
+            start = at + len(name) + 1
+            values[name.strip()] = Text.at(source, start, start + len(value)) if value else EMPTY
+        at += len(line) + 1
+    return values

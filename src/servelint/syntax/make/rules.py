@@ -1,0 +1,326 @@
+"""Reading a makefile: what it assigns, under which conditions, and the recipes of its rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from servelint.core.source import Source
+from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.syntax.make.lines import Lines
+from servelint.syntax.make.variables import Scope, Variable, arguments, closing
+
+_ASSIGNMENT = re.compile(r"[ \t]*([^\s:#=!?+$]+)[ \t]*(:{0,3}=|\?=|\+=|!=)[ \t]*")
+_MODIFIERS = re.compile(r"[ \t]*(override|export|private|unexport)[ \t]+(?![:+?!]?=)")
+_CONDITION = re.compile(r"[ \t]*(ifeq|ifneq|ifdef|ifndef|else|endif)\b[ \t]*")
+_DEFINE = re.compile(r"[ \t]*define[ \t]+([^\s:=?+!]+)[ \t]*(:{0,3}=|\?=|\+=|!=)?[ \t]*$")
+_INCLUDE = re.compile(r"[ \t]*(?:-include|sinclude|include)[ \t]+")
+_EXPORT = re.compile(r"[ \t]*(un)?export\b[ \t]*(.*)$")
+_OPERANDS = re.compile(r"([\"'])(.*?)\1[ \t]+([\"'])(.*?)\3[ \t]*$")
+_NESTED_AT_MOST = 3
+_PIECES_AT_MOST = 4_000
+
+YES, TAKEN, LIKELY, UNLIKELY, DROPPED, NO = range(6)
+"""How far what stands in a condition counts: surely; as long as no default is overridden; if it is decided so somewhere else,
+which is likely or not; only if a default is overridden; not at all."""
+_OTHER = {YES: NO, TAKEN: DROPPED, LIKELY: UNLIKELY, UNLIKELY: LIKELY, DROPPED: TAKEN, NO: YES}
+
+
+class Rule:
+    """targets: as written;  prerequisites: names;  recipe: its lines as the makefile writes them"""
+
+    __slots__ = ("prerequisites", "recipe", "targets")
+
+    def __init__(self, targets: list[Text], prerequisites: list[str]) -> None:
+        self.targets = targets
+        self.prerequisites = prerequisites
+        self.recipe: list[Text] = []
+
+
+class Makefile:
+    """All that a makefile sets.
+
+    own:        target -> the variables of that target only
+    exported:   names;  all_exported: every variable is
+    unsure:     a file was included that could not be read
+    """
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Variable] = {}
+        self.own: dict[str, dict[str, Variable]] = {}
+        self.own_exported: dict[str, set[str]] = {}
+        self.exported: set[str] = set()
+        self.all_exported = False
+        self.one_shell = False
+        self.unsure = False
+        self.rules: list[Rule] = []
+        self.scope = Scope(self.variables)
+
+
+OpenFile = Callable[[str], "Source | None"]
+
+
+def read(source: Source, open_file: OpenFile) -> Makefile:
+    """open_file: gives the source of a file that the makefile includes, None if it is not here."""
+    makefile = Makefile()
+    _Reader(makefile, source, open_file, 0).read()
+    return makefile
+
+
+class _Condition:
+    """counts: of the branch at hand;  last: what its `else` makes of it;  outer: of what stands around"""
+
+    __slots__ = ("counts", "last", "outer")
+
+    def __init__(self, counts: int, last: int, outer: int) -> None:
+        self.counts = counts
+        self.last = last
+        self.outer = outer
+
+
+class _Reader:
+    def __init__(self, makefile: Makefile, source: Source, open_file: OpenFile, depth: int) -> None:
+        self.makefile = makefile
+        self.source = source
+        self.lines = Lines(source)
+        self.open_file = open_file
+        self.depth = depth
+        self.conditions: list[_Condition] = []
+        self.rule: Rule | None = None
+        self.prefix = "\t"
+
+    @property
+    def counts(self) -> int:
+        return self.conditions[-1].counts if self.conditions else YES
+
+    def expand(self, text: Text) -> Text:
+        return self.makefile.scope.expand(text)
+
+    def read(self) -> None:
+        while self.lines.more:
+            line = self.lines.peek()
+            if self.rule is not None and line[:1] == self.prefix:
+                recipe = self.lines.recipe(self.prefix)
+                if self.counts != NO:
+                    self.rule.recipe.append(recipe)
+                continue
+            if not line.strip():
+                self.lines.at += 1
+                continue
+            text = self.lines.logical()
+            if not text.flat.strip():
+                continue
+            condition = _CONDITION.match(text.flat)
+            if condition is not None:
+                self.condition(condition.group(1), text.cut(condition.end()).strip())
+            elif (define := _DEFINE.match(text.flat)) is not None:
+                body = self.lines.body()
+                self.assign(define.group(1), define.group(2) or "=", body)
+            elif self.counts != NO:
+                self.statement(text)
+
+    # -- conditions
+
+    def condition(self, word: str, rest: Text) -> None:
+        if word == "endif":
+            if self.conditions:
+                self.conditions.pop()
+            return
+        if word == "else":
+            if not self.conditions:
+                return
+            self.conditions[-1] = self.otherwise(self.conditions[-1], rest)
+            return
+        outer = self.counts
+        counts = self.decided(word, rest)
+        self.conditions.append(_Condition(max(outer, counts), counts, outer))
+
+    def otherwise(self, before: _Condition, rest: Text) -> _Condition:
+        """The branch of an `else`, or of an `else ifeq (...)`."""
+        counts = _OTHER[before.last]
+        chained = _CONDITION.match(rest.flat)
+        if chained is None or chained.group(1) in ("else", "endif"):
+            return _Condition(max(before.outer, counts), counts, before.outer)
+        own = self.decided(chained.group(1), rest.cut(chained.end()).strip())
+        # the branch that most surely counts decides what is left for those after it
+        return _Condition(max(before.outer, counts, own), min(before.last, max(counts, own)), before.outer)
+
+    def decided(self, word: str, rest: Text) -> int:
+        if word in ("ifdef", "ifndef"):
+            name = self.expand(rest).value
+            variable = self.makefile.variables.get(name or "")
+            value = variable.value if variable is not None else None
+            found = UNLIKELY if value is None else _found(bool(value.flat), value.flat.strip(HOLE) == value.flat, value.assumed)
+        else:
+            left, right = self.operands(rest)
+            same = left.flat.replace(HOLE, "") == right.flat.replace(HOLE, "")
+            found = _found(same, left.known and right.known, left.assumed or right.assumed)
+        return _OTHER[found] if word in ("ifndef", "ifneq") else found
+
+    def operands(self, rest: Text) -> tuple[Text, Text]:
+        """The two sides of `ifeq (a,b)` or `ifeq "a" "b"`."""
+        flat = rest.flat
+        quoted = _OPERANDS.match(flat)
+        if quoted is not None:
+            return self.expand(rest.cut(*quoted.span(2))), self.expand(rest.cut(*quoted.span(4)))
+        inner = rest.cut(1, len(flat.rstrip()) - 1)
+        sides = arguments(inner)
+        right = sides[1] if len(sides) > 1 else EMPTY
+        return self.expand(sides[0].strip()), self.expand(right.strip())
+
+    # -- statements
+
+    def statement(self, text: Text) -> None:
+        modifiers: set[str] = set()
+        while (modifier := _MODIFIERS.match(text.flat)) is not None:
+            if _ASSIGNMENT.match(text.flat, modifier.end()) is None:
+                break
+            modifiers.add(modifier.group(1))
+            text = text.cut(modifier.end())
+        assignment = _ASSIGNMENT.match(text.flat)
+        if assignment is not None:
+            self.rule = None
+            name = assignment.group(1)
+            self.assign(name, assignment.group(2), text.cut(assignment.end()))
+            if "export" in modifiers:
+                self.makefile.exported.add(name)
+            if name == ".RECIPEPREFIX":
+                self.prefix = text.flat[assignment.end() : assignment.end() + 1] or "\t"
+            return
+        export = _EXPORT.match(text.flat)
+        if export is not None:
+            self.export(export.group(1) is None, self.expand(text.cut(*export.span(2))))
+            return
+        include = _INCLUDE.match(text.flat)
+        if include is not None:
+            self.include(self.expand(text.cut(include.end())))
+            return
+        self.start_rule(text)
+
+    def assign(self, name: str, operator: str, raw: Text) -> None:
+        if self.counts in (NO, DROPPED):
+            return
+        new = self.given(name, self.makefile.variables.get(name), operator, raw)
+        if new is not None:
+            self.makefile.variables[name] = new
+
+    def given(self, name: str, before: Variable | None, operator: str, raw: Text) -> Variable | None:
+        """The variable after an assignment in the condition at hand; None if it stays as it is."""
+        doubtful = self.counts in (LIKELY, UNLIKELY)
+        if doubtful and operator == "+=" and before is not None:
+            more = self.expand(raw)
+            shown = more.shown if self.counts == LIKELY else ""
+            return assigned(
+                self.makefile.scope, before, "+=", Text((unknown(f"$({name})", more.extent(), shown=shown, perhaps=more),))
+            )
+        new = assigned(self.makefile.scope, before, operator, raw)
+        if new is None or not doubtful:
+            return new
+        value = new.value if self.counts == LIKELY else before.value if before is not None else EMPTY
+        return Variable(Text((unknown(f"$({name})", value.extent(), shown=value.shown),)), simple=True)
+
+    def export(self, on: bool, names: Text) -> None:
+        words = names.flat.split()
+        self.makefile.unsure = self.makefile.unsure or not names.known
+        if not words:
+            self.makefile.all_exported = on
+        elif on:
+            self.makefile.exported.update(words)
+        else:
+            self.makefile.exported.difference_update(words)
+
+    def include(self, names: Text) -> None:
+        for name in names.flat.split():
+            beside = self.open_file(name) if HOLE not in name and self.depth < _NESTED_AT_MOST else None
+            if beside is None:
+                self.makefile.unsure = True
+                continue
+            inner = _Reader(self.makefile, beside, self.open_file, self.depth + 1)
+            inner.conditions = [_Condition(self.counts, self.counts, self.counts)]
+            inner.read()
+
+    def start_rule(self, text: Text) -> None:
+        """`targets: prerequisites`, `targets: ; command`, or a variable of the targets only."""
+        self.rule = None
+        colon = _outside(text.flat, ":")
+        if colon == -1:
+            return
+        targets = _words(self.expand(text.cut(0, colon)))
+        rest = text.cut(colon + 1 + text.flat.startswith("::", colon))
+        if self.own_variable(targets, rest):
+            return
+        semicolon = _outside(rest.flat, ";")
+        names = self.expand(rest if semicolon == -1 else rest.cut(0, semicolon)).flat
+        # the last part of a static pattern rule (`a.o b.o: %.o: %.c`) holds its prerequisites
+        prerequisites = names.rpartition(":")[2].replace("|", " ").split()
+        special = {target.flat for target in targets}
+        self.makefile.one_shell = self.makefile.one_shell or ".ONESHELL" in special
+        self.makefile.all_exported = self.makefile.all_exported or ".EXPORT_ALL_VARIABLES" in special
+        self.rule = Rule(targets, prerequisites)
+        if semicolon != -1:
+            self.rule.recipe.append(rest.cut(semicolon + 1))
+        self.makefile.rules.append(self.rule)
+
+    def own_variable(self, targets: list[Text], rest: Text) -> bool:
+        modifiers: set[str] = set()
+        while (modifier := _MODIFIERS.match(rest.flat)) is not None:
+            modifiers.add(modifier.group(1))
+            rest = rest.cut(modifier.end())
+        assignment = _ASSIGNMENT.match(rest.flat)
+        if assignment is None:
+            return False
+        name = assignment.group(1)
+        for target in targets:
+            own = self.makefile.own.setdefault(target.flat, {})
+            before = own.get(name) or self.makefile.variables.get(name)
+            new = self.given(name, before, assignment.group(2), rest.cut(assignment.end()))
+            if new is not None and self.counts != DROPPED:
+                own[name] = new
+            if "export" in modifiers:
+                self.makefile.own_exported.setdefault(target.flat, set()).add(name)
+        return True
+
+
+def assigned(scope: Scope, before: Variable | None, operator: str, raw: Text) -> Variable | None:
+    """The variable after an assignment; None if `?=` leaves it as it is."""
+    if operator == "?=":
+        # the environment may have set it
+        return Variable(_softened(raw), simple=False) if before is None else None
+    if operator == "!=":
+        return Variable(Text((unknown("$(shell " + raw.shown + ")", raw.extent()),)), simple=True)
+    if operator == "+=" and before is not None:
+        if len(before.value.pieces) > _PIECES_AT_MOST:
+            return Variable(Text((unknown("$(...)", None),)), simple=True)
+        new = scope.expand(raw) if before.simple else raw
+        parts = (before.value, Text.of(" "), new) if before.value.flat and new.flat else (before.value, new)
+        return Variable(Text.join(parts), before.simple)
+    return Variable(raw, simple=False) if operator in ("=", "+=") else Variable(scope.expand(raw), simple=True)
+
+
+def _found(holds: bool, known: bool, assumed: bool) -> int:
+    if not known:
+        return LIKELY if holds else UNLIKELY
+    if assumed:
+        return TAKEN if holds else DROPPED
+    return YES if holds else NO
+
+
+def _softened(raw: Text) -> Text:
+    return raw.softened() if raw.pieces else Text((Piece("", None, assumed=True),))
+
+
+def _outside(flat: str, char: str) -> int:
+    """Where a character first stands outside of references, or -1."""
+    at = 0
+    while at < len(flat):
+        if flat[at] == "$" and flat[at + 1 : at + 2] in ("(", "{"):
+            at = closing(flat, at + 2, flat[at + 1]) + 1
+        elif flat[at] == char:
+            return at
+        else:
+            at += 1
+    return -1
+
+
+def _words(text: Text) -> list[Text]:
+    return [text.cut(*match.span()) for match in re.finditer(r"\S+", text.flat)]

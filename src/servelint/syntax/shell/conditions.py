@@ -1,0 +1,293 @@
+"""`[ ... ]`, `[[ ... ]]` and `test`: whether they hold, as far as their operands are known."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from servelint.core.launch import Word
+from servelint.core.text import HOLE, Text
+from servelint.syntax.shell import arithmetic, patterns
+from servelint.syntax.shell.expand import Raw
+from servelint.syntax.shell.lexer import step, word_end
+from servelint.syntax.shell.state import Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.shell.parameters import Scope
+
+_NUMERIC = {"-eq": "==", "-ne": "!=", "-gt": ">", "-ge": ">=", "-lt": "<", "-le": "<="}
+_BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef", *_NUMERIC))
+_UNARY = re.compile(r"-[a-zA-Z]")
+_TOKEN = re.compile(r"\s*(&&|\|\||[()<>]|!(?=[\s(])|$)")
+_UNSURE = Status(None, likely=False)
+# what extended regular expressions and Python's agree on; a repeated group may take a very long time
+_REGEX = re.compile(
+    r"(?:[^\\\[\](){}|*+?$^.]|\.|\\[^\w<>'`]|\^|\$|\[\^?(?:[^\\\[\]]|\[(?![:.=]))+\]|\((?!\?)|\||\)(?![*+{])|(?<!^)[*+?](?![*+?{])|\{\d+(?:,\d*)?\}(?![*+?{]))*"
+)
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "space": " \t\n\r\f\v", "upper": "A-Z",
+}  # fmt: skip
+_LENGTH_AT_MOST = 300
+_TRIES_AT_MOST = 10_000_000
+_REPEATED_AT_MOST = 10
+"""Characters that are held against a group that is repeated: each may be tried in as many ways as it has alternatives."""
+
+
+class _NotRead(Exception):
+    pass
+
+
+class Test:
+    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern. Read once, and asked as often as it is come to."""
+
+    __slots__ = ("_leaves", "_whole")
+
+    def __init__(self, raw: Text) -> None:
+        parser = _Parser(raw)
+        self._leaves = parser.leaves
+        self._whole: _Tree | None
+        try:
+            self._whole = parser.either()
+            if not parser.at_end():
+                self._whole = None
+        except _NotRead:
+            self._whole = None
+
+    def status(self, scope: Scope) -> Status:
+        statuses = [leaf.status(scope) for leaf in self._leaves]
+        return _combined(self._whole, statuses) if self._whole is not None else _UNSURE
+
+
+_Tree = int | tuple[str, "list[_Tree]"]
+"""The index of a test, or what combines some."""
+
+
+def _combined(tree: _Tree, statuses: list[Status]) -> Status:
+    if isinstance(tree, int):
+        return statuses[tree]
+    operator, parts = tree
+    status = _combined(parts[0], statuses)
+    if operator == "!":
+        return status.negated()
+    for part in parts[1:]:
+        status = (both if operator == "&&" else either)(status, _combined(part, statuses))
+    return status
+
+
+class _Leaf:
+    """One test: an operator, its only operand or its left one, and its right one."""
+
+    __slots__ = ("left", "operator", "right")
+
+    def __init__(self, operator: str, left: Text, right: Text | None = None) -> None:
+        self.operator = operator
+        self.left = Raw(left)
+        self.right = Raw(right) if right is not None else None
+
+    def status(self, scope: Scope) -> Status:
+        operator, left = self.operator, self.left.value(scope)
+        if self.right is None:
+            return unary(operator, left, scope)
+        if operator in _NUMERIC:
+            return numeric(operator, _number(left, scope), _number(self.right.value(scope), scope))
+        return compare(operator, left, scope.pattern(self.right.text))
+
+
+def _number(text: Text, scope: Scope) -> Text:
+    """An operand of -eq and the like is arithmetic inside of double brackets."""
+    return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else scope.arithmetic(text, text)
+
+
+class _Parser:
+    def __init__(self, raw: Text) -> None:
+        self.raw = raw
+        self.flat = raw.flat
+        self.at = 0
+        self.leaves: list[_Leaf] = []
+
+    def take(self, *tokens: str) -> bool:
+        match = _TOKEN.match(self.flat, self.at)
+        if match is not None and match.group(1) in tokens:
+            self.at = match.end()
+            return True
+        return False
+
+    def at_end(self) -> bool:
+        return self.take("")
+
+    def word(self, regex: bool = False) -> Text:
+        while self.at < len(self.flat) and self.flat[self.at] in " \t\n":
+            self.at += 1
+        start = self.at
+        self.at = _regex_end(self.flat, start) if regex else min(word_end(self.flat, start), len(self.flat))
+        if self.at == start:
+            raise _NotRead
+        return self.raw.cut(start, self.at)
+
+    def either(self) -> _Tree:
+        parts = [self.both()]
+        while self.take("||"):
+            parts.append(self.both())
+        return ("||", parts)
+
+    def both(self) -> _Tree:
+        parts = [self.one()]
+        while self.take("&&"):
+            parts.append(self.one())
+        return ("&&", parts)
+
+    def one(self) -> _Tree:
+        if self.take("!"):
+            return ("!", [self.one()])
+        if self.take("("):
+            tree = self.either()
+            if not self.take(")"):
+                raise _NotRead
+            return tree
+        word = self.word()
+        start = self.at
+        if self.take("<", ">"):
+            operator = self.flat[start : self.at].strip()
+        elif self.at_end() or self.take("&&", "||", ")"):
+            self.at = start
+            return self.leaf("-n", word)
+        elif _UNARY.fullmatch(word.flat):
+            return self.leaf(word.flat, self.word())
+        else:
+            operator = self.word().flat
+        if operator not in _BINARY:
+            raise _NotRead
+        try:
+            right = self.word(regex=operator == "=~")
+        except _NotRead:
+            self.leaf("-n", word)  # a shell has expanded it by then
+            raise
+        return self.leaf(operator, word, right)
+
+    def leaf(self, operator: str, left: Text, right: Text | None = None) -> int:
+        self.leaves.append(_Leaf(operator, left, right))
+        return len(self.leaves) - 1
+
+
+def _regex_end(flat: str, at: int) -> int:
+    depth = 0
+    while at < len(flat) and (depth or flat[at] not in " \t\n"):
+        depth += (flat[at] == "(") - (flat[at] == ")")
+        if depth < 0:
+            break
+        at = step(flat, at)
+    return min(at, len(flat))
+
+
+def single(words: list[Word], scope: Scope) -> Status:
+    """`[ words ]` and `test words`, by the number of words as POSIX has it."""
+    return _single([word.text for word in words], scope)
+
+
+def _single(texts: list[Text], scope: Scope) -> Status:
+    values = [text.value for text in texts]
+    if len(texts) < 2:
+        return unary("-n", texts[0], scope) if texts else Status(False)
+    if len(texts) == 3 and values[1] in _BINARY:
+        if values[1] in _NUMERIC:
+            return numeric(values[1] or "", texts[0], texts[2])
+        return compare(values[1] or "", texts[0], [(texts[2], True)]) if values[1] != "=~" else _UNSURE
+    for operator, join in (("-o", either), ("-a", both)):
+        if operator in values[1:-1] and len(texts) > 2:
+            at = values.index(operator, 1)
+            return join(_single(texts[:at], scope), _single(texts[at + 1 :], scope))
+    if values[0] == "!":
+        return _single(texts[1:], scope).negated()
+    if values[0] == "(" and values[-1] == ")" and len(texts) > 2:
+        return _single(texts[1:-1], scope)
+    operator = values[0] or ""
+    return unary(operator, texts[1], scope) if len(texts) == 2 and _UNARY.fullmatch(operator) else _UNSURE
+
+
+def both(left: Status, right: Status) -> Status:
+    if left.value is False or right.value is False:
+        decisive = [side for side in (left, right) if side.value is False]
+        return Status(False, assumed=all(side.assumed for side in decisive))
+    known = left.value is not None and right.value is not None
+    return Status(True if known else None, left.likely and right.likely, left.assumed or right.assumed)
+
+
+def either(left: Status, right: Status) -> Status:
+    return both(left.negated(), right.negated()).negated()
+
+
+def unary(operator: str, text: Text, scope: Scope) -> Status:
+    if operator in ("-z", "-n"):
+        rest = text.flat.replace(HOLE, "")
+        # part of it is unknown: what is known makes it long enough; a variable that nothing sets is empty
+        empty = (not rest) if rest or text.known else None
+        status = Status(empty, likely=True, assumed=text.assumed)
+        return status if operator == "-z" else status.negated()
+    if operator == "-v":
+        name = text.value
+        given = scope.is_set(name) if name is not None and name.isidentifier() else None
+        return _UNSURE if given is None else Status(given)
+    return _UNSURE
+
+
+def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status:
+    """A comparison as text. right: the parts of the right side, each with whether it is quoted."""
+    assumed = left.assumed or any(text.assumed for text, _ in right)
+    known = left.known and all(text.known for text, _ in right)
+    # a variable that nothing sets is empty in a run without it
+    one, parts = left.flat.replace(HOLE, ""), [(text.flat.replace(HOLE, ""), quoted) for text, quoted in right]
+    if operator in ("=", "==", "!="):
+        pattern = patterns.read(parts)
+        if pattern is None or len(one) > _LENGTH_AT_MOST:
+            return _UNSURE
+        holds = patterns.matches(pattern, one) == (operator != "!=")
+    elif operator == "=~":
+        regex = _regex(parts)
+        if regex is None or "\n" in one or _tries(regex.pattern, len(one)) > _TRIES_AT_MOST:
+            return _UNSURE
+        holds = regex.search(one) is not None
+    elif operator in ("<", ">"):
+        two = "".join([part for part, _ in parts])
+        holds = one < two if operator == "<" else one > two
+    else:
+        return _UNSURE
+    return Status(holds if known else None, holds, assumed)
+
+
+def _tries(pattern: str, length: int) -> float:
+    """How many ways there may be to hold a text of a length against an expression, of which each may have to be tried."""
+    if re.search(r"\)[*+{]", pattern) and length > _REPEATED_AT_MOST:
+        return math.inf
+    return float(max(length, 2)) ** min(len(re.findall("[*+?{]", pattern)), 64)
+
+
+def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:
+    """An extended regular expression in Python's terms; None where the two differ."""
+    text = "".join([re.escape(part) if quoted else part for part, quoted in parts])
+    text = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match.group(1), "[]"), text)
+    if _REGEX.fullmatch(text) is None:
+        return None
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what Python may read otherwise some day: `[a--b]`
+            return re.compile(text)
+    except re.error:
+        return None
+
+
+def numeric(operator: str, left: Text, right: Text) -> Status:
+    one, two = arithmetic.integer(left.flat.replace(HOLE, "")), arithmetic.integer(right.flat.replace(HOLE, ""))
+    if one is None or two is None:
+        return _UNSURE
+    holds = {
+        "==": one == two,
+        "!=": one != two,
+        ">": one > two,
+        ">=": one >= two,
+        "<": one < two,
+        "<=": one <= two,
+    }[_NUMERIC[operator]]
+    return Status(holds if left.known and right.known else None, holds, left.assumed or right.assumed)

@@ -1,0 +1,196 @@
+"""The files that a script writes and reads: heredocs and echoes into a file, and the files that stand beside the script."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from servelint.core.text import Piece, Text, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from servelint.core.source import Source, Span
+    from servelint.syntax.shell.watch import Names
+
+    Open = Callable[[str], "Source | None"]
+    Here = Callable[[Text], "Opened | None"]
+
+OWN = "\ufdd1$(dirname $0)"
+"""The expression of a piece that stands for the folder of the script itself."""
+
+HERE = Text((unknown("\ufdd1.", None, ""),))
+"""The folder in which a script runs that is no file, or that another one starts."""
+
+_SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
+_HERE = "<\ufdd1.>/"
+
+CHANGING = frozenset(("sed", "yq", "perl", "mv", "rm", "truncate", "patch", "python", "python3", "install"))
+"""Programs after which a file that they are given may hold something else."""
+
+TOUCHING = CHANGING | {"cp", "sudo", "tee"}
+"""All programs that are followed to the files that they are given."""
+
+
+def is_shell(path: str, text: str) -> bool:
+    """Whether a file is a shell script, by its name or by its first line."""
+    return path.endswith((".sh", ".bash")) or _SHEBANG.match(text) is not None
+
+
+def own(shown: str, span: Span | None) -> Text:
+    """The folder of the script itself, as the script writes it."""
+    return Text((unknown(OWN, span, shown),))
+
+
+def is_own(path: Text) -> bool:
+    """Whether a path starts at the folder of the script itself."""
+    return bool(path.pieces) and path.pieces[0].expression == OWN
+
+
+def file_key(path: Text, folder: Text | None) -> str | None:
+    """A name under which the same path is found again; None if it may be any file.
+
+    `./x` below the script's own folder; otherwise the path as written, an unknown part by its expression
+    folder: where relative paths start, None if that is not known
+    """
+    if not path.flat:
+        return None
+    if is_own(path):
+        return _below("".join([_name(piece) for piece in path.pieces[1:]]))
+    name = "".join([_name(piece) for piece in path.pieces])
+    if path.pieces[0].expression is not None or os.path.isabs(name) or name.startswith("~"):
+        return name
+    if folder is None:
+        return None
+    base = file_key(folder, None)
+    return None if base is None else _below(f"/{base}/{name}") if base.startswith(".") else os.path.normpath(f"{base}/{name}")
+
+
+def _below(rest: str) -> str:
+    path = os.path.normpath("." + rest)
+    return path if path.startswith(".") else "./" + path
+
+
+def _name(piece: Piece) -> str:
+    if piece.expression is None:
+        return piece.text
+    start = piece.span.start if piece.span is not None and not piece.expression.startswith("${") else ""
+    return f"<{piece.expression}{start}>"
+
+
+class Opened:
+    """A file that a script knows.
+
+    path: below the folder that `files` opens files of;  own: the script has written it itself
+    """
+
+    __slots__ = ("files", "own", "path", "text")
+
+    def __init__(self, text: Text, path: str, own: bool, files: Open | None) -> None:
+        self.text = text
+        self.path = path
+        self.own = own
+        self.files = files
+
+
+class Files:
+    """The files that are known at one point of a script.
+
+    written: key -> content, None if that is not known;  open: opens a file below the script's own folder
+    here:    opens a file below the folder in which the script runs, where that is another one
+    """
+
+    __slots__ = ("_here", "_names", "_open", "written")
+
+    def __init__(
+        self,
+        open: Open | None,
+        written: dict[str, Text | None] | None = None,
+        here: Here | None = None,
+        names: Names | None = None,
+    ) -> None:
+        self._open = open
+        self._here = here
+        self._names = names
+        self.written = written or {}
+
+    def watched(self, names: Names) -> Files:
+        """The same, which note what they are asked for."""
+        return Files(self._open, self.written, self._here, names)
+
+    def with_written(self, written: dict[str, Text | None]) -> Files:
+        """The files after some were written."""
+        return Files(self._open, {**self.written, **written}, self._here, self._names) if written else self
+
+    def note_written(self, names: Iterable[str]) -> None:
+        """Note that some are written."""
+        if self._names is not None:
+            self._names.changed.update(names)
+
+    def since(self, before: Files) -> dict[str, Text | None]:
+        """What was written since."""
+        then = before.written
+        return {name: text for name, text in self.written.items() if name not in then or then[name] is not text}
+
+    def knows(self, name: str | None) -> bool:
+        """Whether the script has written a file."""
+        if name is None:
+            return False
+        if self._names is not None:
+            self._names.asked.add(name)
+        return name in self.written
+
+    def text(self, name: str) -> Text | None:
+        """What the script has written into a file."""
+        return self.written.get(name)
+
+    def opened(self, name: str | None) -> Opened | None:
+        """A file by its key; None if it is not known."""
+        if name is None:
+            return None
+        if self.knows(name):
+            text = self.written[name]
+            return Opened(text, name, True, self._open) if text is not None else None
+        if self._names is not None:
+            self._names.alone = False
+        if name.startswith(_HERE):
+            return self._here(Text.of("./" + name[len(_HERE) :])) if self._here is not None else None
+        if name.startswith("/"):
+            return self._here(Text.of(name)) if self._here is not None else None
+        source = self._open(name) if self._open is not None and name.startswith(".") else None
+        return Opened(Text.at(source, 0, len(source.text)), name, False, self._open) if source is not None else None
+
+    def read(self, name: str | None) -> Text | None:
+        """The text of a file by its key; None if it is not known."""
+        found = self.opened(name)
+        return found.text if found is not None else None
+
+    def after(self, name: str | None, text: Text | None, append: bool = False) -> Files:
+        """The files after one was written. name None: it may be any of them that no other name tells apart."""
+        if name is None:
+            return self
+        if append and text is not None:
+            before = self.read(name) if self.knows(name) else None
+            text = Text.join((before, text)) if before is not None else None
+        self.note_written((name,))
+        return self.with_written({name: text})
+
+    def joined(self, other: Files) -> Files:
+        """What is known after one of two branches."""
+        names = self.written.keys() | other.written.keys()
+        same = {
+            name: text
+            for name in sorted(names)
+            if (text := self.written.get(name)) is not None and _alike(text, other.written.get(name))
+        }
+        if self._names is not None:
+            changed = [name for name in names if self.written.get(name) is not other.written.get(name)]
+            changed += self.written.keys() ^ other.written.keys()
+            self._names.asked.update(changed)
+            self._names.changed.update(changed)
+        return Files(self._open, {name: same.get(name) for name in sorted(names)}, self._here, self._names)
+
+
+def _alike(one: Text, other: Text | None) -> bool:
+    return one is other or (other is not None and one.flat == other.flat and one.shown == other.shown)

@@ -1,0 +1,272 @@
+"""Control flow: lists, conditionals, loops, subshells, function definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from servelint.core.launch import Word
+from servelint.core.text import EMPTY, Text, unknown
+from servelint.syntax.shell import builtins, commands, conditions, left_out
+from servelint.syntax.shell.state import (
+    BREAK,
+    CONTINUE,
+    EXIT,
+    FAIL,
+    SUCCESS,
+    UNSURE,
+    State,
+    Status,
+    changed,
+    join,
+    same,
+)
+from servelint.syntax.shell.tree import Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.shell.invocation import Invocation
+    from servelint.syntax.shell.walk import Evaluator
+
+_ITERATIONS_AT_MOST = 16
+
+
+def subshell(shell: Evaluator, node: Node) -> Status:
+    return apart(shell, lambda: shell.sequence(node))
+
+
+def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
+    """Run something in a shell of its own: what it sets is gone afterwards, what it installs stays."""
+    outer = shell.state
+    shell.state = outer.copy()
+    status = run()
+    if shell.state.control in (EXIT, FAIL):
+        status = shell.state.status
+    outer.installed = shell.state.installed
+    outer.files = shell.state.files
+    shell.state = outer
+    return status
+
+
+def pipeline(shell: Evaluator, node: Node) -> Status:
+    return commands.pipe(shell, None, node.parts)
+
+
+def negated(shell: Evaluator, node: Node) -> Status:
+    return shell.visit(node.children[-1]).negated()
+
+
+def test(shell: Evaluator, node: Node) -> Status:
+    """`[[ ... ]]`, `[ ... ]` and, as some trees have it, `(( ... ))`."""
+    opening = node.children[0].type
+    start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text)
+    if opening == "[[":
+        return shell.script.test(start, end).status(shell)
+    if opening == "((":
+        return shell.arithmetic_status(shell.script.ground.cut(start, end))
+    return conditions.single([word for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
+
+
+def compound(shell: Evaluator, node: Node) -> Status:
+    """`{ ...; }`, and `(( ... ))` as a command."""
+    return test(shell, node) if node.children[0].type == "((" else shell.sequence(node)
+
+
+def both_or_either(shell: Evaluator, node: Node) -> Status:
+    """`a && b`, `a || b`."""
+    sides = node.parts
+    status = shell.visit(sides[0]) if sides else UNSURE
+    if len(sides) < 2 or shell.state.control is not None:
+        return status
+    runs = status if any(child.type == "&&" for child in node.children) else status.negated()
+    if runs.value is None and not runs.likely and left_out.leaves(shell, sides[1]):
+        return Status(None, likely=status.likely)
+    last = [status]
+    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), _nothing)
+    if runs.certain:
+        return last[-1]
+    return Status(None, likely=last[-1].likely if runs.likely else status.likely)
+
+
+def if_statement(shell: Evaluator, node: Node) -> Status:
+    if not left_out.statement(shell, node):
+        clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
+    return UNSURE
+
+
+def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
+    """An `if` or `elif` with the clauses after it."""
+    then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
+    named = [child for child in node.parts if child.type not in ("elif_clause", "else_clause")]
+    status = shell.each([child for child in named if child.start_byte < then])
+
+    def otherwise() -> None:
+        if rest and rest[0].type == "else_clause":
+            shell.each(rest[0].parts, wanted=False)
+        elif rest:
+            clause(shell, rest[0], rest[1:])
+
+    body = [child for child in named if child.start_byte > then]
+    shell.branch(status, lambda: shell.each(body, wanted=False), otherwise)
+
+
+def case_statement(shell: Evaluator, node: Node) -> Status:
+    if left_out.statement(shell, node):
+        return UNSURE
+    value_node = node.field("value")
+    subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
+    case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
+    return UNSURE
+
+
+def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool = False) -> None:
+    """The items of a `case` from one of them on. falls: the one before it ended with `;&`."""
+    if not items:
+        return
+    item, rest = items[0], items[1:]
+    values = item.fields("value")
+    status = SUCCESS if falls else builtins.matches(subject, [shell.script.cut(part) for part in values], shell)
+    starts = {part.start_byte for part in values}
+    body = [child for child in item.parts if child.start_byte not in starts]
+    end = item.children[-1].type
+
+    def chosen() -> None:
+        shell.each(body, wanted=False)
+        if end in (";&", ";;&") and shell.state.control is None:
+            case_items(shell, subject, rest, falls=end == ";&")
+
+    shell.branch(status, chosen, lambda: case_items(shell, subject, rest))
+
+
+def for_statement(shell: Evaluator, node: Node) -> Status:
+    name, body = _name(node.field("variable")), node.field("body")
+    values = node.fields("value")
+    items: list[Word] | None = shell.state.args
+    if any(child.type == "in" for child in node.children):
+        raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
+        items = [word for raw in raws for word in raw.words(shell)]
+    if body is None:
+        return UNSURE
+    if node.children[0].type == "select" or (items is not None and len(items) > _ITERATIONS_AT_MOST):
+        items = None
+    if items is None or any(word.many for word in items):
+
+        def once() -> None:
+            shell.set(name, Text((unknown("${" + name + "}", None),)))
+            iteration(shell, body)
+
+        perhaps(shell, UNSURE, once)
+        return UNSURE
+    for word in items:
+        shell.set(name, word.text)
+        if not iteration(shell, body):
+            break
+    return UNSURE
+
+
+def iteration(shell: Evaluator, body: Node) -> bool:
+    """Run a loop's body once; whether the loop goes on after it."""
+    shell.loops += 1
+    shell.visit(body)
+    shell.loops -= 1
+    state = shell.state
+    if state.control not in (BREAK, CONTINUE):
+        return state.control is None
+    goes_on = state.control == CONTINUE and state.levels <= 1
+    state.levels -= 1
+    if state.levels <= 0:
+        state.control = None
+    return goes_on
+
+
+def loop(shell: Evaluator, node: Node) -> Status:
+    """`while` and `until`: followed for as long as the condition is known to hold."""
+    if left_out.statement(shell, node):
+        return UNSURE
+    body = node.field("body")
+    tests = [test for test in node.fields("condition") if test.is_named]
+    until = node.children[0].type == "until"
+
+    def condition() -> Status:
+        status = shell.each(tests)
+        return status.negated() if until else status
+
+    if body is not None:
+        repeat(shell, condition, body, _nothing)
+    return UNSURE
+
+
+def counting_loop(shell: Evaluator, node: Node) -> Status:
+    """`for ((start; condition; step))`."""
+    body = node.field("body")
+    head = next((child for child in node.children if child.type == "(("), None)
+    end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
+    if body is None or head is None:
+        return UNSURE
+    text = shell.script.ground.cut(head.end_byte, end)
+    first = text.flat.find(";")
+    second = text.flat.find(";", first + 1)
+    if first == -1 or second == -1:
+        return UNSURE
+    start, test, step = text.cut(0, first), text.cut(first + 1, second), text.cut(second + 1)
+    shell.arithmetic_status(start)
+
+    def condition() -> Status:
+        return shell.arithmetic_status(test) if test.strip().flat else SUCCESS
+
+    repeat(shell, condition, body, lambda: shell.arithmetic_status(step))
+    return UNSURE
+
+
+def repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object]) -> None:
+    """Follow a loop for as long as its condition is known to hold; what it changes after that is unknown."""
+    start = shell.state.copy()
+    for _ in range(_ITERATIONS_AT_MOST):
+        before = shell.state.copy()
+        status = condition()
+        if shell.state.control is not None or (status.certain and not status.value):
+            return
+        if not status.certain:
+            perhaps(shell, status, lambda: iteration(shell, body))
+            return
+        if not iteration(shell, body):
+            return
+        step()
+        if _unchanged(before, shell.state):
+            break
+    shell.state = join(shell.state, start)
+
+
+def perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> None:
+    """Look at a loop's body once where it may run any number of times."""
+    before = shell.state.copy()
+    shell.branch(status, once, _nothing)
+    if status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
+        # what a second round would change is unknown as well; its commands were seen in the first
+        found, shell.found = shell.found, _nothing_found
+        with shell.muted():
+            shell.branch(status, once, _nothing)
+        shell.found = found
+
+
+def _unchanged(before: State, after: State) -> bool:
+    ours, theirs = before.variables, after.variables
+    return before.args is after.args and all(same(ours.get(name), theirs.get(name)) for name in changed(ours, theirs))
+
+
+def function_definition(shell: Evaluator, node: Node) -> Status:
+    name, body = _name(node.field("name")), node.field("body")
+    if body is not None:
+        shell.state.own_functions()[name] = shell.script.function(body)
+    return SUCCESS
+
+
+def _name(node: Node | None) -> str:
+    return node.text if node is not None else ""
+
+
+def _nothing_found(ran: Invocation) -> None:
+    del ran
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,349 @@
+"""Parameter expansion: what stands between the braces of `${...}`."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Word
+from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.syntax.shell import patterns
+from servelint.syntax.shell.files import is_own
+from servelint.syntax.shell.lexer import step
+from servelint.syntax.shell.state import UNSET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Scope(Protocol):
+        """What an expansion may ask of the evaluator."""
+
+        def variable(self, name: str) -> Text | None:
+            """The value of a variable, UNSET if it surely has none; None if only the environment may set it."""
+
+        def array(self, name: str) -> list[Word] | None:
+            """The items of an array, or the positional parameters for `@`; None if not set by the script."""
+
+        def item(self, name: str, index: Text) -> Text | None:
+            """One item of an array or of an associative array; UNSET and None as with variable."""
+
+        def keys(self, name: str) -> list[Word] | None:
+            """The indices of an array; None if they are not known."""
+
+        def is_set(self, name: str) -> bool | None:
+            """Whether a variable is set; None if the environment decides."""
+
+        def separators(self) -> str | None:
+            """What splits words (IFS); None if it is not known."""
+
+        def assign(self, name: str, value: Text, index: str | None = None) -> None:
+            """Set a variable, or an item of an array."""
+
+        def expand(self, raw: Text, quoted: bool) -> Text:
+            """A nested word (a default), expanded without splitting."""
+
+        def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+            """A nested word that is a pattern: its parts, each with whether it is quoted."""
+
+        def substitute(self, command: Text, whole: Text) -> Text:
+            """The output of a command substitution; unknown unless it is plain."""
+
+        def arithmetic(self, expression: Text, whole: Text) -> Text: ...
+
+
+_PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?", re.ASCII)
+_SPECIAL = re.compile(r"()([#?$!@*-])()", re.ASCII)
+_REFERENCE = re.compile(r"(?:[A-Za-z_]\w*|[0-9]{1,9})(?:\[[^\[\]]+\])?", re.ASCII)
+_OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|:|\^\^?|,,?|@", re.ASCII)
+_EACH = ("#", "%", "/", "^", ",")
+_PATTERN_AT_MOST = 2_000
+_STAR_AT_MOST = 300
+
+
+class Operand:
+    """A default or an alternative that takes the place of its expansion, to be expanded there.
+
+    assumed: the environment may override it
+    """
+
+    __slots__ = ("assumed", "raw")
+
+    def __init__(self, raw: Text, assumed: bool) -> None:
+        self.raw = raw
+        self.assumed = assumed
+
+
+class Written:
+    """What stands between the braces of an expansion, as far as its characters tell.
+
+    name:     of the parameter, "" if it is none;  prefix: `!`, `#` or "";  index: of an array's item, None if none is written
+    at:       where the index starts;  rest: what follows the parameter
+    operator: `:-`, `##`, ... "" if there is none, or none that is read here;  operand: where what follows it starts
+    plain:    a name and nothing else, of one value;  defaults: a name and a default for it
+    """
+
+    __slots__ = ("at", "defaults", "flat", "index", "name", "operand", "operator", "plain", "prefix", "rest")
+
+    def __init__(self, flat: str) -> None:
+        self.flat = flat
+        match = _PARAMETER.match(flat)
+        if match is None or (match.group(1) == "#" and match.end() < len(flat) and not match.group(3)):
+            match = _SPECIAL.match(flat)
+        self.prefix: str
+        self.name: str
+        self.index: str | None
+        self.prefix, self.name, self.index = match.groups() if match is not None else ("", "", None)
+        self.at = match.start(3) if match is not None else 0
+        self.rest = match.end() if match is not None else 0
+        operator = _OPERATOR.match(flat, self.rest) if match is not None else None
+        self.operator = operator.group() if operator is not None else ""
+        self.operand = operator.end() if operator is not None else self.rest
+        one = bool(self.name) and not self.prefix and not self.index and self.name not in ("@", "*")
+        self.plain = one and self.rest == len(flat)
+        self.defaults = one and self.operator in (":-", "-")
+
+
+def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Written) -> Text | list[Word] | Operand:
+    """The value of `${inner}`; several words for `@` and arrays. `whole` is the expansion as written."""
+    name, index = written.name, written.index
+    if not name:
+        return _unknown(whole)
+    if written.prefix == "!":
+        return _indirect(name, index, inner.cut(written.rest), whole, scope, quoted)
+    if name in ("@", "*") or index in ("@", "*"):
+        return _list(name, written.prefix, inner.cut(written.rest), whole, scope)
+    known = scope.item(name, inner.cut(written.at, written.at + len(index))) if index else scope.variable(name)
+    if written.prefix == "#":
+        if known is None or known.value is None:
+            return _unknown(whole)
+        return Text((Piece(str(len(known.flat)), whole.span(), assumed=known.assumed),))
+    if written.rest == len(written.flat):
+        return _unknown(whole, name) if known is None else known
+    if not written.operator:
+        return _unknown(whole)
+    return _operate(written.operator, inner.cut(written.operand), known, (name, index), whole, scope, quoted)
+
+
+def given(operator: str, known: Text) -> bool:
+    """Whether a value makes a default superfluous."""
+    return known is not UNSET and not (operator[0] == ":" and known.value == "")
+
+
+def _operate(
+    operator: str,
+    operand: Text,
+    known: Text | None,
+    target: tuple[str, str | None],
+    whole: Text,
+    scope: Scope,
+    quoted: bool,
+) -> Text | Operand:
+    there = known is not None and given(operator, known)
+    if operator in (":-", "-"):
+        return known if known is not None and there else Operand(operand, True)
+    if operator in (":=", "="):
+        if known is not None and there:
+            return known
+        default = scope.expand(operand, quoted).softened()
+        if not default.pieces:
+            default = Text((Piece("", whole.span(), assumed=True),))
+        scope.assign(target[0], default, target[1])
+        return default
+    if operator in (":+", "+"):
+        if known is None:
+            return Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
+        return Operand(operand, False) if there else EMPTY
+    if known is None:
+        return _unknown(whole, target[0] if operator in (":?", "?") else None)
+    return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
+
+
+def _changed(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+    """A known value with an operator that changes it."""
+    if operator in ("#", "##", "%", "%%"):
+        return _trim(operator, operand, known, whole, scope)
+    if known.value is None:
+        return _unknown(whole)
+    if operator in ("/", "//"):
+        return _replace(operator, operand, known, whole, scope)
+    if operator == ":":
+        return _substring(operand, known, whole, scope)
+    if operator[0] in "^," and not operand.flat:
+        change = str.upper if operator[0] == "^" else str.lower
+        flat = known.flat
+        # bash maps each character to one character; `ß` stays
+        size = len(flat) if len(operator) == 2 else 1
+        changed = "".join([change(char) if len(change(char)) == 1 else char for char in flat[:size]]) + flat[size:]
+        return known if changed == flat else _of(changed, known)
+    return _unknown(whole)
+
+
+def _of(text: str, known: Text) -> Text:
+    return Text((Piece(text, known.span(), assumed=known.assumed),))
+
+
+def _list(name: str, prefix: str, rest: Text, whole: Text, scope: Scope) -> Text | list[Word] | Operand:
+    nothing = [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+    found = scope.array("@" if name in ("@", "*") else name)
+    unsure = found is None or any(word.many for word in found)
+    if prefix == "#":
+        return _unknown(whole) if found is None or unsure else Text.of(str(len(found)), whole.span())
+    if found is None:
+        found = nothing
+    flat = rest.flat
+    if not flat:
+        return found
+    operator = _OPERATOR.match(flat)
+    if operator is None:
+        return nothing
+    operand = rest.cut(operator.end())
+    if operator.group() == ":":
+        if name not in ("@", "*") and scope.keys(name) is None:
+            return nothing  # of a variable that is no array, characters are taken
+        return nothing if unsure else _slice(found, operand, name in ("@", "*"), whole, scope)
+    kind = operator.group()[-1]
+    given = _given(found, flat[0] == ":")
+    if kind == "+":
+        if given is None:
+            return _perhaps(found, operand, whole, scope)
+        return Operand(operand, False) if given else EMPTY if found else []
+    if kind == "-":
+        return Operand(operand, True) if given is False else found if given or all(word.many for word in found) else nothing
+    if kind in _EACH and not unsure:
+        return [Word(_changed(operator.group(), operand, word.text, whole, scope)) for word in found]
+    return nothing
+
+
+def _given(found: list[Word], colon: bool) -> bool | None:
+    """Whether a list is there (colon: and not just one empty word); None if that cannot be told."""
+    if not found or (colon and len(found) == 1 and found[0].value == ""):
+        return False
+    sure = [word for word in found if not word.many and not (colon and not word.text.flat.replace(HOLE, ""))]
+    return True if sure else None
+
+
+def _perhaps(found: list[Word], operand: Text, whole: Text, scope: Scope) -> list[Word]:
+    """`${A[@]+...}` where A may be empty: A itself in the safe spelling of "${A[@]}" under set -u, else what may be there."""
+    if re.search(r"\[[@*]\]", operand.flat):
+        return found
+    text = Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
+    return [Word(text, whole.span(), many=True)]
+
+
+def _slice(found: list[Word], operand: Text, positional: bool, whole: Text, scope: Scope) -> list[Word]:
+    bounds = _bounds(operand, whole, scope)
+    if bounds is None:
+        return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+    start, length = bounds
+    start = start - 1 if positional and start > 0 else start
+    if (positional and bounds[0] == 0) or (length is not None and length < 0):
+        # from `$0` on, or a length that bash refuses
+        return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+    if start < 0:
+        start += len(found)
+        if start < 0:
+            return []
+    return found[start : None if length is None else start + length]
+
+
+def _bounds(operand: Text, whole: Text, scope: Scope) -> tuple[int, int | None] | None:
+    """The offset and the length of `:offset:length`; None if they are not known."""
+    text = scope.expand(operand, True)
+    first, colon, second = text.flat.partition(":")
+    if "?" in text.flat:
+        return None
+    numbers = [scope.arithmetic(Text.of(part or "0"), whole).value for part in ([first, second] if colon else [first])]
+    if any(number is None for number in numbers):
+        return None
+    start, *length = [int(number or "0") for number in numbers]
+    return start, length[0] if length else None
+
+
+def _indirect(name: str, index: str | None, rest: Text, whole: Text, scope: Scope, quoted: bool) -> Text | list[Word] | Operand:
+    if index in ("@", "*") and not rest.flat:
+        keys = scope.keys(name)
+        return keys if keys is not None else [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), None, many=True)]
+    target = scope.variable(name)
+    if index is not None or target is None or _REFERENCE.fullmatch(target.flat) is None or rest.flat in ("@", "*"):
+        return _unknown(whole)
+    inner = Text.join((Text.of(target.flat), rest))
+    return evaluate(inner, whole, scope, quoted, Written(inner.flat))
+
+
+def _unknown(whole: Text, name: str | None = None) -> Text:
+    expression = "${" + name + "}" if name is not None else whole.shown
+    return Text((unknown(expression, whole.span()),))
+
+
+def _read(raw: Text, flat: str, scope: Scope) -> patterns.Pattern | None:
+    """A pattern that may be held against a text; None if it is not known, or would take too long."""
+    parts = scope.pattern(raw)
+    if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
+        return None
+    pattern = patterns.read([(text.flat, quoted) for text, quoted in parts])
+    if pattern is None or (None in pattern and len(flat) > _STAR_AT_MOST and pattern.count(None) > 1):
+        return None
+    return pattern
+
+
+def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+    flat = known.flat
+    pattern = _read(operand, flat, scope)
+    if pattern is None:
+        return _unknown(whole)
+    lengths = patterns.prefixes(pattern, flat) if operator[0] == "#" else patterns.suffixes(pattern, flat)
+    cut = next(lengths, None) if len(operator) == 1 else max(lengths, default=None)
+    rest = known if cut is None else known.cut(cut) if operator[0] == "#" else known.cut(0, len(flat) - cut)
+    # an unknown part may hold what the pattern looks for: only `##*/` with a known rest is certain
+    if operator == "%" and pattern == ["/", None] and is_own(known) and flat.count("/") == 1:
+        return rest
+    if HOLE in flat and not (operator == "##" and pattern == [None, "/"] and HOLE not in rest.flat and cut is not None):
+        return _unknown(whole)
+    return rest
+
+
+def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+    anchor = operand.flat[:1] if operator == "/" and operand.flat[:1] in ("#", "%") else ""
+    body = operand.cut(len(anchor))
+    slash = _slash(body.flat)
+    flat = known.flat
+    pattern = _read(body.cut(0, slash), flat, scope)
+    parts = scope.pattern(body.cut(slash + 1)) if slash < len(body.flat) else []
+    # an unquoted `&` is what was matched from bash 5.2 on, and itself before
+    if pattern is None or any(not text.known or ("&" in text.flat and not quoted) for text, quoted in parts):
+        return _unknown(whole)
+    new = "".join([text.flat for text, _ in parts])
+    if anchor == "#":
+        cut = max(patterns.prefixes(pattern, flat), default=None)
+        replaced = flat if cut is None else new + flat[cut:]
+    elif anchor == "%":
+        cut = max(patterns.suffixes(pattern, flat), default=None)
+        replaced = flat if cut is None else flat[: len(flat) - cut] + new
+    elif None in pattern and len(flat) > _STAR_AT_MOST:
+        return _unknown(whole)
+    else:
+        replaced = patterns.replace(pattern, flat, new, operator == "//")
+    return known if replaced == flat else _of(replaced, known)
+
+
+def _slash(flat: str) -> int:
+    """The offset of the first slash that no quotes or braces hide, else the end."""
+    at = 0
+    while at < len(flat):
+        if flat[at] == "/":
+            return at
+        at = step(flat, at)
+    return len(flat)
+
+
+def _substring(operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+    bounds = _bounds(operand, whole, scope)
+    if bounds is None:
+        return _unknown(whole)
+    size = len(known.flat)
+    start, length = bounds
+    start = size + start if start < 0 else start
+    if not 0 <= start <= size:
+        return EMPTY
+    stop = size if length is None else start + length if length >= 0 else size + length
+    return known.cut(start, min(stop, size)) if stop > start else EMPTY

@@ -1,0 +1,241 @@
+"""The evaluator's state: variables, positional parameters, functions, and what joins after a branch that cannot be decided."""
+
+from __future__ import annotations
+
+from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.text import EMPTY, Text, unknown
+from servelint.syntax.shell.files import HERE, Files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.shell.syntax import Script
+    from servelint.syntax.shell.tree import Node
+
+Value = Text | list[Word] | dict[str, Text]
+"""A scalar, an array, or an associative array."""
+
+UNSET = Text(())
+"""The value of a variable that surely has none: it reads as empty, and `${V-d}` takes the default."""
+
+EXIT, FAIL, RETURN, BREAK, CONTINUE = "exit", "fail", "return", "break", "continue"
+"""What keeps the rest of a script from running; FAIL is an exit with a status that is not 0."""
+
+
+class Status:
+    """Whether a command succeeds.
+
+    value:    True, False, or None if it cannot be told
+    likely:   the branch to follow where it cannot: as if a variable that nothing sets were empty and a command succeeded
+    assumed:  the value rests on a default that the environment may override
+    """
+
+    __slots__ = ("assumed", "likely", "value")
+
+    def __init__(self, value: bool | None, likely: bool = True, assumed: bool = False) -> None:
+        self.value = value
+        self.likely = likely if value is None else value
+        self.assumed = assumed
+
+    def negated(self) -> Status:
+        return Status(None if self.value is None else not self.value, not self.likely, self.assumed)
+
+    @property
+    def certain(self) -> bool:
+        return self.value is not None and not self.assumed
+
+
+SUCCESS, FAILURE, UNSURE = Status(True), Status(False), Status(None)
+
+
+class State:
+    """Everything an assignment, a branch or a call may change. Values are replaced, never changed in place.
+
+    control: what keeps the rest from running; levels: how many loops a BREAK or CONTINUE leaves; status: with which a RETURN
+             or EXIT leaves
+    aliases: name references (`declare -n`) and the variables that they stand for
+    doubtful: exported in one branch only
+    typed:   variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`)
+    shares:  another state has the same dictionary of functions
+    files:   what is known of files;  folder: where relative paths start, None if that is not known
+    """
+
+    __slots__ = (
+        "aliases",
+        "all_exported",
+        "args",
+        "control",
+        "doubtful",
+        "exported",
+        "files",
+        "folder",
+        "functions",
+        "installed",
+        "levels",
+        "shares",
+        "sourced",
+        "status",
+        "typed",
+        "variables",
+    )
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Value] = {}
+        self.exported: frozenset[str] = frozenset()
+        self.doubtful: frozenset[str] = frozenset()
+        self.args: list[Word] | None = None
+        self.functions: dict[str, tuple[Script, Node]] = {}
+        self.installed: dict[str, ReleaseClaim] = {}
+        self.shares = False
+        self.control: str | None = None
+        self.levels = 0
+        self.status = SUCCESS
+        self.aliases: dict[str, str] = {}
+        self.typed: frozenset[str] = frozenset()
+        self.all_exported = False
+        self.sourced = False
+        self.files = Files(None)
+        self.folder: Text | None = HERE
+
+    def copy(self) -> State:
+        new = State.__new__(State)  # without __init__, whose values nobody would see
+        new.variables = self.variables.copy()
+        new.exported = self.exported
+        new.doubtful = self.doubtful
+        new.args = self.args
+        new.functions = self.functions
+        new.installed = self.installed
+        new.control = self.control
+        new.levels = self.levels
+        new.status = self.status
+        new.aliases = self.aliases
+        new.typed = self.typed
+        new.all_exported = self.all_exported
+        new.sourced = self.sourced
+        new.files = self.files
+        new.folder = self.folder
+        new.shares = self.shares = True
+        return new
+
+    def own_functions(self) -> dict[str, tuple[Script, Node]]:
+        """The functions, to be changed: a copy where another state has them as well."""
+        if self.shares:
+            self.functions, self.shares = self.functions.copy(), False
+        return self.functions
+
+    @property
+    def size(self) -> int:
+        """How much there is to join: the variables, and the items of arrays."""
+        return len(self.variables) + sum([len(value) - 1 for value in self.variables.values() if isinstance(value, list)])
+
+    def given(self) -> list[tuple[str, Value]]:
+        """The variables that a command is given, in their order."""
+        values = {name: self.variables.get(name) for name in self.exported}
+        found = [(name, values.get(name)) for name in self.variables]
+        return [(name, value) for name, value in found if value is not None]
+
+    @property
+    def ended(self) -> bool:
+        return self.control in (EXIT, FAIL, RETURN)
+
+
+def join(main: State, other: State) -> State:
+    """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it."""
+    one, two = main.variables, other.variables
+    differing = changed(one, two)
+    for name in differing:
+        ours, theirs = one.get(name), two.get(name)
+        if not same(ours, theirs):
+            one[name] = _unsure(name, ours, theirs)
+    if main.exported is not other.exported or other.doubtful:
+        main.doubtful |= other.doubtful | (main.exported ^ other.exported)
+        main.exported |= other.exported
+    main.typed |= other.typed
+    if main.aliases is not other.aliases:
+        main.aliases = {**other.aliases, **main.aliases}
+    main.sourced = main.sourced or other.sourced
+    if main.files is not other.files:
+        main.files = main.files.joined(other.files)
+    if main.folder is not other.folder:
+        main.folder = None
+    if main.installed is not other.installed:
+        main.installed = _installed(main.installed, other.installed)
+    if main.args is not other.args:
+        main.args = None
+    if main.functions is not other.functions:
+        functions = main.own_functions()
+        for function, body in other.functions.items():
+            functions.setdefault(function, body)
+    return main
+
+
+def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
+    """The names that two states give different values, or of which only one has a value."""
+    get, has = dict.get, dict.__contains__  # which are not noted (servelint.syntax.shell.watch)
+    return [
+        *[name for name, value in one.items() if get(two, name) is not value],
+        *[name for name in two if not has(one, name)],
+    ]
+
+
+def _installed(ours: dict[str, ReleaseClaim], theirs: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
+    """What is installed after one of two branches: where they differ, some release."""
+    same = {engine: claim for engine, claim in ours.items() if theirs.get(engine) is claim}
+    return {engine: same.get(engine) or ReleaseClaim(None, "pip") for engine in {**ours, **theirs}}
+
+
+def same(ours: Value | None, theirs: Value | None) -> bool:
+    """Whether two values are known to be equal, or are the same unknown."""
+    return ours is theirs or (_content(ours) == _content(theirs) and ours is not UNSET and theirs is not UNSET)
+
+
+def _content(value: Value | None) -> object:
+    if isinstance(value, Text):
+        return value.flat, value.shown
+    if isinstance(value, list):
+        return tuple((word.text.flat, word.shown) for word in value)
+    if isinstance(value, dict):
+        return tuple((key, text.flat, text.shown) for key, text in value.items())
+    return None
+
+
+def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
+    perhaps = _either(ours, theirs)
+    if isinstance(ours, list) or (ours is None and isinstance(theirs, list)):
+        expression = "${" + name + "[@]}"
+        if not isinstance(ours, list) or not ours:
+            return unsure_items(name, perhaps)
+        # the first word stands for all that the array may hold, the others add nothing to that
+        options = [perhaps] + [EMPTY] * (len(ours) - 1)
+        return [
+            Word(Text((unknown(expression, word.text.span(), word.shown, option),)), word.site, many=True)
+            for word, option in zip(ours, options, strict=True)
+        ]
+    if isinstance(ours, dict) or isinstance(theirs, dict):
+        return unsure_items(name)
+    text = ours if isinstance(ours, Text) else None
+    shown = text.shown if text is not None else ("${" + name + "}" if ours is None else "")
+    if ours is None or theirs is None:
+        perhaps = None  # the environment may have set it before
+    return Text((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
+
+
+def unsure_items(name: str, perhaps: Text | None = None) -> list[Word]:
+    """An array of which nothing is known, not even its size."""
+    return [Word(Text((unknown("${" + name + "[@]}", None, shown="", perhaps=perhaps),)), None, many=True)]
+
+
+def _either(ours: Value | None, theirs: Value | None) -> Text | None:
+    """The words of both values, one after the other; None if one of them is not known to be text."""
+    space = Text.of(" ")
+    texts: list[Text] = []
+    for value in (ours, theirs):
+        if isinstance(value, Text):
+            texts += [value, space]
+        elif isinstance(value, list):
+            if any(word.many for word in value):
+                return None
+            for word in value:
+                texts += [word.text, space]
+        else:
+            return None
+    return Text.join(texts)

@@ -1,0 +1,94 @@
+"""Splitting a command string into words, as docker compose does with `command:` and `entrypoint:` strings.
+
+Quotes and backslashes as in POSIX; nothing is expanded. An unquoted `;`, `&`, `|`, `<` or `>` ends the command, as in the
+splitter that compose uses (go-shellwords): what follows never reaches the container.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Word
+from servelint.core.text import HOLE, Piece, Text
+
+_PLAIN = re.compile(r"[^\s'\"\\;&|<>]+")
+_IN_DOUBLE = re.compile(r'[^"\\]+')
+_SPACE = re.compile(r"\s+")
+
+
+def split(text: Text) -> list[Word]:
+    """The words of a command string. A quote that is never closed ends with the text."""
+    flat = text.flat
+    words: list[Word] = []
+    parts: list[Text] = []
+    start = at = 0
+    quoted = False
+
+    def finish(end: int) -> None:
+        if parts or quoted:
+            word = Text.join(parts)
+            many = not quoted and word.flat == HOLE
+            words.append(Word(word, text.span(start, end), many))
+
+    empty = gaps(text)
+    while at < len(flat):
+        char = flat[at]
+        if empty and at >= empty[0]:
+            gap = empty.pop(0)
+            if gap == at and not parts and not quoted and (at == 0 or flat[at - 1].isspace()) and char.isspace():
+                words.append(nothing())
+        if char.isspace():
+            finish(at)
+            parts, quoted = [], False
+            match = _SPACE.match(flat, at)
+            at = start = match.end() if match else at + 1
+        elif char == "'":
+            close = flat.find("'", at + 1)
+            close = len(flat) if close == -1 else close
+            parts.append(text.cut(at + 1, close))
+            quoted = True
+            at = close + 1
+        elif char == '"':
+            at = _double(text, at + 1, parts)
+            quoted = True
+        elif char == "\\":
+            if flat[at + 1 : at + 2] != "\n":
+                parts.append(Text((Piece(flat[at + 1 : at + 2], text.span(at, at + 2)),)))
+            at += 2
+        elif char in ";&|<>":
+            break
+        else:
+            match = _PLAIN.match(flat, at)
+            end = match.end() if match else at + 1
+            parts.append(text.cut(at, end))
+            at = end
+    finish(at)
+    return words
+
+
+def nothing() -> Word:
+    """A default that is empty: no word, unless the environment gives one."""
+    return Word(Text((Piece("", None, assumed=True),)), None, many=True)
+
+
+def gaps(text: Text) -> list[int]:
+    """Where defaults that are empty stand: no word, unless the environment gives them."""
+    return [start for start, piece in zip(text.starts, text.pieces, strict=True) if not piece.text and piece.assumed]
+
+
+def _double(text: Text, at: int, parts: list[Text]) -> int:
+    """Read a double-quoted part that opened just before an offset; gives the offset after its end."""
+    flat = text.flat
+    while at < len(flat):
+        if flat[at] == '"':
+            return at + 1
+        if flat[at] == "\\":
+            if flat[at + 1 : at + 2] != "\n":
+                parts.append(Text((Piece(flat[at + 1 : at + 2], text.span(at, at + 2)),)))
+            at += 2
+            continue
+        match = _IN_DOUBLE.match(flat, at)
+        end = match.end() if match else at + 1
+        parts.append(text.cut(at, end))
+        at = end
+    return at

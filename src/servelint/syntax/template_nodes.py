@@ -1,0 +1,270 @@
+"""The nodes of a YAML text that was parsed from a template's mask, with what the mask hides put back into them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+
+import yaml
+
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
+from servelint.syntax.template_mask import RUNS, Gap, Mask
+from servelint.syntax.templates import CLOSE, ELSE, OPEN, VALUE, filled, scan, unfolded
+
+GAP = "!servelint/gap"
+"""The tag of a scalar that stands for lines that the template writes: an item of a list, a key, or a value."""
+PERHAPS = "!servelint/perhaps"
+"""The tag of a scalar that the template may leave out."""
+
+Node = yaml.nodes.Node
+Collection = yaml.nodes.CollectionNode
+Mapping = yaml.nodes.MappingNode
+
+_BRACES = re.compile(r"(?:[&!]\S*\s+)*\{\{")
+_COMMENT = re.compile(r"#[^\n]*")
+_ENTRY = frozenset(("name", "value", "valueFrom"))
+_NEAR = 10_000
+_NODES_AT_MOST = 1_000_000
+
+
+def written_out(documents: list[Node], text: str) -> bool:
+    """Whether a text that is YAML as it stands means by `{{` a mapping in a mapping, and so was no YAML before."""
+    if not _may_start(text):
+        return True
+    waiting, seen = list(documents), set(map(id, documents))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            if node.flow_style and _BRACES.match(text, node.start_mark.index):
+                return False
+            inner = [part for pair in node.value for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            inner = node.value
+        else:
+            continue
+        for part in inner:
+            if id(part) not in seen:
+                seen.add(id(part))
+                waiting.append(part)
+    return True
+
+
+def _may_start(text: str) -> bool:
+    """Whether braces stand where a node may start."""
+    at = text.find("{{")
+    while at != -1:
+        before = text[max(0, at - 200) : at].rstrip(" \t")
+        if not before or before[-1] in "-:?,[{\r\n" or before.split()[-1][:1] in ("&", "!"):
+            return True
+        at = text.find("{{", at + 2)
+    return False
+
+
+def settle(documents: list[Node], mask: Mask, source: Source) -> None:
+    """Put back into the nodes what the mask hides. They are changed in place."""
+    settler = _Settler(mask, source)
+    for document in documents:
+        settler.walk(document)
+    settler.place()
+
+
+class _Settler:
+    def __init__(self, mask: Mask, source: Source) -> None:
+        self.mask = mask
+        self.source = source
+        self.masked = mask.text or ""
+        self.starts = [start for start, _ in mask.holes]
+        self.collections: list[Collection] = []
+        self.empty: dict[int, tuple[Mapping, int]] = {}  # where the colon of a key without a value stands
+        self.seen: set[int] = set()
+
+    def walk(self, document: Node) -> None:
+        start = document.start_mark.index
+        keys = document.value if isinstance(document, Mapping) else []
+        # a first key that may be left out, where others are not
+        mixed = any(not self.mask.within(start, key.start_mark.index) for key, _ in keys)
+        waiting = [(document, -1 if mixed else start)]
+        while waiting and len(self.seen) < _NODES_AT_MOST:
+            node, anchor = waiting.pop()
+            if id(node) in self.seen:
+                continue
+            self.seen.add(id(node))
+            if isinstance(node, yaml.ScalarNode):
+                self.restore(node)
+                continue
+            if isinstance(node, Collection):
+                self.collections.append(node)
+            if isinstance(node, Mapping):
+                for index, (key, value) in enumerate(node.value):
+                    if not self.mask.within(key.start_mark.index, anchor):
+                        self.loosen(value)
+                    if isinstance(value, yaml.ScalarNode) and not value.value and not value.style:
+                        self.empty[self.masked.find(":", key.end_mark.index)] = node, index
+                    waiting += [(key, key.start_mark.index), (value, key.start_mark.index)]
+            elif isinstance(node, yaml.SequenceNode):
+                for item in node.value:
+                    if not self.mask.within(item.start_mark.index, anchor):
+                        self.loosen_item(item)
+                    waiting.append((item, item.start_mark.index))
+
+    # -- what may be left out
+
+    def loosen(self, value: Node) -> None:
+        """Mark the value of a key that may be left out."""
+        if isinstance(value, yaml.ScalarNode):
+            self.mark(value)
+        elif isinstance(value, yaml.SequenceNode):
+            for item in value.value:
+                self.loosen_item(item)
+
+    def loosen_item(self, item: Node) -> None:
+        """Mark an item that may be left out: a word of a list, the value of a variable."""
+        if isinstance(item, yaml.ScalarNode):
+            self.mark(item)
+        elif isinstance(item, Mapping):
+            fields = {key.value: value for key, value in item.value if isinstance(key, yaml.ScalarNode)}
+            if "name" in fields and _ENTRY.issuperset(fields) and isinstance(fields.get("value"), yaml.ScalarNode):
+                self.mark(fields["value"])
+
+    def mark(self, scalar: yaml.ScalarNode) -> None:
+        if scalar.value or scalar.style:
+            scalar.tag = PERHAPS
+
+    # -- what an action hides
+
+    def restore(self, scalar: yaml.ScalarNode) -> None:
+        """The text of the actions in a scalar, in place of the runs that stand for them."""
+        runs = list(RUNS.finditer(scalar.value))
+        first = bisect_left(self.starts, scalar.start_mark.index)
+        holes = self.mask.holes[first : bisect_left(self.starts, scalar.end_mark.index)]
+        if not runs or len(runs) != len(holes):
+            return
+        parts: list[str] = []
+        done = 0
+        for run, (start, end) in zip(runs, holes, strict=True):
+            parts += [scalar.value[done : run.start()], self.source.text[start:end]]
+            done = run.end()
+        scalar.value = "".join([*parts, scalar.value[done:]])
+
+    def place(self) -> None:
+        """Give each gap to the collection in which it stands."""
+        self.collections.sort(key=lambda node: (node.start_mark.index, -node.end_mark.index))
+        around: list[Collection] = []
+        at = 0
+        for gap in self.mask.gaps:
+            while at < len(self.collections) and self.collections[at].start_mark.index <= gap.start:
+                node = self.collections[at]
+                while around and around[-1].end_mark.index < node.end_mark.index:
+                    around.pop()
+                around.append(node)
+                at += 1
+            while around and around[-1].end_mark.index < gap.start:
+                around.pop()
+            if not self.as_value(gap):
+                self.into(gap, self.following(gap, at) or around)
+
+    def following(self, gap: Gap, at: int) -> list[Collection]:
+        """The collection that starts after a gap which is the first part of a key's value."""
+        near = self.masked[max(0, gap.start - _NEAR) : gap.start].rstrip()
+        if at == len(self.collections) or not near.endswith(":"):
+            return []
+        node = self.collections[at]
+        start = node.start_mark.index
+        between = self.masked[gap.end : start] if start - gap.end < _NEAR else "far"
+        return [node] if not _COMMENT.sub("", between).strip() else []
+
+    def as_value(self, gap: Gap) -> bool:
+        """Make a gap the value of the key in front of it, if that has none."""
+        near = self.masked[max(0, gap.start - _NEAR) : gap.start].rstrip()
+        node, index = self.empty.get(max(0, gap.start - _NEAR) + len(near) - 1, (None, 0))
+        if node is None or not near.endswith(":"):
+            return False
+        key, value = node.value[index]
+        if value.tag == GAP or gap.column < key.start_mark.column:
+            return False
+        node.value[index] = (key, self.scalar(gap))
+        return True
+
+    def into(self, gap: Gap, around: list[Collection]) -> None:
+        """Put a gap into the innermost collection around it whose entries stand where its lines do."""
+        column = gap.column
+        owner = next((node for node in reversed(around) if node.flow_style or node.start_mark.column == column), None)
+        if owner is None:
+            owner = next((node for node in reversed(around) if node.start_mark.column <= column or len(around) == 1), None)
+        if isinstance(owner, yaml.SequenceNode):
+            index = bisect_left([item.start_mark.index for item in owner.value], gap.start)
+            owner.value.insert(index, self.scalar(gap))
+        elif isinstance(owner, Mapping):
+            owner.value.append((self.scalar(gap), self.scalar(gap)))
+
+    def scalar(self, gap: Gap) -> yaml.ScalarNode:
+        start, end = self.mark_at(gap.start), self.mark_at(gap.end)
+        return yaml.ScalarNode(GAP, self.source.text[gap.start : gap.end], start, end, style=None)
+
+    def mark_at(self, offset: int) -> yaml.error.Mark:
+        line, column = self.source.position(offset)
+        return yaml.error.Mark(self.source.path, offset, line - 1, column - 1, None, 0)
+
+
+# -- block scalars
+
+
+def block(source: Source, node: yaml.ScalarNode, mask: Mask) -> Text | None:
+    """The value of a block scalar with lines in it that are only actions; None if it has none."""
+    start, end = node.start_mark.index, node.end_mark.index
+    start = source.text.find("\n", start, end) + 1 or end
+    first = bisect_right(mask.rows, (start, start))
+    if first >= len(mask.rows) or mask.rows[first][0] >= end:
+        return None
+    masked = mask.text or ""
+    indent = _indent(masked, start, end)
+    last = start + len(masked[start:end].rstrip())
+    end = _last(source.text, start, last, end, indent)
+    text = filled(Text(_lines(source, start, end, indent)), mask.lookup, script=node.style == "|")
+    text = text if node.style == "|" else unfolded(text)
+    return text if node.value.endswith("\n") else text.cut(0, len(text.flat.rstrip(" \n")))
+
+
+def _indent(masked: str, start: int, end: int) -> int:
+    for line in masked[start:end].split("\n"):
+        if line.strip():
+            return len(line) - len(line.lstrip(" "))
+    return 0
+
+
+def _last(raw: str, start: int, last: int, end: int, indent: int) -> int:
+    """Where the scalar ends: of the actions after its last line, those that belong to it follow."""
+    depth = 0
+    done = last
+    for action in scan(raw[start:end]):
+        at = start + action.start
+        column = at - (raw.rfind("\n", 0, at) + 1)
+        if at > last and (action.kind in (OPEN, VALUE) and depth == 0 and column < indent):
+            break
+        if at > last and action.kind in (CLOSE, ELSE) and depth == 0:
+            break
+        depth += {OPEN: 1, CLOSE: -1}.get(action.kind, 0)
+        done = max(done, start + action.end)
+    stop = raw.find("\n", done, end)
+    return end if stop == -1 else stop + 1
+
+
+def _lines(source: Source, start: int, end: int, indent: int) -> list[Piece]:
+    """The lines between two offsets without their indentation."""
+    pieces: list[Piece] = []
+    raw = source.text
+    at = start
+    while at < end:
+        stop = raw.find("\n", at, end)
+        stop, after = (end, end) if stop == -1 else (stop, stop + 1)
+        first = at
+        while first < stop and first - at < indent and raw[first] == " ":
+            first += 1
+        last = stop - 1 if raw[stop - 1 : stop] == "\r" and stop > first else stop
+        if last > first:
+            pieces.append(Piece(raw[first:last], Span(source, first, last), verbatim=True))
+        if after > stop:
+            pieces.append(Piece("\n", Span(source, stop, after)))
+        at = after
+    return pieces

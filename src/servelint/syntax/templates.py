@@ -1,0 +1,307 @@
+"""Templates (Go's `{{ }}` in Helm and gomplate, Jinja's `{{ }}` and `{% %}` in Ansible) in YAML: holes in a text that is known.
+
+A template is never rendered. An action that writes something is an unknown value, and what stands between `if` and `end`
+may stand there or not.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from servelint.core.text import EMPTY, Piece, Text, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OPEN, ELSE, CLOSE, SILENT, VALUE = "open", "else", "close", "silent", "value"
+"""What an action does: it starts, divides or ends a part that may stand there or not, writes nothing, or writes something."""
+
+_START = re.compile(r"\$?\{\{|\{%|(?<!\$)\{#")
+_COMMENT = re.compile(r"\{\{-?\s*(/\*|!--)")
+_INSIDE = {
+    "{": re.compile(r'"(?:[^"\\\n]|\\.)*"|`[^`]*`|\'(?:[^\'\\\n]|\\.)*\'|\}\}'),
+    "%": re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|%\}'),
+}
+_WORD = re.compile(r"\$?\{[{%][-+~]?\s*(#|/|\$\w*\s*(?:,\s*\$\w+\s*)?:?=|\w+)")
+_SET = re.compile(r"\{%[-+]?\s*set\s+[^=%]*%\}")
+_OPENERS = {
+    "{": frozenset(("if", "with", "range", "block", "define", "#")),
+    "%": frozenset(("if", "for", "with", "macro", "call", "filter", "raw", "block", "autoescape", "trans")),
+}
+_ELSES = frozenset(("else", "elif", "elseif", "elsif"))
+_SILENT = frozenset(("break", "continue", "fail", "set", "import", "from", "extends", "do"))
+_SURE = re.compile(r"\{[{%][-+~]?\s*(?:block|define|macro|raw|autoescape|filter|call)\b")
+"""Parts that are not left out, as far as this file says."""
+_COMMAND = re.compile(r"\s*[A-Za-z_./][\w./-]*(?:=|\s|$)")
+_GOES_ON = frozenset("\\(|&,{[\"'")
+"""Signs after which a command or a list goes on in the next line."""
+_NESTED_AT_MOST = 40
+_LONG = 4000
+
+
+class Action:
+    """One action of a template: `{{ ... }}` or `{% ... %}`.
+
+    start, end: its characters;  kind: what it does;  sure: a part that it starts is not left out
+    """
+
+    __slots__ = ("end", "kind", "start", "sure")
+
+    def __init__(self, start: int, end: int, kind: str, sure: bool = False) -> None:
+        self.start = start
+        self.end = end
+        self.kind = kind
+        self.sure = sure
+
+
+def is_template(text: str) -> bool:
+    return "{{" in text or "{%" in text
+
+
+def scan(text: str) -> list[Action]:
+    """The actions of a text, in order. Braces that nothing closes are none."""
+    found: list[Action] = []
+    dead: set[str] = set()  # what is not closed anywhere in the rest of the text
+    match = _START.search(text)
+    while match is not None:
+        start, sign = match.start(), text[match.end() - 1]
+        comment = _comment(text, match, dead)
+        end = comment if comment != -1 else _end(text, match.end(), sign, dead)
+        if end == -1:
+            end = match.end()
+        else:
+            found.append(Action(start, end, SILENT) if comment != -1 else _action(text, start, end, sign))
+        match = _START.search(text, end)
+    return found
+
+
+def _comment(text: str, match: re.Match[str], dead: set[str]) -> int:
+    """Where a comment ends that starts where an action may; -1 if it is none."""
+    if text[match.end() - 1] == "#":
+        closing, after = "#}", ""
+    else:
+        opened = _COMMENT.match(text, match.start())
+        if opened is None:
+            return -1
+        closing, after = ("*/", "}}") if opened.group(1) == "/*" else ("--}}", "")
+    for wanted in (closing, after):
+        at = text.find(wanted, match.end()) if wanted not in dead else -1
+        if at == -1:
+            dead.add(wanted)
+            return -1
+    end = text.find(closing, match.end()) + len(closing)
+    return text.find(after, end) + len(after) if after else end
+
+
+def _end(text: str, at: int, sign: str, dead: set[str]) -> int:
+    """Where the action ends whose first sign stands before an offset; -1 if it does not."""
+    closing = "}}" if sign == "{" else "%}"
+    last = text.find(closing, at) if sign != "#" and closing not in dead else -1
+    if last == -1:
+        dead.add(closing)
+        return -1
+    for token in _INSIDE[sign].finditer(text, at):
+        if token.group() == closing:
+            return token.end()
+        if token.end() - at > _LONG:
+            break
+    return last + 2
+
+
+def _action(text: str, start: int, end: int, sign: str) -> Action:
+    match = _WORD.match(text, start, end)
+    word = match.group(1) if match is not None else ""
+    if text[start] == "$" or not word:
+        return Action(start, end, VALUE)
+    if word == "/" or word.startswith("end"):
+        return Action(start, end, CLOSE)
+    if word in _OPENERS[sign] or (word == "set" and _SET.match(text, start, end)):
+        return Action(start, end, OPEN, _SURE.match(text, start, end) is not None)
+    if word in _ELSES:
+        return Action(start, end, ELSE)
+    if word.endswith("=") or word in _SILENT:
+        return Action(start, end, SILENT)
+    return Action(start, end, VALUE)
+
+
+def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
+    """start of an action -> the whole lines around it, where they hold nothing else than actions and comments."""
+    found: dict[int, tuple[int, int]] = {}
+    at = 0
+    while at < len(actions):
+        first, end = at, -1
+        start = text.rfind("\n", 0, actions[at].start) + 1
+        rest = [text[start : actions[at].start]]
+        while True:
+            if actions[at].end > end:
+                end = text.find("\n", actions[at].end)
+                end = len(text) if end == -1 else end
+            if at + 1 >= len(actions) or actions[at + 1].start >= end:
+                break
+            rest.append(text[actions[at].end : actions[at + 1].start])
+            at += 1
+        rest.append(text[actions[at].end : end])
+        at += 1
+        left = "".join(rest).strip()
+        if not left or (left[0] == "#" and not rest[0].strip()):
+            for action in actions[first:at]:
+                found[action.start] = (start, min(end + 1, len(text)))
+    return found
+
+
+# -- texts
+
+
+def filled(text: Text, lookup: Callable[[str], Text | None] | None = None, *, script: bool = False) -> Text:
+    """A text with its actions as unknown pieces. script: lines that may be left out may be commands of a shell script."""
+    if not is_template(text.flat):
+        return text
+    actions = scan(text.flat)
+    return _Filler(text, lookup, script).filled(actions) if actions else text
+
+
+class _Filler:
+    """Makes unknown pieces of the actions of one text.
+
+    rows: start of an action -> its lines, where they hold nothing else;  ends: index of an `if` -> index of its `end`
+    """
+
+    def __init__(self, text: Text, lookup: Callable[[str], Text | None] | None, script: bool) -> None:
+        self.text = text
+        self.lookup = lookup
+        self.script = script
+        self.actions: list[Action] = []
+        self.rows: dict[int, tuple[int, int]] = {}
+        self.ends: dict[int, int] = {}
+
+    def filled(self, actions: list[Action]) -> Text:
+        self.actions = actions
+        if "\n" in self.text.flat:
+            self.rows = alone(self.text.flat, actions)
+        opened: list[int] = []
+        for index, action in enumerate(actions):
+            if action.kind == OPEN:
+                opened.append(index)
+            elif action.kind == CLOSE and opened:
+                self.ends[opened.pop()] = index
+        return self.part(0, len(actions), 0, len(self.text.flat), 0)
+
+    def extent(self, action: Action) -> tuple[int, int]:
+        """What goes with an action: its line, where it says nothing in a line of its own."""
+        row = self.rows.get(action.start)
+        return row if row is not None and action.kind != VALUE else (action.start, action.end)
+
+    def part(self, first: int, last: int, start: int, end: int, depth: int) -> Text:
+        """The text between two offsets, whose actions are those between two indices."""
+        parts: list[Text] = []
+        done, at = start, first
+        while at < last:
+            action = self.actions[at]
+            here, after = self.extent(action)
+            parts.append(self.text.cut(done, max(done, here)))
+            closing = self.ends.get(at) if action.kind == OPEN else None
+            if closing is not None:
+                after = self.extent(self.actions[closing])[1]
+                parts += self.branches(at, closing, _last(parts), depth)
+                at = closing
+            elif action.kind == VALUE:
+                parts.append(self.value(action.start, action.end))
+            done = max(done, after)
+            at += 1
+        parts.append(self.text.cut(done, max(done, end)))
+        return Text.join(parts)
+
+    def value(self, start: int, end: int) -> Text:
+        written = self.text.cut(start, end)
+        if self.lookup is not None:
+            known = self.lookup(written.flat)
+            if known is not None:
+                return known.placed(written.span(), assumed=True)
+        return Text((unknown(written.shown, written.span()),))
+
+    def branches(self, opening: int, closing: int, before: str, depth: int) -> list[Text]:
+        """What stands between an `if` and its `end`: one unknown for each of its parts.
+
+        before: the last sign that is written in front of it
+        """
+        first, last = self.actions[opening], self.actions[closing]
+        row = self.rows.get(first.start)
+        if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
+            return [self.value(first.start, last.end)]
+        parts: list[tuple[Text, Action]] = []
+        marks = [opening, *self.elses(opening, closing), closing]
+        for here, there in pairwise(marks):
+            start, end = self.extent(self.actions[here])[1], self.extent(self.actions[there])[0]
+            if start < end:
+                parts.append((self.part(here + 1, there, start, end, depth + 1), self.actions[here]))
+        if first.sure:
+            return [part for part, _ in parts]
+        if self.script and parts and before not in _GOES_ON and all(_is_command(part.flat) for part, _ in parts):
+            return self.conditional(parts)
+        return [piece for part, _ in parts for piece in _perhaps(part)]
+
+    def elses(self, opening: int, closing: int) -> list[int]:
+        found: list[int] = []
+        at = opening + 1
+        while at < closing:
+            if self.actions[at].kind == ELSE:
+                found.append(at)
+            at = self.ends.get(at, at) + 1
+        return found
+
+    def conditional(self, parts: list[tuple[Text, Action]]) -> list[Text]:
+        """Commands as the branches of a shell's `if`, whose condition nobody knows."""
+        made: list[Text] = []
+        for part, opening in parts:
+            condition = self.text.cut(opening.start, opening.end)
+            written = Text((unknown(condition.shown, condition.span()),))
+            made += [Text.of("elif " if made else "if "), written, Text.of("; then\n"), part]
+            if not part.flat.endswith("\n"):
+                made.append(Text.of("\n"))
+        return [*made, Text.of("fi\n")]
+
+
+def _last(parts: list[Text]) -> str:
+    """The last sign of what was written, white space aside; empty if there is none."""
+    for part in reversed(parts):
+        flat = part.flat.rstrip(" \t\r\n")
+        if flat:
+            return flat[-1]
+    return ""
+
+
+def _is_command(text: str) -> bool:
+    """Whether lines are commands, and not words of one that goes on after them."""
+    return _COMMAND.match(text) is not None and not text.rstrip().endswith("\\")
+
+
+def _perhaps(part: Text) -> list[Text]:
+    """Lines that may be left out, as one unknown; the backslash that continues their last line stays."""
+    flat = part.flat
+    body = flat.rstrip(" \t\r\n")
+    continued = body.endswith("\\")
+    body = body[:-1].rstrip(" \t\r\n") if continued else body
+    start = len(flat) - len(flat.lstrip(" \t\r\n"))
+    if start >= len(body):
+        return []
+    inside = part.cut(start, len(body))
+    whole = Text((unknown(inside.shown, inside.span(), shown=inside.shown, perhaps=inside),))
+    return [part.cut(0, start), whole, part.cut(len(body))]
+
+
+def unsure(text: Text) -> Text:
+    """A text that may stand there or not, as one unknown."""
+    return Text((unknown(text.shown, text.span(), perhaps=text),)) if text.pieces else EMPTY
+
+
+def unfolded(text: Text) -> Text:
+    """Line breaks as the spaces that a folded scalar makes of them."""
+    pieces: list[Piece] = []
+    for piece in text.pieces:
+        if piece.expression is not None or "\n" not in piece.text:
+            pieces.append(piece)
+        else:
+            pieces.append(Piece(piece.text.replace("\n", " "), piece.span, assumed=piece.assumed, origin=piece.origin))
+    return Text(pieces)
