@@ -280,7 +280,7 @@ class TestABug:
     @pytest.fixture
     def broken(self, machine: Machine) -> Machine:
         (machine.folder / "sitecustomize.py").write_text(
-            "import servelint.judge.judging\ndef judge(*_): raise KeyError('x')\nservelint.judge.judge = judge\n"
+            "import servelint.judge.judging\ndef judge(*_): raise KeyError('x')\nservelint.judge.judging.judge = judge\n"
         )
         machine.env["PYTHONPATH"] = os.pathsep.join([str(machine.folder), *sys.path])
         return machine

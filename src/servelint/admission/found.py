@@ -148,7 +148,7 @@ def field(node: Node, offset: int) -> str:
     """The path of the deepest field that holds an offset.
 
     >>> source = Source("x.json", '{"spec": {"args": ["a", "b"], "a/b": 1}}')
-    >>> (document,), _ = yaml_nodes.documents(source)
+    >>> (document,), _ = yaml.documents(source)
     >>> [field(document, source.text.index(text)) for text in ('"b"', "1")]
     ['spec.args[1]', 'spec["a/b"]']
     """
