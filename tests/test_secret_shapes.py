@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.filters.secret_shapes import (
+from servelint.core.secrets import (
     MASK,
     is_secret_name,
     looks,
@@ -19,7 +19,7 @@ from servelint.filters.secret_shapes import (
     merged,
     named,
     replaced,
-    without,
+    without_lookalikes,
 )
 
 BY_LOOK = [
@@ -81,7 +81,7 @@ NO_SECRETS = [
 
 @pytest.mark.parametrize(("text", "shown"), BY_LOOK)
 def test_by_how_it_looks(text: str, shown: str) -> None:
-    assert without(text) == shown
+    assert without_lookalikes(text) == shown
 
 
 @pytest.mark.parametrize(("text", "shown"), BY_NAME)
@@ -96,7 +96,7 @@ def test_what_is_none(text: str) -> None:
 
 @pytest.mark.parametrize("length", [16, 17, 40, 400])
 def test_the_mask_is_as_long_for_every_length(length: int) -> None:
-    assert without(f"x hf_{('aBcDeFgH12' * length)[:length]} y") == "x hf_*** y"
+    assert without_lookalikes(f"x hf_{('aBcDeFgH12' * length)[:length]} y") == "x hf_*** y"
     assert mask_of("p" * length) == MASK
 
 
@@ -116,8 +116,8 @@ def test_names_of_other_things(name: str) -> None:
 
 @given(st.text(alphabet=st.sampled_from("hf_sk-AKIeyJ.:/@?&=token password-\"'\\\n\r{}[],$ 019aZ")))
 def test_masking_a_masked_text_changes_nothing(text: str) -> None:
-    once = without(text)
-    assert without(once) == once
+    once = without_lookalikes(text)
+    assert without_lookalikes(once) == once
     parts = named(text)
     assert all(0 <= start < end <= len(text) for start, end in parts)
     assert all(one[1] < other[0] for one, other in pairwise(parts))
@@ -153,7 +153,7 @@ def test_long_texts_are_read_once(part: str) -> None:
 
 def _tried(text: str) -> int:
     """How many characters are handed to the pattern of values, counted rather than timed."""
-    import servelint.filters.secret_shapes as shapes
+    import servelint.core.secrets as shapes
 
     tried = 0
     compiled = shapes._compiled

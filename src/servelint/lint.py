@@ -255,9 +255,12 @@ def check_launches(
     found = suppress(source, found, settings, silenced)
     least = SEVERITIES.index(settings.severity)
     kept = [finding for finding in found if SEVERITIES.index(finding.severity) >= least]
-    hidden = [one.finding for one in silenced or () if one.trusted]
+    hidden = [one for one in silenced or () if one.trusted]
     if kept or hidden:
         from servelint.filters.masking import mask
 
-        mask(launches, [*kept, *hidden])
+        masked = mask(launches, [*kept, *[one.finding for one in hidden]])
+        kept, rest = masked[: len(kept)], masked[len(kept) :]
+        for one, finding in zip(hidden, rest, strict=True):
+            one.finding = finding
     return sorted(kept, key=lambda finding: (finding.span.source is not source, finding.span.start, finding.rule))

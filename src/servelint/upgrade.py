@@ -66,7 +66,9 @@ def compared(launch: Launch, source: str, before: list[Finding], target: str, se
     """What a release finds that another one does not, without the defaults. before: what the source finds (`judged`)"""
     result = Upgrade(launch, source, target)
     after = judged(launch, target, settings)
-    mask([launch], [*before, *after])
+    count = len(before)
+    masked = mask([launch], [*before, *after])
+    before, after = masked[:count], masked[count:]
     known = {(finding.rule, finding.span) for finding in before}
     for finding in after:
         if (finding.rule, finding.span) in known:

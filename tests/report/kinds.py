@@ -6,6 +6,7 @@ from typing import Any
 
 from servelint.core.finding import Edit, Fix
 from servelint.core.problem import Problem
+from servelint.core.secrets import Redactions
 from servelint.lint import Report
 from tests.findings import documented, finding, report
 from tests.launching import marked
@@ -22,7 +23,7 @@ def mixed() -> Report:
     _, (ignore,) = marked("ignore.sh", "# servelint: ignore[⟦a/b⟧]\n")
     _, (one, two) = marked("two.sh", "vllm serve m ⟦--a 1⟧ --b ⟦2⟧\n")
     _, (secret,) = marked("secret.sh", f"vllm serve m ⟦--api-key {SECRET}⟧\n")
-    secret.source.secrets = (SECRET,)
+    secret.source.redactions = Redactions((SECRET,))
     delete = Fix("delete --swap-space", True, [Edit(wide, "")])
     both = Fix("two edits", False, [Edit(two, "3"), Edit(one, "--c 'é'")])
     found = report(

@@ -17,6 +17,7 @@ from servelint import __version__, parallel
 from servelint.core.finding import IMPACTS, Edit, Fix
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
+from servelint.core.secrets import Redactions
 from servelint.core.settings import Settings
 from servelint.core.source import Span
 from servelint.lint import check, check_in_parallel
@@ -429,7 +430,7 @@ def test_a_secret_of_a_launch_without_findings(workspace: Workspace) -> None:
 
 def test_a_secret_in_a_line_that_a_fix_changes() -> None:
     source, (_, swap) = marked("run.sh", f"vllm serve m --api-key ⟦{SECRET}⟧ ⟦--swap-space 4⟧\n")
-    source.secrets = (SECRET,)
+    source.redactions = Redactions((SECRET,))
     found = page(finding(swap, fix=Fix("delete it", True, [Edit(swap, "")])))
     assert SECRET not in found.text
     assert found.said("ins") == ["vllm serve m --api-key sk-***"]

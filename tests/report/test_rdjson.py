@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from servelint.core.finding import Edit, Fix
+from servelint.core.secrets import Redactions
 from servelint.report.rdjson import render
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
@@ -138,6 +139,6 @@ def test_a_fix_of_several_files_is_no_suggestion() -> None:
 def test_no_secret_is_written() -> None:
     assert SECRET not in render(mixed())
     source, (one, two) = marked("run.sh", f"⟦a⟧ {SECRET} ⟦b⟧")
-    source.secrets = (SECRET,)
+    source.redactions = Redactions((SECRET,))
     between = finding(one, fix=Fix("both", True, [Edit(one, "c"), Edit(two, "d")]))
     assert SECRET not in render(report(between))

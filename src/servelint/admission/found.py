@@ -118,8 +118,7 @@ def _found(slim: dict[str, Any] | None, text: str, settings: Settings) -> tuple[
             if SEVERITIES.index(finding.severity) >= least:
                 kept.setdefault((finding.rule, finding.span, finding.message), finding)
     findings = sorted(kept.values(), key=lambda one: (-SEVERITIES.index(one.severity), one.span.start, one.rule))
-    mask(launches, findings)
-    return tuple([_told(finding, source, documents) for finding in findings])
+    return tuple([_told(finding, source, documents) for finding in mask(launches, findings)])
 
 
 def _told(finding: Finding, source: Source, documents: list[Node]) -> Found:

@@ -11,9 +11,9 @@ from servelint.cli import files
 from servelint.cli.told import tell
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
+from servelint.core.secrets import masked_text
 from servelint.core.source import Source
 from servelint.files.project import folders
-from servelint.filters.masking import of_text
 from servelint.lint import Report, add_source, beside, settle
 from servelint.report.clean import escapes
 
@@ -79,7 +79,7 @@ def _printed(line: str, source: Source) -> str:
     --fix writes the file itself."""
     body = line.rstrip("\r\n")
     end = line[len(body) :]
-    shown = "\t".join([escapes(part) for part in of_text(body, source).split("\t")])
+    shown = "\t".join([escapes(part) for part in masked_text(body, source).split("\t")])
     return shown + (end if end.endswith("\n") else end.replace("\r", "\\r") + "\n\\ No newline at end of file\n")
 
 

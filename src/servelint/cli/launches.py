@@ -9,11 +9,11 @@ from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.told import tell
 from servelint.core.launch import Launch
+from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.dialects import DIALECTS, PLAIN
-from servelint.filters.masking import hide, of_word, secrets_of, words
-from servelint.filters.secret_shapes import MASK
+from servelint.filters.masking import secrets_of, words
 from servelint.report.clean import escapes
 from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data
@@ -95,8 +95,10 @@ def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
     """The same with a mask for each secret."""
     data = {**data, "argv": words(launch)}
     for part in ("env", "config"):
-        data[part] = {name: of_word(name, value) if isinstance(value, str) else value for name, value in data[part].items()}
-    hidden: dict[str, Any] = hide(data, secrets_of([launch]))
+        data[part] = {
+            name: masked_value(name, value) if isinstance(value, str) else value for name, value in data[part].items()
+        }
+    hidden: dict[str, Any] = without_in(data, secrets_of([launch]))
     return hidden
 
 

@@ -11,10 +11,11 @@ from servelint.cli.launches import one_each
 from servelint.cli.plans import planned_for
 from servelint.cli.told import tell
 from servelint.core.launch import Launch
+from servelint.core.secrets import without, without_in
 from servelint.core.settings import Settings
 from servelint.engines.config import Config
 from servelint.files.directives import name_gpus
-from servelint.filters.masking import hide, secrets_of, without
+from servelint.filters.masking import secrets_of
 from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
 from servelint.memory.unnamed import plan_over
@@ -103,7 +104,7 @@ class Planned:
         found["gpus"] = [{"gpu": plan.gpu, "gpu_gib": plan.gpu_gib, "verdict": plan.verdict} for plan in self.elsewhere]
         if self.solving is not None:
             found["solved"] = {self.solving: self.solved}
-        return hide(found, secrets_of([self.launch]))
+        return without_in(found, secrets_of([self.launch]))
 
     def text(self) -> str:
         name = f" ({clean(self.launch.name)})" if self.launch.name else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.launch import Launch
+from servelint.core.secrets import masked_span
 from servelint.core.source import Span
 
 TYPE_CHECKING = False
@@ -139,10 +140,8 @@ class Finding:
 
         Of a secret only its mask counts: whoever has a report could try out what else makes the same fingerprint.
         """
-        import hashlib
-
-        from servelint.filters.masking import of_span
+        import hashlib  # only reports ask for it
 
         name = self.launch.name if self.launch is not None else ""
-        parts = (self.rule, self.span.source.path, name, of_span(self.span))
+        parts = (self.rule, self.span.source.path, name, masked_span(self.span))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -10,6 +10,8 @@ from bisect import bisect_right
 from itertools import accumulate, count
 from operator import add
 
+from servelint.core.secrets import Redactions
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.kept import Kept
@@ -21,13 +23,12 @@ class Source:
 
     encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
     mask:     what a template hides in a YAML text (servelint.syntax.template_mask); None where there is none
-    secrets:  values that no report prints (servelint.filters.masking), the longest first;  hidden: where some of them stand
-    masks:    where all are that nobody may see, by lines, as servelint.filters.masking has worked it out
+    redactions: what of the text no report prints
     kept:     what is kept of its parts from one edit to the next, if it is one that is edited
     base:     that of a segment which is all of it
     """
 
-    __slots__ = ("_held", "_lines", "encoding", "hidden", "kept", "mask", "masks", "path", "secrets", "text")
+    __slots__ = ("_held", "_lines", "encoding", "kept", "mask", "path", "redactions", "text")
 
     base = 0
 
@@ -37,9 +38,7 @@ class Source:
         self.encoding = encoding
         self.mask: Mask | None = None
         self.kept: Kept | None = None
-        self.secrets: tuple[str, ...] = ()
-        self.hidden: list[tuple[int, int]] = []
-        self.masks: dict[object, list[tuple[int, int]]] = {}
+        self.redactions = Redactions()
         self._lines: list[int] | None = None
         self._held: dict[str, bool] = {}
 

@@ -1,110 +1,65 @@
-"""Secrets of a file's launches are never printed: not in the lines that a report shows, and not in what findings say."""
+"""Which words of a launch are secrets, and taking them out of findings."""
 
 from __future__ import annotations
 
-import base64
-from bisect import bisect_right
+from copy import copy
 
-from servelint.core.finding import Finding
+from servelint.core.finding import Finding, Fix, Related
 from servelint.core.launch import Launch
-from servelint.core.source import Source, Span
-from servelint.core.text import Text
-from servelint.filters.secret_shapes import (
+from servelint.core.secrets import (
     Part,
+    Redactions,
     is_filled_in,
     is_secret_name,
     looks,
     mask_of,
+    masked_value,
     may_look,
     merged,
-    named,
-    private_keys,
-    replaced,
+    without,
 )
+from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.judge.container import secrets
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MORE = ("hf-token",)
 _SHORTEST = 6
-"""A shorter one is hidden where it stands, and not looked for elsewhere: it would be found in other words."""
+"""A shorter secret is hidden where it stands, and not looked for elsewhere: it would be found within other words."""
 _JOINS = frozenset("\"'\\\r\n\t ")
 """What may stand between two pieces of one value: quotes, the end of a line that goes on."""
 
 
-class Shown:
-    """A line as a report may print it, with a mask for each secret. text: the line;  at: where a column of the file is in it"""
-
-    __slots__ = ("_ends", "_parts", "text")
-
-    def __init__(self, line: str, parts: list[Part]) -> None:
-        self._parts = parts
-        self._ends: list[tuple[int, int]] = []
-        moved = 0
-        for start, end in parts:
-            width = len(mask_of(line[start:end]))
-            self._ends.append((start + moved, start + moved + width))
-            moved += width - (end - start)
-        self.text = replaced(line, parts) if parts else line
-
-    def at(self, column: int, *, end: bool = False) -> int:
-        """Where an offset of the line is; one within a secret is at the beginning of its mask, as an end at its end."""
-        index = bisect_right(self._parts, (column, 0 if end else column)) - 1
-        if index >= 0 and end and self._parts[index][0] == column:
-            index -= 1
-        if index < 0:
-            return column
-        (start, stop), (left, right) = self._parts[index], self._ends[index]
-        if column < stop and not (end and column == start):
-            return right if end else left
-        return column - stop + right
-
-
-def mask(launches: list[Launch], findings: list[Finding]) -> None:
-    """Have the sources that findings show hide the secrets of some launches, and take these out of what the findings say."""
+def mask(launches: list[Launch], findings: list[Finding]) -> list[Finding]:
+    """The findings without the secrets of some launches; the sources that they show hide these from then on."""
     texts = [text for launch in launches for text in _secrets(launch)]
     if not texts:
-        return
-    hidden = _values(texts)
+        return findings
+    values = _values(texts)
+    places: dict[Source, list[Part]] = {}
     for text in texts:
         for source, parts in _places(text).items():
-            source.hidden = merged([*source.hidden, *parts])
-    for finding in findings:
-        for span in (finding.span, *[related.span for related in finding.related]):
-            span.source.secrets = hidden
-        finding.message, finding.advice, finding.label = (
-            without(text, hidden) for text in (finding.message, finding.advice, finding.label)
-        )
-        for related in finding.related:
-            related.message = without(related.message, hidden)
-        if finding.fix is not None:
-            finding.fix.title = without(finding.fix.title, hidden)
+            places.setdefault(source, []).extend(parts)
+    shown = {span.source for finding in findings for span in (finding.span, *[one.span for one in finding.related])}
+    for source in {**places, **dict.fromkeys(shown)}:
+        old = source.redactions
+        found = merged([*old.places, *places.get(source, [])])
+        source.redactions = Redactions(values if source in shown else old.values, tuple(found))
+    return [_masked(finding, values) for finding in findings]
+
+
+def _masked(finding: Finding, values: tuple[str, ...]) -> Finding:
+    new = copy(finding)
+    new.message, new.advice, new.label = (without(text, values) for text in (finding.message, finding.advice, finding.label))
+    new.related = [Related(one.span, without(one.message, values)) for one in finding.related]
+    fix = finding.fix
+    if fix is not None:
+        new.fix = Fix(without(fix.title, values), fix.safe, fix.edits, note=fix.note, effect=fix.effect)
+    return new
 
 
 def secrets_of(launches: list[Launch]) -> tuple[str, ...]:
     """The secrets that stand in some launches, the longest first."""
     return _values([text for launch in launches for text in _secrets(launch)])
-
-
-def without(text: str, hidden: tuple[str, ...]) -> str:
-    """A text with a mask in the place of each of some secrets."""
-    for secret in hidden:
-        if secret in text:
-            text = text.replace(secret, mask_of(secret))
-    return text
-
-
-def hide(data: Any, hidden: tuple[str, ...]) -> Any:
-    """Data for a program with a mask in the place of each of some secrets, in its texts."""
-    if isinstance(data, str):
-        return without(data, hidden)
-    if isinstance(data, dict):
-        return {name: hide(value, hidden) for name, value in data.items()}
-    if isinstance(data, list):
-        return [hide(one, hidden) for one in data]
-    return data
 
 
 def words(launch: Launch) -> list[str]:
@@ -119,7 +74,7 @@ def words(launch: Launch) -> list[str]:
                 shown = _named(word.text, shown)
             elif sign and _is_option(name):
                 shown = f"{name}={_named(word.text.cut(len(name) + 1), value)}"
-            found.append(of_word("", shown))
+            found.append(masked_value("", shown))
         before = word.text.flat
     return found
 
@@ -128,73 +83,9 @@ def _named(text: Text, shown: str) -> str:
     return mask_of(shown) if text.value and not is_filled_in(text.value) else shown
 
 
-def holds_secret(text: str, hidden: tuple[str, ...]) -> bool:
-    """Whether a text has any of some secrets in it, or one by how it looks."""
-    return any(secret in text for secret in hidden) or bool(looks(text))
-
-
-def shown(source: Source, line: int) -> Shown:
-    """A 1-based line as a report may print it."""
-    text = source.line_text(line)
-    start = source.line_starts[line - 1] if 1 <= line <= len(source.line_starts) else 0
-    return Shown(text, _within(_parts(source, line, line), start, start + len(text)))
-
-
-def of_span(span: Span) -> str:
-    """The characters of a span as they may be printed."""
-    parts = _parts(span.source, span.line, span.end_line)
-    return replaced(span.text, _within(parts, span.start, span.end)) if parts else span.text
-
-
-def of_text(text: str, source: Source) -> str:
-    """A text that was made of a source's, such as a line that a fix writes, as it may be printed."""
-    return replaced(text, merged([*looks(text), *named(text), *_found(text, source.secrets)]))
-
-
-def of_word(name: str, value: str) -> str:
-    """A value as a listing prints it, by the name that it has there. name: of an option or a variable, "" for none"""
-    if name and is_secret_name(name.lstrip("-")) and value and not value.isdecimal() and not is_filled_in(value):
-        return mask_of(value)
-    return replaced(value, merged([*looks(value), *named(value)]))
-
-
 def _values(texts: list[Text]) -> tuple[str, ...]:
     values = {text.value for text in texts if text.value is not None and len(text.value) >= _SHORTEST}
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
-
-
-def _parts(source: Source, first: int, last: int) -> list[Part]:
-    """Where secrets stand in some lines of a source: what its launches and its findings know of them, and what looks like one.
-
-    A name may stand in the line before its value. What is worked out for lines is kept for the next finding there.
-    """
-    key = (first, last, len(source.hidden), source.secrets)
-    if key not in source.masks:
-        starts = source.line_starts
-        start = starts[min(max(first - 3, 0), len(starts) - 1)]
-        end = starts[last + 1] if last + 1 < len(starts) else len(source.text)
-        text = source.text[start:end]
-        near = [*looks(text), *named(text), *_found(text, source.secrets)]
-        found = [*source.hidden, *[(left + start, right + start) for left, right in near]]
-        source.masks[key] = merged([*found, *private_keys(source.text)])
-    return source.masks[key]
-
-
-def _found(text: str, hidden: tuple[str, ...]) -> list[Part]:
-    """Where some secrets stand in a text, also as base64."""
-    found: list[Part] = []
-    for secret in hidden:
-        for written in (secret, base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode()):
-            at = text.find(written)
-            while at != -1:
-                found.append((at, at + len(written)))
-                at = text.find(written, at + len(written))
-    return found
-
-
-def _within(parts: list[Part], start: int, end: int) -> list[Part]:
-    """The parts between two offsets, counted from the first."""
-    return [(max(left, start) - start, min(right, end) - start) for left, right in parts if left < end and right > start]
 
 
 def _places(text: Text) -> dict[Source, list[Part]]:

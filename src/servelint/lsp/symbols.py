@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from servelint.core.launch import Launch, Word
+from servelint.core.secrets import without
 from servelint.core.source import Source, Span
-from servelint.filters.masking import secrets_of, without
+from servelint.filters.masking import secrets_of
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.facts import briefly

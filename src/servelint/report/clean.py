@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.filters.secret_shapes import without
+from servelint.core.secrets import without_lookalikes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def clean(text: str) -> str:
     >>> clean("caf\\udce9.yml")
     'caf\\\\xe9.yml'
     """
-    return escapes(without(text))
+    return escapes(without_lookalikes(text))
 
 
 def clean_lines(text: str) -> str:
     """Text of several lines, each of them clean; white space at the ends of lines is kept."""
-    return "\n".join([clean(line) for line in without(text).split("\n")])
+    return "\n".join([clean(line) for line in without_lookalikes(text).split("\n")])
 
 
 def escapes(text: str) -> str:
@@ -72,7 +72,7 @@ def harmless(data: Any, *, secrets: bool = False) -> Any:
     secrets: whether secrets are left in them
     """
     if isinstance(data, str):
-        return _whole(data if secrets else without(data))
+        return _whole(data if secrets else without_lookalikes(data))
     if isinstance(data, dict):
         return {harmless(name, secrets=secrets): harmless(value, secrets=secrets) for name, value in data.items()}
     if isinstance(data, (list, tuple)):

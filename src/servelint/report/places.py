@@ -6,8 +6,8 @@ import hashlib
 import os
 
 from servelint.core.finding import Finding
+from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
-from servelint.filters.masking import holds_secret
 from servelint.report.clean import escape
 
 TYPE_CHECKING = False
@@ -62,5 +62,5 @@ def own(fingerprint: str, number: int) -> str:
 def printable(finding: Finding) -> bool:
     """Whether what a finding's fix writes may be printed: it writes no secret."""
     edits = finding.fix.edits if finding.fix is not None else []
-    secrets = {secret for span in (finding.span, *[edit.span for edit in edits]) for secret in span.source.secrets}
+    secrets = {secret for span in (finding.span, *[edit.span for edit in edits]) for secret in span.source.redactions.values}
     return not any(holds_secret(edit.text, tuple(secrets)) for edit in edits)

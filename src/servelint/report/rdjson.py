@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from servelint.core.finding import Finding, Fix
 from servelint.core.problem import Problem
+from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
-from servelint.filters.masking import holds_secret
 from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
@@ -74,6 +74,6 @@ def _suggestion(fix: Fix, source: Source) -> dict[str, Any] | None:
         parts += [source.text[at : edit.span.start], edit.text]
         at = edit.span.end
     text = "".join(parts)
-    if holds_secret(text, source.secrets):
+    if holds_secret(text, source.redactions.values):
         return None
     return {"range": _range(source, start, end), "text": text}

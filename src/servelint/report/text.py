@@ -7,9 +7,9 @@ from itertools import accumulate
 
 from servelint.core.finding import IMPACTS, Finding
 from servelint.core.problem import Problem
+from servelint.core.secrets import MaskedLine, masked_line
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
-from servelint.filters.masking import Shown, shown
 from servelint.lint import Report
 from servelint.report.clean import clean, pieces
 from servelint.rules.ranges import describe
@@ -120,7 +120,7 @@ def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, g
         end = stop[1] if stop[0] == line else len(source.line_text(line)) + 1
         by_line.setdefault(line, []).append((column - 1, max(end - 1, column), label, primary))
     for line in sorted(by_line):
-        printed = shown(source, line)
+        printed = masked_line(source, line)
         text, starts = _escaped(printed.text)
         rows = [(starts[start], starts[end], label, primary) for start, end, label, primary in _moved(by_line[line], printed)]
         rows.sort(key=lambda row: (not row[3], row[0]))
@@ -138,7 +138,7 @@ def _frame(source: Source, marks: list[tuple[Span, str, bool]], severity: str, g
     return lines
 
 
-def _moved(rows: list[tuple[int, int, str, bool]], printed: Shown) -> list[tuple[int, int, str, bool]]:
+def _moved(rows: list[tuple[int, int, str, bool]], printed: MaskedLine) -> list[tuple[int, int, str, bool]]:
     """Marks of a line of the file as marks of the line that is printed."""
     moved = [(printed.at(start), printed.at(end, end=True), label, primary) for start, end, label, primary in rows]
     last = len(printed.text)

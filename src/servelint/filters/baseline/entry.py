@@ -6,8 +6,8 @@ import hashlib
 import os
 
 from servelint.core.finding import Finding
+from servelint.core.secrets import masked_span
 from servelint.core.source import Span
-from servelint.filters import masking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def place(path: str, folder: str) -> str:
 
 
 def _text(span: Span) -> str:
-    text = "\n".join(masking.of_span(span).splitlines())
+    text = "\n".join(masked_span(span).splitlines())
     if len(text) <= _TEXT_AT_MOST:
         return text
     return f"{text[:_TEXT_AT_MOST]} sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"

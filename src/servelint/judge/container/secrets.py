@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
+from servelint.core.secrets import is_placeholder, mask_of
 from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
-from servelint.filters.secret_shapes import is_placeholder, mask_of
 from servelint.judge.container.allowed import allowed
 from servelint.judge.parser.complaint import Complaint
 

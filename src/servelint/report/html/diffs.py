@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from servelint.core.finding import Edit, Finding
+from servelint.core.secrets import masked_text
 from servelint.core.source import Source
-from servelint.filters.masking import of_text
 from servelint.report.html.markup import escaped
 from servelint.report.places import printable, relative
 
@@ -72,5 +72,5 @@ def _lines(name: str, sign: str, lines: list[str], source: Source) -> list[str]:
 
 
 def _masked(line: str, source: Source) -> str:
-    line = of_text(line, source).replace("\t", " ")
+    line = masked_text(line, source).replace("\t", " ")
     return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "\u2026"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from servelint.core.finding import Finding
+from servelint.core.secrets import MaskedLine, masked_line
 from servelint.core.source import Source, Span
-from servelint.filters.masking import Shown, shown
 from servelint.report.html.markup import escaped
 from servelint.report.places import relative
 
@@ -49,7 +49,7 @@ def _frame(source: Source, places: list[tuple[Span, str, bool]], named: bool) ->
             more[until] = max(last - until, more.get(until, 0))
     rows: list[str] = []
     for number in sorted(lines):
-        rows.append(_line(shown(source, number), number, lines[number]))
+        rows.append(_line(masked_line(source, number), number, lines[number]))
         if number in more:
             rows.append(f'<span class="more">and {more[number]} more lines</span>')
     head = ""
@@ -59,7 +59,7 @@ def _frame(source: Source, places: list[tuple[Span, str, bool]], named: bool) ->
     return f'<figure class="frame">{head}<pre><code>{"".join(rows)}</code></pre></figure>'
 
 
-def _line(printed: Shown, number: int, marks: list[Mark]) -> str:
+def _line(printed: MaskedLine, number: int, marks: list[Mark]) -> str:
     """A line with its marks, and what they are below it."""
     text = printed.text
     marks = [(printed.at(one[0]), printed.at(one[1], end=True), *one[2:]) for one in marks]

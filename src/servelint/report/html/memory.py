@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from servelint.core.secrets import without
 from servelint.engines import ENGINE_NAMES
-from servelint.filters.masking import without
 from servelint.report.html.markup import counted, escaped
 from servelint.report.html.words import MEMORY
 

@@ -1,17 +1,24 @@
-"""What a secret looks like: tokens by their known beginnings, passwords in addresses, private keys, and what stands behind a
-name that ends like that of a secret. The mask of a secret is the same however long it is.
+"""Secrets in texts: how they look, and printing a source's text without them.
 
-The patterns are compiled when something needs them: together they would cost a check some milliseconds.
+A secret is recognised by how it looks (a token's known beginning, a password in a URL, a private key), by the name in front of
+its value, or because a launch uses it as one (servelint.filters.masking). The mask of a secret does not tell its length.
+
+Patterns are compiled on first use: together they would cost a check some milliseconds.
 """
 
 from __future__ import annotations
 
+import base64
 import re
+from bisect import bisect_right
 from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
+
+    from servelint.core.source import Source, Span
 
 MASK = "***"
 
@@ -168,8 +175,8 @@ def named(text: str) -> list[Part]:
     return merged(found)
 
 
-def without(text: str) -> str:
-    """A text with a mask for each part that is a secret by how it looks."""
+def without_lookalikes(text: str) -> str:
+    """A text with a mask for each part that looks like a secret."""
     parts = looks(text)
     return replaced(text, parts) if parts else text
 
@@ -216,3 +223,136 @@ def _to_fill_in(value: str) -> bool:
 @lru_cache(maxsize=32)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
+
+
+class Redactions:
+    """What of one source's text no report may print, beside what looks like a secret.
+
+    Attributes:
+        values: secrets to hide wherever they occur, the longest first.
+        places: offsets (start, end) of secrets in the source.
+    """
+
+    __slots__ = ("_parts", "places", "values")
+
+    def __init__(self, values: tuple[str, ...] = (), places: tuple[Part, ...] = ()) -> None:
+        self.values = values
+        self.places = places
+        self._parts: dict[tuple[int, int], list[Part]] = {}
+
+    def parts(self, source: Source, first: int, last: int) -> list[Part]:
+        """Offsets of the secrets in and around some lines of the source (1-based, inclusive).
+
+        A name may stand in the line before its value, so that the neighbouring lines are looked at too.
+        """
+        key = (first, last)
+        if key not in self._parts:
+            starts = source.line_starts
+            start = starts[min(max(first - 3, 0), len(starts) - 1)]
+            end = starts[last + 1] if last + 1 < len(starts) else len(source.text)
+            text = source.text[start:end]
+            near = [*looks(text), *named(text), *occurrences(text, self.values)]
+            found = [*self.places, *[(left + start, right + start) for left, right in near]]
+            self._parts[key] = merged([*found, *private_keys(source.text)])
+        return self._parts[key]
+
+
+class MaskedLine:
+    """A line as a report may print it, with a mask for each secret.
+
+    Attributes:
+        text: the line.
+    """
+
+    __slots__ = ("_ends", "_parts", "text")
+
+    def __init__(self, line: str, parts: list[Part]) -> None:
+        self._parts = parts
+        self._ends: list[tuple[int, int]] = []
+        moved = 0
+        for start, end in parts:
+            width = len(mask_of(line[start:end]))
+            self._ends.append((start + moved, start + moved + width))
+            moved += width - (end - start)
+        self.text = replaced(line, parts) if parts else line
+
+    def at(self, column: int, *, end: bool = False) -> int:
+        """The offset in the masked line of a 0-based column of the file.
+
+        A column within a secret maps to the beginning of its mask; with `end`, to the end of the mask.
+        """
+        index = bisect_right(self._parts, (column, 0 if end else column)) - 1
+        if index >= 0 and end and self._parts[index][0] == column:
+            index -= 1
+        if index < 0:
+            return column
+        (start, stop), (left, right) = self._parts[index], self._ends[index]
+        if column < stop and not (end and column == start):
+            return right if end else left
+        return column - stop + right
+
+
+def masked_line(source: Source, line: int) -> MaskedLine:
+    """A 1-based line as a report may print it."""
+    text = source.line_text(line)
+    start = source.line_starts[line - 1] if 1 <= line <= len(source.line_starts) else 0
+    return MaskedLine(text, _within(source.redactions.parts(source, line, line), start, start + len(text)))
+
+
+def masked_span(span: Span) -> str:
+    """The characters of a span as a report may print them."""
+    parts = span.source.redactions.parts(span.source, span.line, span.end_line)
+    return replaced(span.text, _within(parts, span.start, span.end)) if parts else span.text
+
+
+def masked_text(text: str, source: Source) -> str:
+    """A text made from a source's, such as a line that a fix writes, as a report may print it."""
+    return replaced(text, merged([*looks(text), *named(text), *occurrences(text, source.redactions.values)]))
+
+
+def masked_value(name: str, value: str) -> str:
+    """A value as a listing prints it. name: the option or variable that it belongs to, "" for none"""
+    if name and is_secret_name(name.lstrip("-")) and value and not value.isdecimal() and not is_filled_in(value):
+        return mask_of(value)
+    return replaced(value, merged([*looks(value), *named(value)]))
+
+
+def without(text: str, secrets: tuple[str, ...]) -> str:
+    """A text with a mask in the place of each of some secrets."""
+    for secret in secrets:
+        if secret in text:
+            text = text.replace(secret, mask_of(secret))
+    return text
+
+
+def without_in(data: Any, secrets: tuple[str, ...]) -> Any:
+    """JSON-like data with a mask in the place of each of some secrets, in every string value."""
+    if isinstance(data, str):
+        return without(data, secrets)
+    if isinstance(data, dict):
+        return {name: without_in(value, secrets) for name, value in data.items()}
+    if isinstance(data, list):
+        return [without_in(one, secrets) for one in data]
+    return data
+
+
+def holds_secret(text: str, secrets: tuple[str, ...]) -> bool:
+    """Whether a text contains one of some secrets, or anything that looks like one."""
+    return any(secret in text for secret in secrets) or bool(looks(text))
+
+
+def occurrences(text: str, secrets: tuple[str, ...]) -> list[Part]:
+    """Where some secrets stand in a text, in plain or as base64."""
+    found: list[Part] = []
+    for secret in secrets:
+        for written in (secret, base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode()):
+            at = text.find(written)
+            while at != -1:
+                found.append((at, at + len(written)))
+                at = text.find(written, at + len(written))
+    return found
+
+
+def _within(parts: list[Part], start: int, end: int) -> list[Part]:
+    """The parts between two offsets, counted from the first."""
+    return [(max(left, start) - start, min(right, end) - start) for left, right in parts if left < end and right > start]
