@@ -23,11 +23,11 @@ import sys
 from typing import Any
 
 from servelint.advise.commands import Refused, ServeCommand, serve_command
-from servelint.advise.drafts import own_drafts
 from servelint.api import check_command
 from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases
 from servelint.models import catalog
+from servelint.speculation.drafts import own_drafts
 
 FIRST = {"vllm": "0.11.2", "sglang": "0.5.2"}
 DRAFTS = {

@@ -12,8 +12,8 @@ from __future__ import annotations
 import statistics
 import sys
 
-from servelint.advise.calibration import Calibration, Measurement, published
-from servelint.advise.gains import Gain, of_case, of_posterior
+from servelint.speculation.calibration import Calibration, Measurement, published
+from servelint.speculation.gains import Gain, of_case, of_posterior
 
 
 def repository(one: Measurement) -> str:

@@ -21,8 +21,9 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 from servelint.cli.plans import Plans
+from servelint.core.result import Report
 from servelint.core.settings import Settings
-from servelint.lint import Report, check_in_parallel
+from servelint.lint import check_in_parallel
 from servelint.report.html import render
 
 RUNS = 7

@@ -20,11 +20,11 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import OPTIONAL
 from servelint.engines.releases import newest
 from servelint.files.directives import SIGN
-from servelint.files.discover import decode
 from servelint.files.siblings import Neighbours
-from servelint.judge.judging import possible_releases
+from servelint.judge.releases import possible_releases
 from servelint.lint import check_launches
 from servelint.readers import Reading, read
+from servelint.readers.discover import decode
 from servelint.rules.compile import compile_rule
 from servelint.rules.condition import evaluate, operands
 from servelint.rules.load import rules_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from servelint.core.result import Report
 from servelint.core.settings import Settings
-from servelint.lint import Report, check
+from servelint.lint import check
 
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from servelint.core.finding import Edit, Finding, Fix, Related
 from servelint.core.launch import Launch, ReleaseClaim
+from servelint.core.result import Report
 from servelint.core.source import Span
-from servelint.lint import Report
 from tests.launching import marked
 
 MESSAGE = "turboquant_k8v4 KV cache with speculative decoding (mtp) falls into token loops"

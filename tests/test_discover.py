@@ -11,7 +11,7 @@ import pytest
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.discover import decode, files, read_file
+from servelint.readers.discover import decode, files, read_file
 from tests.launching import shown
 
 SCRIPT = b"vllm serve m\n"

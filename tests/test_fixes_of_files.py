@@ -17,9 +17,10 @@ import pytest
 
 from servelint import autofix
 from servelint.core.finding import Finding
+from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.files.settings.files import SettingsFiles
-from servelint.lint import Report, check
+from servelint.lint import check
 from tests.running import Workspace
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

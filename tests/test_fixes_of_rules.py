@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from servelint.autofix import attempt, mend
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
-from servelint.lint import Report, add_source
+from servelint.lint import add_source
 from tests.test_rules import ALL, asked
 from tests.wrappers import WRAPPERS
 from tests.wrapping import unmarked

@@ -10,8 +10,7 @@ from servelint.core.finding import Finding
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines.config import configs
-from servelint.files.directives import name_gpus
-from servelint.files.gpu_directives import gpu_comments
+from servelint.files.directives import gpu_comments, name_gpus
 from servelint.lint import check_launches
 from servelint.readers import read
 from servelint.rules.own import GPU_COMMENT

@@ -103,7 +103,7 @@ def test_settings_are_read_where_there_is_a_settings_file(tmp_path: Path) -> Non
 
 
 def test_gpus_are_known_where_one_is_named(tmp_path: Path) -> None:
-    about_gpus = {"servelint.files.gpu_directives", "servelint.hardware", "servelint.memory"}
+    about_gpus = {"servelint.hardware", "servelint.memory"}
     (tmp_path / "compose.yml").write_text(COMPOSE)
     assert not about_gpus & set(imported(tmp_path, "check", "compose.yml")[1])
     (tmp_path / "compose.yml").write_text(COMPOSE.replace("command: >-", "command: >- # servelint: gpu=h100-80gb"))

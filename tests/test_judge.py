@@ -9,7 +9,8 @@ import pytest
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases, newest
-from servelint.judge.judging import Releases, judge, possible_releases, release_name
+from servelint.judge.judging import judge
+from servelint.judge.releases import Releases, possible_releases, release_name
 from servelint.rules.compile import compile_rule
 from servelint.rules.rule import Rule
 from tests.launching import launch_in, marked_launch

@@ -12,10 +12,11 @@ from servelint.cli import main
 from servelint.core import bounds
 from servelint.core.bounds import BOUNDS, Bound
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files import time_limit
-from servelint.lint import Report, check
+from servelint.lint import check
 from tests.bounded import SERVICE, WRONG, checked, rules, said
 
 

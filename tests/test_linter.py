@@ -9,10 +9,11 @@ import pytest
 
 from servelint import lint
 from servelint.core.launch import Launch
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
-from servelint.lint import Report, add_source, beside, check, check_launches
+from servelint.lint import add_source, beside, check, check_launches
 from servelint.readers import Reading, read
 from tests.launching import launch_in, shown
 from tests.running import Workspace

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.result import Report
 from servelint.core.secrets import masked_value
 from servelint.core.settings import Settings
-from servelint.lint import Report, check_launches
+from servelint.lint import check_launches
 from servelint.report.json_report import render as render_json
 from servelint.report.text import render
 from tests.launching import reading

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from servelint import parallel
+from servelint.core.result import Report
 from servelint.core.settings import Settings
-from servelint.lint import Report, check, check_in_parallel
+from servelint.lint import check, check_in_parallel
 from servelint.report import json_report
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

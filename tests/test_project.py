@@ -11,9 +11,10 @@ import pytest
 
 from servelint.cli import main
 from servelint.core import safe_open
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.files.project import Project, Refused, folders, root
-from servelint.lint import Report, check
+from servelint.lint import check
 
 RULE = "vllm/gpu-memory-utilization-out-of-range"
 SERVICE = """\

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from servelint.core.source import Source
-from servelint.files.discover import files, read_file
 from servelint.lint import beside
 from servelint.readers import read
+from servelint.readers.discover import files, read_file
 from servelint.rules.compile import read_rule, rule_files
 from tests.spans import faults
 from tests.wrappers import WRAPPERS

@@ -8,7 +8,7 @@ import pytest
 
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
-from servelint.filters.suppress import ignores
+from servelint.files.directives import ignores
 from servelint.lint import check_launches
 from servelint.readers import read
 from servelint.rules.own import UNUSED_IGNORE as UNUSED

@@ -17,8 +17,9 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import configs
-from servelint.judge.judging import judge, possible_releases
+from servelint.judge.judging import judge
 from servelint.judge.parser import complaints
+from servelint.judge.releases import possible_releases
 from servelint.rules.compile import AREAS, compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from tests.launching import launch_in, launches_in

@@ -9,8 +9,9 @@ from fuzz.mutate import mutated
 from fuzz.properties import SETTINGS, beside, findings_inside, inside
 from servelint import fixes
 from servelint.autofix import mend
+from servelint.core.result import Report
 from servelint.core.source import Source
-from servelint.lint import Report, add_source
+from servelint.lint import add_source
 from servelint.readers import Reading
 from tests.wrappers import WRAPPERS
 

@@ -6,12 +6,13 @@ import shlex
 
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch, Variable
+from servelint.core.result import Report
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.releases import release_key
 from servelint.files.settings.files import SettingsFiles
-from servelint.lint import Report, check, check_launches
+from servelint.lint import check, check_launches
 from servelint.readers import read
 from servelint.syntax.shell.words import split
 
@@ -87,7 +88,8 @@ def plan_memory(
     """
     from servelint import memory
     from servelint.engines.config import configs
-    from servelint.memory import unnamed
+    from servelint.judge.releases import able_releases, releases_note
+    from servelint.memory.over_releases import plan_over
 
     if engine not in memory.PLANNED:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(memory.PLANNED)}")
@@ -96,9 +98,9 @@ def plan_memory(
     named = version.removeprefix("v") if version is not None else None
     if named is not None and _orders(named):
         return memory.plan_of(configs(launch, [named])[0])
-    several = unnamed.possible(launch)
-    found = unnamed.plan_over(several)
-    found.notes.append(unnamed.note(several, "no release is named" if named is None else f"{named!r} is no release"))
+    several = able_releases(launch)
+    found = plan_over(several)
+    found.notes.append(releases_note(several, "no release is named" if named is None else f"{named!r} is no release"))
     return found
 
 

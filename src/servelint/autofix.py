@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from servelint import fixes
+from servelint.core.effect import variables
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
-from servelint.fixes.effect import variables
 from servelint.judge.judging import judge
-from servelint.lint import Report, add_source
+from servelint.lint import add_source
 
 _FIXES_AT_MOST = 1_000
 

@@ -9,17 +9,18 @@ from servelint.core import bounds
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
+from servelint.core.result import Report, Silenced
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source
 from servelint.core.text import METER, TooMuchWork
 from servelint.files import time_limit
 from servelint.files.directives import SIGN
-from servelint.files.discover import files, read_file
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
-from servelint.filters.suppress import Silenced, suppress
+from servelint.filters.suppress import gpu_comment_findings, suppress
 from servelint.judge.judging import judge
 from servelint.readers import read
+from servelint.readers.discover import files, read_file
 from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
@@ -27,48 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from servelint.files.settings.files import SettingsFiles
+    from servelint.files.settings.files import Asked
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
-    Asked: TypeAlias = Settings | SettingsFiles
-    """Settings for every file, or those of each file from the settings files above it."""
-
-
-class Report:
-    """What a check found.
-
-    findings: by path, then by place;  errors: what could not be read or parsed
-    notes:    what was left unread on purpose, and is taken as unknown: files outside of the project
-    files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
-    paths:    the files that were looked at, where they are files
-    silenced: what comments speak for
-    known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
-    """
-
-    __slots__ = ("errors", "files", "findings", "known", "launches", "notes", "paths", "silenced", "sources", "unchanged")
-
-    def __init__(self) -> None:
-        self.findings: list[Finding] = []
-        self.errors: list[Problem] = []
-        self.notes: list[Problem] = []
-        self.files = 0
-        self.launches: list[Launch] = []
-        self.sources: list[Source] = []
-        self.paths: list[str] = []
-        self.silenced: list[Silenced] = []
-        self.known = 0
-        self.unchanged = 0
-
-    def add(self, other: Report) -> None:
-        """Add what another report found."""
-        self.findings += other.findings
-        self.errors += other.errors
-        self.notes += other.notes
-        self.files += other.files
-        self.launches += other.launches
-        self.sources += other.sources
-        self.paths += other.paths
-        self.silenced += other.silenced
 
 
 def check(paths: list[str], settings: Asked | None = None) -> Report:
@@ -249,9 +211,7 @@ def check_launches(
                 seen.add(key)
                 found.append(finding)
     if SIGN in source.text:
-        from servelint.files import gpu_directives
-
-        found += gpu_directives.told(source, launches, settings)
+        found += gpu_comment_findings(source, launches, settings)
     found = suppress(source, found, settings, silenced)
     least = SEVERITIES.index(settings.severity)
     kept = [finding for finding in found if SEVERITIES.index(finding.severity) >= least]

@@ -14,8 +14,8 @@ from servelint.core.launch import Launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.core.result import Report
     from servelint.core.text import Text
-    from servelint.lint import Report
     from servelint.syntax.shell.files import Opened
 
 FILES_AT_LEAST = 120
@@ -101,7 +101,7 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
 
 
 def _carried(launch: Launch) -> Callable[[Text], Opened | None] | None:
-    from servelint.files.snapshot import carry
+    from servelint.engines.snapshot import carry
 
     return carry(launch)
 

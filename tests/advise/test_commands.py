@@ -8,10 +8,10 @@ import pytest
 
 from servelint import Settings, check_command, find_launches
 from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
-from servelint.advise.drafts import SGLANG, VLLM, own_drafts
 from servelint.engines import catalog
 from servelint.engines.releases import known_releases, release_key
 from servelint.models import catalog as models
+from servelint.speculation.drafts import SGLANG, VLLM, own_drafts
 from tests.launching import argv
 
 HYBRID = "Qwen/Qwen3.6-27B"

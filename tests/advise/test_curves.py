@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.advise.calibration import Calibration, Measurement
-from servelint.advise.curves import BATCHES, Crossover, crossover
+from servelint.speculation.calibration import Calibration, Measurement
+from servelint.speculation.curves import BATCHES, Crossover, crossover
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint import advise
-from servelint.advise.calibration import Calibration, Measurement, published
-from servelint.advise.cases import Case, accepted_of
-from servelint.advise.gains import Gain, of_posterior
+from servelint.speculation.calibration import Calibration, Measurement, published
+from servelint.speculation.cases import Case, accepted_of
+from servelint.speculation.gains import Gain, of_posterior
 
 MIXTURE = "Qwen/Qwen3.6-35B-A3B-FP8"
 DENSE = "Qwen/Qwen3.6-27B-FP8"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.advise.traffic import Traffic, traffic
 from servelint.models.architecture import find
+from servelint.speculation.traffic import Traffic, traffic
 
 
 def of(name: str) -> Traffic:

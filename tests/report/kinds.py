@@ -6,8 +6,8 @@ from typing import Any
 
 from servelint.core.finding import Edit, Fix
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.secrets import Redactions
-from servelint.lint import Report
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.published import schemastore

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.source import Source
-from servelint.lint import Report
 from servelint.report import (
     concise,
     github,

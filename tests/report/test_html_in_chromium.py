@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from servelint.core.launch import Launch
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.html import render
 from servelint.report.html.words import MEMORY
 from tests.findings import documented, finding, report

@@ -13,7 +13,7 @@ import yaml
 
 import servelint
 from servelint.core.finding import Finding
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.sarif import render
 from servelint.report.sarif_rules import descriptor
 from servelint.rules.load import rules

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from servelint import Settings, check
+from servelint import Settings, check, rule_examples
 from servelint.cli import main
-from servelint.rules import examples, folder
+from servelint.rules import folder
 
 RULE = """\
 id: policy/no-remote-code
@@ -57,7 +57,7 @@ def test_a_rule_is_loaded(tmp_path: Path) -> None:
     book = folder.load(write(tmp_path))
     assert book.problems == []
     assert [rule.id for rule in book.rules] == ["policy/no-remote-code"]
-    assert examples.faults(book.rules[0], book.written[0]) == []
+    assert rule_examples.faults(book.rules[0], book.written[0]) == []
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_broken_rule_does_not_cost_the_others(tmp_path: Path) -> None:
 def test_examples_are_held_against_the_rule(old: str, new: str, said: str, tmp_path: Path) -> None:
     book = folder.load(write(tmp_path, RULE.replace(old, new, 1)))
     assert book.problems == []
-    (told,) = examples.faults(book.rules[0], book.written[0])
+    (told,) = rule_examples.faults(book.rules[0], book.written[0])
     assert told.startswith(said)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from servelint.core.settings import Settings
-from servelint.files import discover
+from servelint.readers import discover
 from servelint.scan import cache as caches
 from servelint.scan import job, repository
 from servelint.scan.job import Job

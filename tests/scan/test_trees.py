@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.files.discover import SKIPPED
+from servelint.readers.discover import SKIPPED
 from servelint.readers.recognise import CANDIDATE
 from servelint.scan.trees import archives, blob_id, followed, inside, is_candidate
 from servelint.scan.unit import FOLDER, GIT, TAR, ZIP, Unit

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.advise.calibration import Calibration, Measurement, published
     from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
-    from servelint.advise.curves import Crossover, crossover
-    from servelint.advise.gains import Gain, gain
     from servelint.advise.profiles import Objective, UseCase
     from servelint.advise.recommendation import Recommendation, recommend
+    from servelint.speculation.calibration import Calibration, Measurement, published
+    from servelint.speculation.curves import Crossover, crossover
+    from servelint.speculation.gains import Gain, gain
 
 __all__ = [
     "Calibration",
@@ -34,7 +34,14 @@ __all__ = [
     "sglang_mtp_command",
     "vllm_mtp_command",
 ]
-_ROOMS = ("calibration", "commands", "curves", "gains", "profiles", "recommendation")
+_MODULES = (
+    "advise.commands",
+    "advise.profiles",
+    "advise.recommendation",
+    "speculation.calibration",
+    "speculation.curves",
+    "speculation.gains",
+)
 
 
 def __getattr__(name: str) -> object:
@@ -42,8 +49,8 @@ def __getattr__(name: str) -> object:
     if name in __all__:
         from importlib import import_module
 
-        for room in _ROOMS:
-            found = getattr(import_module(f"servelint.advise.{room}"), name, None)
+        for module in _MODULES:
+            found = getattr(import_module(f"servelint.{module}"), name, None)
             if callable(found):
                 globals()[name] = found
                 return found

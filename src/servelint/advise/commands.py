@@ -10,7 +10,6 @@ import shlex
 from dataclasses import dataclass
 
 from servelint import hardware
-from servelint.advise import drafts
 from servelint.advise.options import CONTEXT, REQUESTS, TENSOR_PARALLEL, VERBS, Options
 from servelint.advise.remedies import mend
 from servelint.api import check_command
@@ -18,6 +17,7 @@ from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases, release_key
 from servelint.rules.rule import SEVERITIES
+from servelint.speculation import drafts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from servelint.advise.names import BLOCK
-from servelint.advise.step import steps, traffic_of
+from servelint.speculation.names import BLOCK
+from servelint.speculation.step import steps, traffic_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.advise.cases import Case
     from servelint.advise.commands import ServeCommand
     from servelint.memory.plan import MemoryPlan
+    from servelint.speculation.cases import Case
 
 _PLANNED = ("vllm", "sglang")
 _GB = 1e9

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from servelint.advise import commands, costs
-from servelint.advise.cases import Case, accepted_of
-from servelint.advise.curves import Crossover, curve
-from servelint.advise.gains import Gain, of_case
-from servelint.advise.names import BLOCK, EAGLE, MTP, method_of
 from servelint.advise.profiles import Load, Objective, UseCase, load_of, profile_of
+from servelint.speculation.cases import Case, accepted_of
+from servelint.speculation.curves import Crossover, curve
+from servelint.speculation.gains import Gain, of_case
+from servelint.speculation.names import BLOCK, EAGLE, MTP, method_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.advise.calibration import Calibration
     from servelint.advise.commands import Note, ServeCommand
     from servelint.advise.costs import Memory
+    from servelint.speculation.calibration import Calibration
 
 _PAYS = 1.05
 """A gain below this is not worth another moving part: two runs of one benchmark differ by as much."""

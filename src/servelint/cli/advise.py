@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 
-from servelint.advise import benchmarks, calibration
+from servelint.advise import benchmarks
 from servelint.advise.profiles import Objective, UseCase
 from servelint.advise.recommendation import recommend
 from servelint.cli import files, options
 from servelint.cli.told import tell
 from servelint.core.numbers import is_whole
+from servelint.speculation import calibration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.advise.calibration import Calibration
+    from servelint.speculation.calibration import Calibration
 
 _EPILOG = """servelint advise calibrate RESULT... makes measurements for --measurements
 out of what vllm bench serve has saved."""

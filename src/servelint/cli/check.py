@@ -10,8 +10,8 @@ from servelint.cli import options, outputs
 from servelint.cli.outputs import Manner
 from servelint.cli.told import tell
 from servelint.core.finding import Finding
+from servelint.core.result import Report
 from servelint.files import trust
-from servelint.lint import Report
 from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False

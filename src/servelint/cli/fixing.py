@@ -11,10 +11,11 @@ from servelint.cli import files
 from servelint.cli.told import tell
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.secrets import masked_text
 from servelint.core.source import Source
 from servelint.files.project import folders
-from servelint.lint import Report, add_source, beside, settle
+from servelint.lint import add_source, beside, settle
 from servelint.report.clean import escapes
 
 TYPE_CHECKING = False

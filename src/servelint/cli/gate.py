@@ -6,9 +6,9 @@ import argparse
 import os
 
 from servelint.cli.told import tell
+from servelint.core.result import Report
 from servelint.core.source import Source
 from servelint.files.settings.files import SettingsFiles
-from servelint.lint import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from servelint.engines.config import Config
 from servelint.files.directives import name_gpus
 from servelint.filters.masking import secrets_of
 from servelint.memory import variants
+from servelint.memory.over_releases import plan_over
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
-from servelint.memory.unnamed import plan_over
 from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data

@@ -8,11 +8,12 @@ import sys
 
 from servelint.cli.told import tell
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.settings import PROFILES, Settings
 from servelint.core.source import Source
 from servelint.files.settings.files import SettingsFiles
 from servelint.files.siblings import Neighbours
-from servelint.lint import Report, add_source, beside, check_in_parallel
+from servelint.lint import add_source, beside, check_in_parallel
 from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
@@ -270,7 +271,7 @@ def rule_problems(asked: SettingsFiles) -> list[Problem]:
 
 
 def _stdin(name: str) -> Source | Problem | None:
-    from servelint.files.discover import HEAD, bound, decode
+    from servelint.readers.discover import HEAD, bound, decode
 
     data = sys.stdin.buffer.read(HEAD)
     most = bound(name, data)

@@ -7,8 +7,8 @@ import os
 import sys
 
 from servelint.cli.told import tell
+from servelint.core.result import Report
 from servelint.files.settings.files import SettingsFiles
-from servelint.lint import Report
 from servelint.report import FORMATS
 
 TYPE_CHECKING = False

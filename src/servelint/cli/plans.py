@@ -8,20 +8,21 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.text import Text
 from servelint.engines.config import Config
+from servelint.engines.snapshot import Carried, carry
 from servelint.files.directives import name_gpus
-from servelint.files.snapshot import Carried, carry
-from servelint.memory import PLANNED, unnamed
+from servelint.judge.releases import planned_releases
+from servelint.memory import PLANNED, over_releases
 from servelint.memory.plan import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.lint import Asked
+    from servelint.files.settings.files import Asked
     from servelint.memory.plan import MemoryPlan
 
 
 def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
     """The launch under each release to plan for, the newest last, and what to say of them where nobody names one."""
-    found, note = unnamed.under_releases(launch, settings.engine_versions.get(launch.engine))
+    found, note = planned_releases(launch, settings.engine_versions.get(launch.engine))
     if note is not None and not launch.release.rolling:
         note = f"{note}; say --engine-version {launch.engine}=..."
     return found, note
@@ -56,7 +57,7 @@ def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
     launches, note = planned_for(launch, settings)
     if launches[-1].operand("gpu.memory-gib").value is None:
         return None
-    plan = unnamed.plan_over(launches)
+    plan = over_releases.plan_over(launches)
     if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
         return None  # figures that stand on something else than the launch would mislead
     if note is not None:

@@ -65,7 +65,8 @@ def _test(args: list[str]) -> int:
     """Status 0 if every example holds, 1 if one does not, 2 if a file is no rule."""
     usage = test_parser()
     arguments = usage.parse_args(args)
-    from servelint.rules import examples, folder
+    from servelint import rule_examples
+    from servelint.rules import folder
 
     count = wrong = 0
     problems = []
@@ -74,7 +75,7 @@ def _test(args: list[str]) -> int:
         problems += book.problems
         for rule, written in zip(book.rules, book.written, strict=True):
             count += sum(len(written["examples"][kind]) for kind in ("bad", "good"))
-            for fault in examples.faults(rule, written):
+            for fault in rule_examples.faults(rule, written):
                 wrong += 1
                 print(clean(f"{rule.id}: {fault}"))
     for problem in problems:

@@ -8,7 +8,7 @@ from servelint.core.source import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.fixes.effect import Effect
+    from servelint.core.effect import Effect
 
 
 IMPACTS = (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
-    from servelint.files.project import Outside
+    Outside = tuple[str, ...] | Literal[True]
+    """Folders outside of the project whose files may be read; True: any file."""
 
 PROFILES = ("default", "strict", "audit")
 """What is certain and worth stopping for; best practice as well; everything, low confidence too."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.core.source import Span
-    from servelint.judge.parser.complaint import Complaint
-    from servelint.memory.plan import MemoryPlan
 
 Scalar = str | int | float | bool
 
@@ -107,10 +105,9 @@ class Config:
 
     catalog, index: where the release stands in its engine's catalog; index None if it does not
     told: the release as messages say it;  around: where it stands between two of the catalog, the launch under each of these
-    complaints: what servelint.judge.parser found, once it looked;  plan: of servelint.memory, once it was asked for
     """
 
-    __slots__ = ("_operands", "around", "catalog", "complaints", "index", "key", "launch", "plan", "reading", "release", "told")
+    __slots__ = ("__weakref__", "_operands", "around", "catalog", "index", "key", "launch", "reading", "release", "told")
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
@@ -120,8 +117,6 @@ class Config:
         self.index = index
         self.around: tuple[Config, Config] | None = None
         self.told = release
-        self.complaints: list[Complaint] | None = None
-        self.plan: MemoryPlan | None = None
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
 

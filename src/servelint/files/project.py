@@ -9,9 +9,7 @@ from servelint.core import bounds, safe_open
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
-    Outside = tuple[str, ...] | Literal[True]
+    from servelint.core.settings import Outside
 
 
 class Refused(Exception):

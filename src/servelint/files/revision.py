@@ -7,8 +7,8 @@ import os
 from servelint.core.finding import Finding
 from servelint.core.source import Source, Span
 from servelint.files import git
-from servelint.files.discover import decode
 from servelint.files.git import Changes
+from servelint.readers.discover import decode
 
 _LINK, _FILES = "120000", ("100644", "100755", "120000")
 _LINKS_AT_MOST = 8

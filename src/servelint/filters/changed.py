@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 from collections import Counter
 
+from servelint.core.effect import variables
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
+from servelint.core.result import Report
 from servelint.core.source import Source, Span
-from servelint.files.discover import decode
 from servelint.files.git import Changes
 from servelint.files.project import Project
 from servelint.files.settings.files import SettingsFiles
 from servelint.files.settings.layer import IN_FILE
 from servelint.files.siblings import Neighbours
-from servelint.fixes.effect import variables
-from servelint.lint import Report, add_source
+from servelint.judge.judging import judge
 from servelint.readers import read
+from servelint.readers.discover import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.lint import Asked
+    from servelint.files.settings.files import Asked
 
     Content = tuple[object, ...]
 
@@ -119,7 +120,9 @@ class _File:
             return self._disk(path)
 
         again = Source(self.source.path, self.source.text, self.source.encoding)
-        add_source(Report(), again, self.asked.of(self.source.path), Neighbours(folder or ".", folder, fetch))
+        settings = self.asked.of(self.source.path)
+        for launch in read(again, Neighbours(folder or ".", folder, fetch)).launches:
+            judge(launch, settings)
         return any(self.changes.is_changed(path) for path in used)
 
     def _before(self) -> list[Launch] | None:

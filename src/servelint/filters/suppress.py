@@ -2,75 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from servelint.core.finding import Finding
+from servelint.core.launch import Launch
+from servelint.core.result import Ignore, Silenced
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.files import trust
-from servelint.files.directives import SIGN, lines_of
+from servelint.files.directives import GpuComment, gpu_comments, ignores, speaking_for
 from servelint.rules import own
 from servelint.rules.load import every
-from servelint.rules.own import OWN, UNUSED_IGNORE
-
-_COMMENT = re.compile(r"#\s*servelint:\s*ignore(?:\[([^\]\n]*)\])?[^\n]*")
-
-
-class Ignore:
-    """One comment. lines: the lines that it speaks for; patterns: rule ids or areas (`vllm/*`), with their spans."""
-
-    __slots__ = ("lines", "patterns", "span", "used")
-
-    def __init__(self, span: Span, lines: tuple[int, ...], patterns: list[tuple[str, Span]]) -> None:
-        self.span = span
-        self.lines = lines
-        self.patterns = patterns
-        self.used: set[str] = set()
-
-    def speaks_for(self, finding: Finding) -> bool:
-        """Whether the comment is for a finding, which it silences where it is believed; it is noted as used."""
-        places = {finding.span.line} if finding.span.source is self.span.source else set()
-        if finding.launch is not None and finding.launch.source is self.span.source:
-            places.add(finding.launch.line)
-        places |= {
-            related.span.line
-            for related in finding.related
-            if related.message == "used here" and related.span.source is self.span.source
-        }
-        if not places.intersection(self.lines):
-            return False
-        for pattern, _ in self.patterns:
-            if pattern == finding.rule or (pattern.endswith("/*") and finding.rule.startswith(pattern[:-1])):
-                self.used.add(pattern)
-                return True
-        return False
-
-
-def ignores(source: Source) -> list[Ignore]:
-    """The suppression comments of a source."""
-    if SIGN not in source.text:
-        return []
-    found: list[Ignore] = []
-    for match in _COMMENT.finditer(source.text):
-        patterns: list[tuple[str, Span]] = []
-        if match.group(1) is not None:
-            for part in re.finditer(r"[^,\s]+", match.group(1)):
-                start = match.start(1) + part.start()
-                patterns.append((part.group(), Span(source, start, start + len(part.group()))))
-        end = match.start() + len(match.group().rstrip())
-        found.append(Ignore(Span(source, match.start(), end), lines_of(source, match.start()), patterns))
-    return found
-
-
-class Silenced:
-    """A finding for which a comment speaks, and whether that counts."""
-
-    __slots__ = ("comment", "finding", "trusted")
-
-    def __init__(self, finding: Finding, comment: Ignore, trusted: bool) -> None:
-        self.finding = finding
-        self.comment = comment
-        self.trusted = trusted
+from servelint.rules.own import GPU_COMMENT, OWN, UNUSED_IGNORE
 
 
 def suppress(
@@ -136,3 +77,52 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
                 own.finding(UNUSED_IGNORE, span, f"the ignore of {pattern} silences nothing here", "delete it", settings)
             )
     return found
+
+
+def gpu_comment_findings(source: Source, launches: list[Launch], settings: Settings) -> list[Finding]:
+    """A finding for what cannot be understood in a source's GPU comments, and for each comment that changes nothing."""
+    comments = gpu_comments(source)
+    if not comments or not settings.wants(GPU_COMMENT):
+        return []
+    whole = [launch for launch in launches if launch.source is source and not launch.fragment]
+    heard: dict[int, list[Launch]] = {}
+    for launch in whole:
+        for comment in speaking_for(launch):
+            heard.setdefault(id(comment), []).append(launch)
+    found: list[tuple[Span, str, str]] = []
+    for comment in comments:
+        found += comment.wrong
+        if comment.gpu is None and comment.count is None:
+            continue
+        theirs = heard.get(id(comment), [])
+        if not theirs:
+            found.append((comment.span, "the comment names GPUs for no launch", _where(comment, whole)))
+        elif comment.gpu is not None and (named := {_other(comment, launch) for launch in theirs}) and None not in named:
+            others = " and ".join(sorted(filter(None, named)))
+            found.append(
+                (comment.span, f"the launch runs on {others}, not on {comment.gpu}", "delete the comment, or correct it")
+            )
+    return [own.finding(GPU_COMMENT, span, message, advice, settings) for span, message, advice in found]
+
+
+def _where(comment: GpuComment, launches: list[Launch]) -> str:
+    """Where to write it instead: above the launch that follows, else the last one."""
+    if not launches:
+        return "delete it"
+    lines = sorted({launch.line for launch in launches})
+    after = next((line for line in lines if line > comment.lines[0]), lines[-1])
+    return f"write it above the launch, which starts in line {after}"
+
+
+def _other(comment: GpuComment, launch: Launch) -> str | None:
+    """What says another GPU of a launch than a comment that speaks for it: its file, or a later comment."""
+    from servelint import hardware
+
+    container = launch.container
+    product = container.settings.get("gpu_product") if container is not None else None
+    if product is not None and product.value is not None and not hardware.counts(comment.gpu or "", product.value):
+        mine, named = hardware.identify(comment.gpu or ""), hardware.identify(product.value)
+        same = mine is not None and named is not None and mine.facts == named.facts
+        return None if same else product.value
+    later = [one for one in speaking_for(launch) if one.gpu is not None][-1:]
+    return later[0].gpu if later and later[0] is not comment and later[0].gpu != comment.gpu else None

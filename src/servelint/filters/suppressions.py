@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from servelint.core.finding import Finding
+from servelint.core.result import Ignore, Report
 from servelint.files import trust
-from servelint.filters.suppress import Ignore, ignores
-from servelint.lint import Report
+from servelint.files.directives import ignores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

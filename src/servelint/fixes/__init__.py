@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint.engines.config import Config
-    from servelint.judge.parser.complaint import Complaint
+    from servelint.fixes.change import Change
 
 __all__ = ["Applied", "apply", "fix_for", "fix_of"]
 
@@ -26,13 +26,13 @@ def fix_for(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[
     return of_rule(fix, config, at, fill)
 
 
-def fix_of(complaint: Complaint, config: Config) -> Fix | None:
-    """The fix of a complaint; None where it has none, or cannot be made here."""
-    if complaint.change is None:
+def fix_of(change: Change | None, config: Config, *, safe: bool, title: str) -> Fix | None:
+    """The fix that makes a change; None where there is none to make, or where the file does not show what it changes."""
+    if change is None:
         return None
     from servelint.fixes.make import of_change
 
-    return of_change(complaint.change, config, complaint.safe, complaint.title or complaint.advice)
+    return of_change(change, config, safe, title)
 
 
 class Applied:

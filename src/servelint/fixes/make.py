@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from servelint.core.effect import Effect
 from servelint.core.finding import Edit, Fix
 from servelint.core.launch import Word
 from servelint.core.source import Span
@@ -11,7 +12,6 @@ from servelint.engines.arguments import Setting
 from servelint.engines.config import Config
 from servelint.fixes import members
 from servelint.fixes.change import Change
-from servelint.fixes.effect import Effect
 from servelint.fixes.entries import entry_removal, variable_removal
 from servelint.fixes.variables import name_span, site_of
 from servelint.fixes.words import Command, addition, ahead, exchange, is_mapped, removal

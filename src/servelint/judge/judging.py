@@ -9,44 +9,32 @@ from servelint.core.finding import Finding, Fix, Related
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.source import Span
-from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.dialects import DIALECTS, PLAIN
-from servelint.engines.releases import known_releases, newest, release_key
+from servelint.engines.releases import known_releases, newest
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container as surroundings
 from servelint.judge.checks import run_check
-from servelint.judge.parser import Complaint, complaints, refuses
+from servelint.judge.parser import Complaint, complaints
 from servelint.judge.parser.complaint import NEW_IN_FORKS, OF_FORKS
+from servelint.judge.releases import (
+    Releases,
+    may_be_a_fork,
+    next_minor_release,
+    possible_releases,
+    release_name,
+)
 from servelint.rules import ranges
 from servelint.rules.chosen import Chosen
 from servelint.rules.condition import evaluate, operands
 from servelint.rules.load import every, rules_of
 from servelint.rules.rule import ANY, Rule
 
-_METHOD_KNOWN = "effective.speculative-method-known"
 _REMOVED_LATER = "removed-later"
 _TAKEN_AWAY = ("removed-option", "removed-env")
 _PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
-
-
-class Releases:
-    """The releases that a launch may run on.
-
-    known:  oldest first; empty if nothing is known of the engine's releases
-    exact:  it is one, which is named;  rolling: it is the newest at the time
-    how:    what says so: "image", "pip" or "settings"; None if nothing does
-    """
-
-    __slots__ = ("exact", "how", "known", "rolling")
-
-    def __init__(self, known: list[str], *, exact: bool, rolling: bool, how: str | None) -> None:
-        self.known = known
-        self.exact = exact
-        self.rolling = rolling
-        self.how = how
 
 
 def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
@@ -87,39 +75,6 @@ def _there(launch: Launch, configs: list[Config]) -> set[str]:
     return found
 
 
-def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
-    """The named release, or the newest for a rolling image, or all that would start the launch, and the launch under each.
-
-    Where no release would start it, it is all of them.
-    """
-    claim = launch.release
-    if claim.release is not None and release_key(claim.release) is not None:
-        releases = Releases([claim.release], exact=True, rolling=False, how=claim.how)
-        return releases, configs_of(launch, releases.known)
-    given = settings.engine_versions.get(launch.engine)
-    if given is not None:
-        return Releases([given], exact=True, rolling=False, how="settings"), configs_of(launch, [given])
-    latest = newest(launch.engine)
-    if claim.rolling and latest is not None:
-        return Releases([latest], exact=False, rolling=True, how=claim.how), configs_of(launch, [latest])
-    since = release_key(_floor(launch))
-    known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
-    configs = configs_of(launch, known)
-    taking = [config for config in configs if not refuses(config)]
-    starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or configs
-    names = [config.release for config in starting if config.release is not None]
-    return Releases(names, exact=False, rolling=False, how=None), starting
-
-
-def _floor(launch: Launch) -> str:
-    """The first release that knows the launch's verb and model: what is older does not start it at all."""
-    bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
-    model = configs_of(launch, [])[0].since
-    if model is not None:
-        bounds.append(model)
-    return max(bounds, key=lambda release: release_key(release) or ((0,), 0, 0, 0, 0, 0))
-
-
 def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
     """What the parser of every release that the launch may run on complains of, as findings of the rules in rules/catalog/.
 
@@ -127,7 +82,7 @@ def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: 
     """
     each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
     shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
-    if _may_be_a_fork(launch):
+    if may_be_a_fork(launch):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]
     if not releases.exact:
@@ -154,9 +109,9 @@ def _later(rules: Chosen, launch: Launch, configs: list[Config], releases: Relea
     latest = newest(launch.engine)
     if rule is None or latest is None or releases.rolling or launch.fragment:
         return []
-    if not releases.exact and _may_be_a_fork(launch):
+    if not releases.exact and may_be_a_fork(launch):
         return []
-    after = _next_release(launch.engine, releases.known[-1]) if releases.exact else latest
+    after = next_minor_release(launch.engine, releases.known[-1]) if releases.exact else latest
     if after is None or (releases.exact and not _loses(configs[-1], after)):
         return []
     known = {config.release: config for config in configs}
@@ -195,27 +150,12 @@ def _back_at_last(launch: Launch, last: list[Complaint]) -> list[Complaint]:
     return [one for one in back if one.span in refused]
 
 
-@lru_cache(maxsize=64)
-def _next_release(engine: str, release: str) -> str | None:
-    """The first release of the next minor series; None if there is none yet."""
-    key = release_key(release)
-    if key is None:
-        return None
-    keys = [(one, release_key(one)) for one in known_releases(engine)]
-    return next((one for one, found in keys if found is not None and found > key and found[0][:2] != key[0][:2]), None)
-
-
 def _around(rules: Chosen, launch: Launch, config: Config, releases: Releases) -> list[Finding]:
     """What surrounds the launch, as findings of the rules in rules/container/."""
     if not rules.around or launch.fragment:
         return []
     found = surroundings.complaints(config, {name: rule.options for name, rule in rules.around.items()})
     return [_complained(rules.around[one.rule], one, config, releases) for one in found if one.rule in rules.around]
-
-
-def _may_be_a_fork(launch: Launch) -> bool:
-    """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
-    return launch.image is not None and images.identify(launch.image).house
 
 
 def _says_it(finding: Finding, complaint: Complaint) -> bool:
@@ -242,7 +182,7 @@ def _complained(rule: Rule, complaint: Complaint, config: Config, releases: Rele
         span=span,
         label=complaint.label,
         related=[place for place in related if place.span != span],
-        fix=fix_of(complaint, config),
+        fix=fix_of(complaint.change, config, safe=complaint.safe, title=complaint.title or complaint.advice),
         evidence=rule.evidence,
         launch=launch,
         release=releases.known[-1] if releases.exact or releases.rolling else None,
@@ -332,13 +272,3 @@ def _field(name: str, config: Config, releases: Releases, fields: dict[str, str]
     if name == "release":
         return release_name(config.launch, releases)
     return config.operand(name).shown
-
-
-def release_name(launch: Launch, releases: Releases) -> str:
-    """ "vLLM 0.27.1"; what is known otherwise."""
-    engine = ENGINE_NAMES[launch.engine]
-    if releases.exact:
-        return f"{engine} {releases.known[-1]}"
-    if releases.rolling:
-        return f"{engine} {releases.known[-1]}, the newest that servelint knows"
-    return f"every {engine} release that takes these options"

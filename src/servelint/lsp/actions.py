@@ -6,10 +6,11 @@ import difflib
 
 from servelint.autofix import attempt, mend
 from servelint.core.finding import Finding, Fix
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
-from servelint.lint import Report, add_source
+from servelint.lint import add_source
 from servelint.lsp import moving, silencing
 from servelint.lsp.shifting import differing
 from servelint.rules.rule import SEVERITIES

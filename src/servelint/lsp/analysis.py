@@ -5,11 +5,12 @@ from __future__ import annotations
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.judge.judging import judge
-from servelint.lint import Report, add_source, settle
+from servelint.lint import add_source, settle
 from servelint.readers import mentions_engine
 
 TYPE_CHECKING = False

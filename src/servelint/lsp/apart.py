@@ -11,11 +11,10 @@ from lsprotocol import types
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files import discover
 from servelint.lsp import diagnostics
 from servelint.lsp.options import Options
 from servelint.lsp.positions import Positions
-from servelint.readers import mentions_engine
+from servelint.readers import discover, mentions_engine
 from servelint.report.clean import clean
 
 TYPE_CHECKING = False

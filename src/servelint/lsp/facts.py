@@ -12,8 +12,8 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
-from servelint.judge.judging import Releases, possible_releases
 from servelint.judge.parser.values import FIELDS
+from servelint.judge.releases import Releases, possible_releases
 from servelint.rules import ranges
 from servelint.rules.condition import operands
 from servelint.rules.load import every

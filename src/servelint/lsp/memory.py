@@ -78,10 +78,11 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
     key = key_of(here.launch, given), bare.gpu, bare.gpu_count, bare.gpu_site is not None
     found = _known.get(key)
     if found is None:
-        from servelint.memory import unnamed, variants
+        from servelint.judge.releases import planned_releases
+        from servelint.memory import over_releases, variants
 
-        found_under, note = unnamed.under_releases(bare, given)
-        plan = unnamed.plan_over(found_under)
+        found_under, note = planned_releases(bare, given)
+        plan = over_releases.plan_over(found_under)
         if note is not None:
             plan.notes.append(note)
         others = variants.gpus(found_under) if plan.gpu is None and plan.model is not None else []

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 from servelint.core.finding import Finding
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.engines.releases import known_releases, release_key
-from servelint.lint import Report
 from servelint.upgrade import compared, judged
 
 TYPE_CHECKING = False

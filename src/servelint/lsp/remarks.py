@@ -7,8 +7,7 @@ import re
 from servelint import hardware
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
-from servelint.files.directives import SIGN
-from servelint.filters.suppress import ignores
+from servelint.files.directives import SIGN, ignores
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.completion import Item
 from servelint.lsp.hover import Hover

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from servelint.core.finding import Finding
+from servelint.core.result import Report
 from servelint.core.source import Source
-from servelint.filters.suppress import ignores
-from servelint.lint import Report
+from servelint.files.directives import ignores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from lsprotocol import types
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.discover import files, read_file
 from servelint.lint import beside
 from servelint.lsp import apart, diagnostics
 from servelint.lsp.analysis import analyse
 from servelint.lsp.documents import path_of, uri_of
 from servelint.lsp.folders import Folder
+from servelint.readers.discover import files, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -29,3 +29,9 @@ def plan_of(config: Config) -> MemoryPlan:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(PLANNED)}")
     found: MemoryPlan = import_module("servelint.memory." + engine).plan(config)
     return found
+
+
+def changes_of(engine: str) -> tuple[str, ...]:
+    """Releases of an engine with which something changes that a plan follows from."""
+    changes: tuple[str, ...] = import_module("servelint.memory." + engine).CHANGES
+    return changes

@@ -6,8 +6,8 @@ from servelint.core.launch import Launch, Word
 from servelint.core.text import Text
 from servelint.engines.config import Config, configs
 from servelint.memory import plan_of
+from servelint.memory.over_releases import plan_over
 from servelint.memory.plan import FITS, MemoryPlan
-from servelint.memory.unnamed import plan_over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from servelint.advise.curves import Crossover
-from servelint.advise.gains import Gain
 from servelint.advise.recommendation import Recommendation
+from servelint.speculation.curves import Crossover
+from servelint.speculation.gains import Gain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.advise.calibration import Measurement
+    from servelint.speculation.calibration import Measurement
 
 
 def advice_data(found: Recommendation) -> dict[str, Any]:

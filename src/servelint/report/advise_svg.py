@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from servelint.advise.curves import Crossover
 from servelint.report.html.markup import escaped
+from servelint.speculation.curves import Crossover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from servelint.advise.calibration import Measurement
+    from servelint.speculation.calibration import Measurement
 
 _WIDTH, _HEIGHT = 720, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 48, 56

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from servelint.advise.curves import Crossover
 from servelint.advise.recommendation import Recommendation
 from servelint.engines import ENGINE_NAMES
 from servelint.report.clean import clean
+from servelint.speculation.curves import Crossover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.advise.calibration import Measurement
+    from servelint.speculation.calibration import Measurement
 
 _WIDTH = 48
 

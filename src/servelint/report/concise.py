@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.finding import Finding
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.clean import clean
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from servelint.core.finding import Finding
+from servelint.core.result import Report
 from servelint.engines import ENGINE_NAMES
-from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.rules.ranges import describe
 

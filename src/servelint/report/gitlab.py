@@ -9,7 +9,7 @@ import hashlib
 
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.places import numbered, own, relative

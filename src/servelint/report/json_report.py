@@ -5,8 +5,8 @@ from __future__ import annotations
 from servelint import __version__
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.source import Span
-from servelint.lint import Report
 from servelint.report.encode import encoded
 from servelint.report.places import printable
 

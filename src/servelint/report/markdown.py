@@ -6,7 +6,7 @@ import re
 
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.clean import clean
 from servelint.report.text import summary
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from servelint.core.finding import Finding, Fix
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.secrets import holds_secret
 from servelint.core.source import Source
-from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.places import position, printable, relative, utf8

@@ -13,8 +13,8 @@ from urllib.parse import quote
 from servelint import __version__
 from servelint.core.finding import Finding, Fix
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.source import Source, Span
-from servelint.lint import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.places import numbered, position, printable, relative, utf16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, impacts, problem_text, summary

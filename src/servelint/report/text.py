@@ -7,10 +7,10 @@ from itertools import accumulate
 
 from servelint.core.finding import IMPACTS, Finding
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.secrets import MaskedLine, masked_line
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
-from servelint.lint import Report
 from servelint.report.clean import clean, pieces
 from servelint.rules.ranges import describe
 

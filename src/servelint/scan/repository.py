@@ -8,11 +8,12 @@ import threading
 from collections.abc import Iterator
 
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
-from servelint.files.discover import decode
 from servelint.files.siblings import Neighbours
-from servelint.lint import Report, add_source
+from servelint.lint import add_source
+from servelint.readers.discover import decode
 from servelint.scan import rows as row
 from servelint.scan.cache import Cache, Record, Told
 from servelint.scan.job import Job, context, excludes

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 
-from servelint.files.discover import SKIPPED
+from servelint.readers.discover import SKIPPED
 from servelint.scan.trees.archives import TAR_NAMES, ZIP_NAMES
 from servelint.scan.unit import FOLDER, GIT, TAR, ZIP, Unit
 

@@ -11,10 +11,13 @@ from servelint.files.settings.find import Finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from servelint.files.settings.globs import Glob
     from servelint.files.settings.layer import Layer, Origin
+
+    Asked: TypeAlias = "Settings | SettingsFiles"
+    """Settings for every file, or those of each file from the settings files above it."""
 
 
 class Governing:

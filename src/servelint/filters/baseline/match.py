@@ -6,10 +6,10 @@ import os
 from collections import defaultdict
 
 from servelint.core.finding import Finding, Related
+from servelint.core.result import Report
 from servelint.filters.baseline import entry as entries
 from servelint.filters.baseline.entry import Entry
 from servelint.filters.baseline.file import Baseline
-from servelint.lint import Report
 from servelint.rules import own
 from servelint.rules.load import every
 from servelint.rules.own import MOVED_ENTRY, STALE_ENTRY
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
-    from servelint.lint import Asked
+    from servelint.files.settings.files import Asked
 
 
 class Match:

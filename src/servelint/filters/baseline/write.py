@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 
+from servelint.core.result import Report
 from servelint.filters.baseline import entry as entries
 from servelint.filters.baseline.entry import Entry
 from servelint.filters.baseline.file import Baseline
 from servelint.filters.baseline.match import match
-from servelint.lint import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
-    from servelint.lint import Asked
+    from servelint.files.settings.files import Asked
 
 
 class Renewed:

@@ -16,7 +16,7 @@ def check(config: Config) -> dict[str, str] | None:
     cases = [advised.case(config, tokens=tokens, method="mtp") for tokens in _TOKENS]
     if cases[0] is None or release is None or cases[0].model is None:
         return None
-    from servelint.advise import drafts
+    from servelint.speculation import drafts
 
     own = drafts.own_drafts(cases[0].model)
     if own.layers is not True or not own.architecture or drafts.refusal(engine, release, cases[0].model, own) is not None:

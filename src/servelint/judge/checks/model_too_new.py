@@ -64,7 +64,7 @@ def readable(config: Config) -> bool:
         return True
     if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
         return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
-    from servelint.models.support import knows, newest_transformers
+    from servelint.engines.transformers import knows, newest_transformers
 
     newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
     return newest is None or knows(newest, family.transformers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from servelint.engines.config import Config
 
 TYPE_CHECKING = False
@@ -9,6 +11,8 @@ if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
 _ENGINES = ("vllm", "sglang")
+_known: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
+"""Several rules ask for the plan of one config."""
 
 
 def plan(config: Config) -> MemoryPlan | None:
@@ -18,11 +22,11 @@ def plan(config: Config) -> MemoryPlan | None:
     arguments = config.reading.arguments
     if not arguments.complete or arguments.possible:
         return None
-    found = config.plan
+    found = _known.get(config)
     if found is None:
         from servelint.memory import plan_of
 
-        found = config.plan = plan_of(config)
+        found = _known[config] = plan_of(config)
     return found if not found.missing and found.kv_gib is not None else None
 
 

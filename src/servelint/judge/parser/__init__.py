@@ -5,10 +5,15 @@ Each complaint belongs to a rule of rules/catalog/, which has its severity and i
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from servelint.engines.config import Config
 from servelint.judge.parser import arguments, env_values, environment, objects, values, words
 from servelint.judge.parser.complaint import Complaint
 from servelint.judge.parser.wording import Here
+
+_known: WeakKeyDictionary[Config, list[Complaint]] = WeakKeyDictionary()
+"""A config is asked several times: whether it starts, what is refused, what a later release would refuse."""
 
 __all__ = ["Complaint", "complaints", "refuses"]
 
@@ -18,9 +23,10 @@ def complaints(config: Config) -> list[Complaint]:
 
     Of a release that the catalog does not have: what those before and after it both say, nothing at the catalog's ends.
     """
-    if config.complaints is None:
-        config.complaints = _found(config)
-    return config.complaints
+    found = _known.get(config)
+    if found is None:
+        found = _known[config] = _found(config)
+    return found
 
 
 def refuses(config: Config) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.lint import Report
+from servelint.core.result import Report
 from servelint.report.html.page import page
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from servelint.core.result import Report
 from servelint.engines import ENGINE_NAMES
-from servelint.lint import Report
 from servelint.report.html.markup import escaped
 from servelint.report.html.summary import engines_of, impacts_of
 from servelint.report.html.words import SEVERITIES, impact_name

@@ -9,8 +9,8 @@ import os
 from servelint import __version__
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
+from servelint.core.result import Report
 from servelint.filters.masking import secrets_of
-from servelint.lint import Report
 from servelint.report.html import launches, rules
 from servelint.report.html.filters import filters
 from servelint.report.html.findings import article

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from servelint.core.finding import IMPACTS, Finding
 from servelint.core.problem import Problem
+from servelint.core.result import Report
 from servelint.engines import ENGINE_NAMES
-from servelint.lint import Report
 from servelint.report.html.markup import counted, escaped
 from servelint.report.html.words import SEVERITIES, impact_name, listed
 from servelint.report.places import relative

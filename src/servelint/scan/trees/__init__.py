@@ -10,8 +10,7 @@ import posixpath
 from functools import lru_cache
 
 from servelint.core.problem import Problem
-from servelint.files import discover
-from servelint.readers import mentions_engine
+from servelint.readers import discover, mentions_engine
 from servelint.readers.recognise import CANDIDATE
 
 TYPE_CHECKING = False
@@ -62,7 +61,7 @@ _LINKS_AT_MOST = 32
 
 
 def is_candidate(name: str) -> bool:
-    """Whether a file's name is looked at, as servelint.files.discover does."""
+    """Whether a file's name is looked at, as servelint.readers.discover does."""
     lowered = name.lower()
     _, dot, ending = lowered.rpartition(".")
     if dot and "file" not in lowered and ".env" not in lowered and not _may_end(ending):

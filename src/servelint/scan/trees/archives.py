@@ -21,7 +21,7 @@ from typing import cast
 
 from servelint.core import bounds
 from servelint.core.problem import Problem
-from servelint.files.discover import SKIPPED, bound
+from servelint.readers.discover import SKIPPED, bound
 from servelint.scan.trees import CHUNK, followed, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False

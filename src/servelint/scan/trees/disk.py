@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from servelint.core import bounds
 from servelint.core.problem import Problem
-from servelint.files.discover import SKIPPED, bound
+from servelint.readers.discover import SKIPPED, bound
 from servelint.scan.trees import CHUNK, FRESH, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from itertools import islice
 
 from servelint.core import bounds
 from servelint.core.problem import Problem
-from servelint.files.discover import SKIPPED, bound
+from servelint.readers.discover import SKIPPED, bound
 from servelint.scan.trees import CHUNK, inside, is_candidate, too_large
 
 TYPE_CHECKING = False

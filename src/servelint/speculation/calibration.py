@@ -11,9 +11,9 @@ import math
 import os
 from functools import cached_property, lru_cache
 
-from servelint.advise.cases import TOKENS, Case, accepted_of
-from servelint.advise.names import BLOCK, method_of
-from servelint.advise.prior import Prior, prior
+from servelint.speculation.cases import TOKENS, Case, accepted_of
+from servelint.speculation.names import BLOCK, method_of
+from servelint.speculation.prior import Prior, prior
 
 _NOISE, _WORKLOAD, _BLOCK = 0.05, 0.06, 0.15
 """Standard deviations of the logarithm of a measured gain: two runs of one benchmark differ by some percent; of two workloads

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from servelint.advise import names
-from servelint.advise.names import BLOCK, EAGLE, MTP
+from servelint.speculation import names
+from servelint.speculation.names import BLOCK, EAGLE, MTP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ guessed."""
 class Case:
     """What is asked, or was measured. Lengths are tokens; concurrency is how many requests are decoded at a time.
 
-    method:   a kind of drafting (servelint.advise.names);  tokens: that are drafted each step
+    method:   a kind of drafting (servelint.speculation.names);  tokens: that are drafted each step
     accepted: mean tokens that a step gives, the one of the model itself among them; None if nobody knows
     folder:   where a model that is a path starts from; None: it is a name
     """

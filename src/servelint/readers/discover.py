@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO
 
-    from servelint.files.project import Outside
+    from servelint.core.settings import Outside
     from servelint.files.settings.files import SettingsFiles
 
 SKIPPED = frozenset(

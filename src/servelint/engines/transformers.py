@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1)
 def _newest() -> dict[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), "transformers.json"), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(__file__), "data", "transformers.json"), encoding="utf-8") as file:
         data: dict[str, Any] = json.load(file)
     return data
 

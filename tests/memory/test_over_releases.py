@@ -10,7 +10,8 @@ import pytest
 import servelint
 from servelint.core.launch import Launch
 from servelint.engines.releases import known_releases, release_key
-from servelint.memory import PLANNED, sglang, unnamed, vllm
+from servelint.judge.releases import able_releases
+from servelint.memory import PLANNED, sglang, vllm
 from servelint.memory.plan import MemoryPlan
 
 FOLDER = Path(servelint.__file__).parent
@@ -26,7 +27,7 @@ def launch(command: str) -> Launch:
 
 
 def releases(command: str) -> list[str | None]:
-    return [config.release for config in unnamed.possible(launch(command))]
+    return [config.release for config in able_releases(launch(command))]
 
 
 def named(engine: str, argv: list[str], release: str | None, gpu: str = "h100", count: int = 1) -> MemoryPlan:

@@ -1,18 +1,18 @@
-"""How long a step of decoding takes, with and without drafts: the roofline of servelint.advise.traffic on a GPU."""
+"""How long a step of decoding takes, with and without drafts: the roofline of servelint.speculation.traffic on a GPU."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from servelint.advise.names import BLOCK, EAGLE
-from servelint.advise.traffic import Traffic, traffic
 from servelint.models.architecture import find
+from servelint.speculation.names import BLOCK, EAGLE
+from servelint.speculation.traffic import Traffic, traffic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.advise.cases import Case
     from servelint.hardware import Gpu
     from servelint.models.architecture import Architecture
+    from servelint.speculation.cases import Case
 
 MEMORY = 0.8
 """Part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from servelint.advise.cases import Case, accepted_of
-from servelint.advise.gains import Gain, of_case
-from servelint.advise.names import method_of
+from servelint.speculation.cases import Case, accepted_of
+from servelint.speculation.gains import Gain, of_case
+from servelint.speculation.names import method_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.advise.calibration import Calibration, Measurement
+    from servelint.speculation.calibration import Calibration, Measurement
 
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Requests at which the curve is taken."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from servelint.advise import calibration
-from servelint.advise.cases import TOKENS, Case, accepted_of
-from servelint.advise.names import method_of
+from servelint.speculation import calibration
+from servelint.speculation.cases import TOKENS, Case, accepted_of
+from servelint.speculation.names import method_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.advise.calibration import Calibration, Measurement, Posterior
+    from servelint.speculation.calibration import Calibration, Measurement, Posterior
 
 WIDTH = 1.5
 """Half of an interval, in standard deviations."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from servelint.advise import step
-from servelint.advise.names import BLOCK, DRAFT_MODEL, EAGLE, LOOKUP, MEDUSA, MTP
+from servelint.speculation import step
+from servelint.speculation.names import BLOCK, DRAFT_MODEL, EAGLE, LOOKUP, MEDUSA, MTP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.advise.cases import Case
+    from servelint.speculation.cases import Case
 
 _DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
 """How far the logarithm of a gain is from the arithmetic: of a block drafter, a separate draft model and a lookup the software

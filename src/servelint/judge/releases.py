@@ -1,0 +1,168 @@
+"""The releases that a launch may run on: the pinned one, the newest for a rolling tag, or all that can start it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from servelint.core.launch import Launch
+from servelint.core.settings import Settings
+from servelint.engines import ENGINE_NAMES, entry, images
+from servelint.engines.config import Config, configs
+from servelint.engines.releases import known_releases, newest, release_key
+from servelint.judge.parser import refuses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.engines.releases import ReleaseKey
+
+_METHOD_KNOWN = "effective.speculative-method-known"
+_FIRST: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
+
+
+class Releases:
+    """The releases that a launch may run on.
+
+    known:  oldest first; empty if nothing is known of the engine's releases
+    exact:  it is one, which is named;  rolling: it is the newest at the time
+    how:    what says so: "image", "pip" or "settings"; None if nothing does
+    """
+
+    __slots__ = ("exact", "how", "known", "rolling")
+
+    def __init__(self, known: list[str], *, exact: bool, rolling: bool, how: str | None) -> None:
+        self.known = known
+        self.exact = exact
+        self.rolling = rolling
+        self.how = how
+
+
+def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
+    """The named release, or the newest for a rolling image, or all that would start the launch, and the launch under each.
+
+    Where no release would start it, it is all of them.
+    """
+    claim = launch.release
+    if claim.release is not None and release_key(claim.release) is not None:
+        releases = Releases([claim.release], exact=True, rolling=False, how=claim.how)
+        return releases, configs(launch, releases.known)
+    given = settings.engine_versions.get(launch.engine)
+    if given is not None:
+        return Releases([given], exact=True, rolling=False, how="settings"), configs(launch, [given])
+    latest = newest(launch.engine)
+    if claim.rolling and latest is not None:
+        return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
+    since = release_key(_floor(launch))
+    known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
+    every = configs(launch, known)
+    taking = [config for config in every if not refuses(config)]
+    starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
+    names = [config.release for config in starting if config.release is not None]
+    return Releases(names, exact=False, rolling=False, how=None), starting
+
+
+def _floor(launch: Launch) -> str:
+    """The first release that knows the launch's verb and model: what is older does not start it at all."""
+    bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
+    model = configs(launch, [])[0].since
+    if model is not None:
+        bounds.append(model)
+    return max(bounds, key=_order)
+
+
+def planned_releases(launch: Launch, given: str | None) -> tuple[list[Config], str | None]:
+    """A launch under each release to plan for, the newest last, and what to say of them where nobody names one.
+
+    given: the release that counts where the launch names none
+    """
+    claim = launch.release.release
+    named = claim if claim is not None and release_key(claim) is not None else given
+    if named is not None:
+        return configs(launch, [named]), None
+    latest = newest(launch.engine)
+    if launch.release.rolling and latest is not None:
+        return configs(launch, [latest]), f"the image's tag moves: planned as {latest}, the newest that is known"
+    found = able_releases(launch)
+    return found, releases_note(found, "no release is named")
+
+
+def able_releases(launch: Launch) -> list[Config]:
+    """A launch under the newest release of each that counts alike (`CHANGES` of its engine) and may start it, oldest first.
+
+    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where no
+    parser takes them, that tells nothing of the release; where none knows the model either, it is the newest of all.
+    """
+    known = known_releases(launch.engine)
+    if not known:
+        return configs(launch, [])
+    from servelint.memory import changes_of
+
+    bounds = sorted(_order(one) for one in changes_of(launch.engine))
+    alike: dict[int, list[str]] = {}
+    for release in known:
+        key = _order(release)
+        if key >= bounds[0]:
+            alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
+    latest = configs(launch, [several[-1] for several in alike.values()])
+    found: list[Config] = []
+    for config, several in zip(latest, alike.values(), strict=True):
+        one = config if _starts(config) else _first_that_starts(launch, several[-2::-1])
+        if one is not None:
+            found.append(one)
+    return found or [config for config in latest if _knows_verb_and_model(config)] or latest[-1:]
+
+
+def _first_that_starts(launch: Launch, releases: list[str]) -> Config | None:
+    return next((config for config in configs(launch, releases) if _starts(config)), None) if releases else None
+
+
+def _starts(config: Config) -> bool:
+    """Whether a release may start a launch."""
+    return _knows_verb_and_model(config) and not refuses(config)
+
+
+def _knows_verb_and_model(config: Config) -> bool:
+    """Whether a release has the verb and knows the model, whatever its parser says of the arguments."""
+    verb = config.at_least(entry.since(config.launch.engine, config.launch.verb))
+    return verb is not False and _knows_model(config)
+
+
+def _knows_model(config: Config) -> bool:
+    since = config.since
+    return since is None or config.at_least(since) is not False
+
+
+def releases_note(found: list[Config], why: str) -> str:
+    """A sentence on the releases that a plan covers. why: the reason for planning several, as in "no release is named" """
+    first, last = found[0].release, found[-1].release
+    if first == last:
+        return f"{why}: planned as {last}, the newest that can start it"
+    return f"{why}: planned for {first} to {last}, which can start it; single figures are those of {last}"
+
+
+@lru_cache(maxsize=64)
+def next_minor_release(engine: str, release: str) -> str | None:
+    """The first release of the next minor series; None if there is none yet."""
+    key = release_key(release)
+    if key is None:
+        return None
+    keys = [(one, release_key(one)) for one in known_releases(engine)]
+    return next((one for one, found in keys if found is not None and found > key and found[0][:2] != key[0][:2]), None)
+
+
+def may_be_a_fork(launch: Launch) -> bool:
+    """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
+    return launch.image is not None and images.identify(launch.image).house
+
+
+def _order(release: str) -> ReleaseKey:
+    return release_key(release) or _FIRST
+
+
+def release_name(launch: Launch, releases: Releases) -> str:
+    """ "vLLM 0.27.1"; what is known otherwise."""
+    engine = ENGINE_NAMES[launch.engine]
+    if releases.exact:
+        return f"{engine} {releases.known[-1]}"
+    if releases.rolling:
+        return f"{engine} {releases.known[-1]}, the newest that servelint knows"
+    return f"every {engine} release that takes these options"
