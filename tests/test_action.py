@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from servelint.report import FORMATS
+from servelint.core.settings import FORMATS
 from tests.published import problems, vendored
 from tests.repository import Repository
 

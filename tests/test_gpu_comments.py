@@ -8,12 +8,12 @@ import pytest
 
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
+from servelint.core.own_rules import GPU_COMMENT
 from servelint.core.settings import Settings
 from servelint.engines.config import configs
 from servelint.files.directives import gpu_comments, name_gpus
 from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.rules.own import GPU_COMMENT
 from tests.launching import marked
 
 SETTINGS = Settings(gpu="l4", gpu_count=8)

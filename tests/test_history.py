@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from servelint.rules.own import MOVED_ENTRY, STALE_ENTRY
+from servelint.core.own_rules import MOVED_ENTRY, STALE_ENTRY
 from tests.repository import Repository
 from tests.running import Workspace
 

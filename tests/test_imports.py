@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.report import FORMATS
+from servelint.core.settings import FORMATS
 
 NEVER = (
     "argcomplete",

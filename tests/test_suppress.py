@@ -7,11 +7,11 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.finding import Finding
+from servelint.core.own_rules import UNUSED_IGNORE as UNUSED
 from servelint.core.settings import Settings
 from servelint.files.directives import ignores
 from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.rules.own import UNUSED_IGNORE as UNUSED
 from tests.launching import marked
 
 RANGE = "vllm/gpu-memory-utilization-out-of-range"

@@ -6,7 +6,7 @@ import math
 import os
 
 from servelint.core import bounds
-from servelint.core.finding import Finding
+from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
@@ -21,7 +21,6 @@ from servelint.filters.suppress import gpu_comment_findings, suppress
 from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.readers.discover import files, read_file
-from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from servelint.report import FORMATS
+from servelint.core.settings import FORMATS
 from tests.running import Workspace
 
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"

@@ -12,8 +12,8 @@ import pytest
 
 from servelint.cli import COMMANDS
 from servelint.cli.completions import SHELLS
+from servelint.core.settings import FORMATS
 from servelint.engines import catalog as catalogs
-from servelint.report import FORMATS
 from servelint.rules.load import headings
 from tests.running import Workspace
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from servelint.report import FORMATS
+from servelint.core.settings import FORMATS
 from tests.running import Workspace
 
 EVIL = "\x1b]0;t\x07\x9b\u202e\u200b::error::x ##[add-mask]y <script>z</script>"

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from servelint.report import FORMATS
+from servelint.core.settings import FORMATS
 from tests.running import Workspace
 
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from servelint.admission import nodes
-from servelint.core.finding import Finding
+from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.engines import ENGINE_NAMES
@@ -17,7 +17,6 @@ from servelint.filters.masking import mask
 from servelint.judge.judging import judge
 from servelint.readers import kubernetes, mentions_engine
 from servelint.rules.ranges import describe
-from servelint.rules.rule import SEVERITIES
 from servelint.syntax import yaml
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from servelint.admission.request import Request
-from servelint.rules.rule import SEVERITIES
+from servelint.core.finding import SEVERITIES
 
 NEVER = "never"
 DENY, WARN, ALLOW = "deny", "warn", "allow"

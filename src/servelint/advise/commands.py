@@ -13,10 +13,9 @@ from servelint import hardware
 from servelint.advise.options import CONTEXT, REQUESTS, TENSOR_PARALLEL, VERBS, Options
 from servelint.advise.remedies import mend
 from servelint.api import check_command
-from servelint.core.finding import Finding
+from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases, release_key
-from servelint.rules.rule import SEVERITIES
 from servelint.speculation import drafts
 
 TYPE_CHECKING = False

@@ -9,10 +9,9 @@ import time
 from servelint.cli import options, outputs
 from servelint.cli.outputs import Manner
 from servelint.cli.told import tell
-from servelint.core.finding import Finding
+from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.result import Report
 from servelint.files import trust
-from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

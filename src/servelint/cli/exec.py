@@ -6,8 +6,7 @@ import gc
 import os
 import sys
 
-from servelint.core.finding import Finding
-from servelint.rules.rule import SEVERITIES
+from servelint.core.finding import SEVERITIES, Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 
 from servelint.cli.files import write_out
 from servelint.cli.told import tell
+from servelint.core.own_rules import OWN
 from servelint.engines import ENGINE_NAMES
 from servelint.files.settings.files import SettingsFiles
 from servelint.report.clean import clean_lines
 from servelint.rules.load import every, rule_folder
-from servelint.rules.own import OWN
 from servelint.rules.ranges import describe
 
 _USAGE = """usage: servelint explain [--rules FOLDER] RULE

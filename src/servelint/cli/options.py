@@ -7,6 +7,7 @@ import os
 import sys
 
 from servelint.cli.told import tell
+from servelint.core.finding import SEVERITIES
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.settings import PROFILES, Settings
@@ -14,7 +15,6 @@ from servelint.core.source import Source
 from servelint.files.settings.files import SettingsFiles
 from servelint.files.siblings import Neighbours
 from servelint.lint import add_source, beside, check_in_parallel
-from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import sys
 
 from servelint.cli.told import tell
 from servelint.core.result import Report
+from servelint.core.settings import FORMATS
 from servelint.files.settings.files import SettingsFiles
-from servelint.report import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ import argparse
 from servelint.cli import options
 from servelint.cli.files import write_out
 from servelint.cli.told import tell
+from servelint.core.finding import SEVERITIES
 from servelint.engines import ENGINE_NAMES
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
 from servelint.rules.load import every
 from servelint.rules.ranges import describe
-from servelint.rules.rule import SEVERITIES
 
 
 def run(args: list[str]) -> int:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 
 from servelint.cli import options
-from servelint.rules.rule import SEVERITIES
+from servelint.core.finding import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from servelint.core.effect import Effect
 
 
+SEVERITIES = ("info", "warning", "error")
+"""The mildest first."""
+
 IMPACTS = (
     "wrong-output",
     "crash-at-start",

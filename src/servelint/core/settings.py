@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     Outside = tuple[str, ...] | Literal[True]
     """Folders outside of the project whose files may be read; True: any file."""
 
+FORMATS = ("text", "concise", "json", "github", "gitlab", "html", "junit", "markdown", "rdjson", "sarif")
+"""Formats of the report, the default first."""
+
 PROFILES = ("default", "strict", "audit")
 """What is certain and worth stopping for; best practice as well; everything, low confidence too."""
 

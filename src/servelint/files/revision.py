@@ -8,7 +8,7 @@ from servelint.core.finding import Finding
 from servelint.core.source import Source, Span
 from servelint.files import git
 from servelint.files.git import Changes
-from servelint.readers.discover import decode
+from servelint.files.text import decode_text
 
 _LINK, _FILES = "120000", ("100644", "100755", "120000")
 _LINKS_AT_MOST = 8
@@ -107,7 +107,7 @@ class Base:
         """Whether a file had some lines one after the other, whatever git makes of the file by its attributes."""
         if place not in self._lines:
             data = self.read(os.path.join(self._top, *place.split("/")))
-            found = decode(place, data) if data is not None else None
+            found = decode_text(place, data) if data is not None else None
             self._lines[place] = (
                 [found.line_text(number) for number in range(1, len(found.line_starts) + 1)]
                 if isinstance(found, Source)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from servelint.core import own_rules
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
+from servelint.core.own_rules import GPU_COMMENT, OWN, UNUSED_IGNORE
 from servelint.core.result import Ignore, Silenced
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.files import trust
 from servelint.files.directives import GpuComment, gpu_comments, ignores, speaking_for
-from servelint.rules import own
 from servelint.rules.load import every
-from servelint.rules.own import GPU_COMMENT, OWN, UNUSED_IGNORE
 
 
 def suppress(
@@ -53,7 +53,7 @@ def _silences(comments: list[Ignore], finding: Finding, silenced: list[Silenced]
 def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> list[Finding]:
     if not comment.patterns:
         return [
-            own.finding(
+            own_rules.finding(
                 UNUSED_IGNORE,
                 comment.span,
                 "the ignore names no rule",
@@ -68,13 +68,13 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
         area = pattern.endswith("/*") and any(rule.startswith(pattern[:-1]) for rule in profiles)
         if pattern not in profiles and not area:
             found.append(
-                own.finding(
+                own_rules.finding(
                     UNUSED_IGNORE, span, f"there is no rule {pattern}", "correct the id (servelint rules lists them)", settings
                 )
             )
         elif area or settings.wants(pattern, profiles.get(pattern, "default")):
             found.append(
-                own.finding(UNUSED_IGNORE, span, f"the ignore of {pattern} silences nothing here", "delete it", settings)
+                own_rules.finding(UNUSED_IGNORE, span, f"the ignore of {pattern} silences nothing here", "delete it", settings)
             )
     return found
 
@@ -102,7 +102,7 @@ def gpu_comment_findings(source: Source, launches: list[Launch], settings: Setti
             found.append(
                 (comment.span, f"the launch runs on {others}, not on {comment.gpu}", "delete the comment, or correct it")
             )
-    return [own.finding(GPU_COMMENT, span, message, advice, settings) for span, message, advice in found]
+    return [own_rules.finding(GPU_COMMENT, span, message, advice, settings) for span, message, advice in found]
 
 
 def _where(comment: GpuComment, launches: list[Launch]) -> str:

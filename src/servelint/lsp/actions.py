@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from servelint.autofix import attempt, mend
-from servelint.core.finding import Finding, Fix
+from servelint.core.finding import SEVERITIES, Finding, Fix
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
@@ -13,7 +13,6 @@ from servelint.files.siblings import Neighbours
 from servelint.lint import add_source
 from servelint.lsp import moving, silencing
 from servelint.lsp.shifting import differing
-from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

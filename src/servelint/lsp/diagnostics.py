@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from servelint.core.finding import Finding
+from servelint.core.own_rules import UNUSED_IGNORE
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
 from servelint.lsp.analysis import Analysis
@@ -12,7 +13,6 @@ from servelint.lsp.documents import uri_of
 from servelint.lsp.pages import page_of
 from servelint.lsp.positions import Positions
 from servelint.report.clean import clean
-from servelint.rules.own import UNUSED_IGNORE
 
 NAME = "servelint"
 SYNTAX = "servelint/unreadable"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+from servelint.core.finding import SEVERITIES
 from servelint.core.source import Span
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.facts import Here, briefly
 from servelint.lsp.memory import names_gpu, plan_here
 from servelint.lsp.symbols import first_line
 from servelint.memory.plan import MemoryPlan
-from servelint.rules.rule import SEVERITIES
 
 _VERDICTS = {"fits": "fits", "tight": "tight", "refused": "does not fit", "oom-risk": "may run out of memory"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
+from servelint.core.own_rules import OWN
 from servelint.rules.load import rule_folder
-from servelint.rules.own import OWN
 
 _DOCS = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "rules"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.core.finding import Finding
+from servelint.core.finding import SEVERITIES, Finding
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
@@ -10,7 +10,7 @@ from servelint.lsp.facts import Here, rules_on
 from servelint.lsp.markup import code, link, plain
 from servelint.rules.condition import evaluate
 from servelint.rules.ranges import describe
-from servelint.rules.rule import SEVERITIES, Rule
+from servelint.rules.rule import Rule
 
 _AT_MOST = 5
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint import hardware
+from servelint.core.own_rules import OWN
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
 from servelint.files.directives import SIGN, ignores
@@ -15,7 +16,6 @@ from servelint.lsp.listing import Entry
 from servelint.lsp.markup import code, link, plain
 from servelint.report import rule_texts
 from servelint.rules.load import every
-from servelint.rules.own import OWN
 from servelint.rules.ranges import describe
 
 _LEAD = re.compile(r"#[ \t]*servelint:[ \t]*(?P<said>[^\n]*)$")

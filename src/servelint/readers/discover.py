@@ -11,6 +11,7 @@ from servelint.core import bounds, safe_open
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.files.project import Project, folders
+from servelint.files.text import decode_text
 from servelint.readers import mentions_engine
 from servelint.readers.recognise import CANDIDATE
 
@@ -134,26 +135,9 @@ def read_file(path: str) -> Source | Problem | None:
 
 def decode(path: str, data: bytes) -> Source | Problem | None:
     """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None if it mentions no engine or is binary."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        text = data.decode("utf-16", errors="replace")
-        if not mentions_engine(text.encode("utf-8", "replace")):
-            return None
-        try:
-            return Source(path, data.decode("utf-16"), "utf-16")
-        except UnicodeDecodeError as error:
-            return _not_valid(path, "UTF-16", data[: error.start].decode("utf-16"), data[error.start])
-    if not mentions_engine(data) or b"\0" in data:
-        return None
-    body = data.removeprefix(codecs.BOM_UTF8)
-    try:
-        return Source(path, body.decode(), "utf-8" if len(body) == len(data) else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        return _not_valid(path, "UTF-8", body[: error.start].decode(), body[error.start])
-
-
-def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
-    line, column = Source(path, before).position(len(before))
-    return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    plain = data.decode("utf-16", errors="replace").encode("utf-8", "replace") if wide else data
+    return decode_text(path, data) if mentions_engine(plain) else None
 
 
 def bound(path: str, head: bytes = b"") -> bounds.Bound:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from servelint.core.own_rules import OWN
 from servelint.rules.compile import RuleError, find_rule
 from servelint.rules.load import rule_folder
-from servelint.rules.own import OWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from servelint.core.finding import Finding
+from servelint.core.own_rules import OWN
 from servelint.report.markdown import escaped
 from servelint.report.rule_texts import written
-from servelint.rules.own import OWN
 from servelint.rules.pages import markdown
 
 TYPE_CHECKING = False

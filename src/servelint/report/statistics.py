@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from servelint.core.finding import SEVERITIES
 from servelint.core.result import Report
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, impacts, problem_text, summary
-from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SEVERITIES = ("info", "warning", "error")
-
-
 ANY = "any"
 """The engine of a rule that holds for every engine."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from servelint.core.settings import PROFILES
-from servelint.report import FORMATS
-from servelint.rules.rule import SEVERITIES
+from servelint.core.finding import SEVERITIES
+from servelint.core.settings import FORMATS, PROFILES
 
 FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH, PLACES = (
     "file",

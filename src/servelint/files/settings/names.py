@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from servelint.core.own_rules import OWN
 from servelint.core.settings import matches
 from servelint.files.settings.keys import KEYS, PATTERNS, RULE_KEYS
 from servelint.files.settings.layer import Layer, Origin
 from servelint.files.settings.values import suggestion
 from servelint.rules.load import headings
-from servelint.rules.own import OWN
 from servelint.rules.rule import option_fault
 
 TYPE_CHECKING = False

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 
-from servelint.core.finding import Finding, Related
+from servelint.core import own_rules
+from servelint.core.finding import SEVERITIES, Finding, Related
+from servelint.core.own_rules import MOVED_ENTRY, STALE_ENTRY
 from servelint.core.result import Report
 from servelint.filters.baseline import entry as entries
 from servelint.filters.baseline.entry import Entry
 from servelint.filters.baseline.file import Baseline
-from servelint.rules import own
 from servelint.rules.load import every
-from servelint.rules.own import MOVED_ENTRY, STALE_ENTRY
-from servelint.rules.rule import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,13 +156,15 @@ def _stale(entry: Entry, count: int) -> Finding:
     if count:
         message = f"{where} has {count} such findings of {entry.rule}, not {entry.count}"
         advice = f'write "count": {count}, or write the baseline anew'
-    return own.finding(STALE_ENTRY, entry.site, message, advice)
+    return own_rules.finding(STALE_ENTRY, entry.site, message, advice)
 
 
 def _moved(entry: Entry, finding: Finding) -> Finding:
     launch = finding.launch.name if finding.launch is not None else ""
     now = finding.span.source.path + (f", {launch}" if launch else "")
     was = entry.path + (f", {entry.launch}" if entry.launch else "")
-    told = own.finding(MOVED_ENTRY, entry.site, f"this known finding moved from {was} to {now}", "write the baseline anew")
+    told = own_rules.finding(
+        MOVED_ENTRY, entry.site, f"this known finding moved from {was} to {now}", "write the baseline anew"
+    )
     told.related.append(Related(finding.span, "here now"))
     return told
