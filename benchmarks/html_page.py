@@ -20,10 +20,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from servelint.cli.plans import Plans
 from servelint.core.settings import Settings
 from servelint.lint import Report, check_in_parallel
 from servelint.report.html import render
+from servelint.report.memory_plans import Plans
 
 RUNS = 7
 WIDTHS = (1280, 390)
