@@ -160,7 +160,7 @@ class TestCheck:
         runner.run(CHECK)
         ran = runner.run(CHECK, args="--no-such-option")
         assert (ran.status, ran.outputs, ran.summary) == (2, {"exit-status": "2"}, "")
-        assert "unrecognized arguments: --no-such-option" in ran.log
+        assert "no such option: --no-such-option" in ran.log
 
     def test_paths_and_arguments(self, runner: Runner) -> None:
         for name in ("a b.sh", "c.sh", "-d.sh", "other.sh"):

@@ -13,7 +13,7 @@ import yaml
 
 from servelint.admission.answer import JUDGED_BY_CONTROLLER
 from servelint.admission.policy import NAMESPACES
-from servelint.cli.admission import parser
+from servelint.cli.admission import run
 
 ROOT = Path(__file__).parent.parent.parent
 BASE = ROOT / "deploy" / "base"
@@ -82,14 +82,12 @@ def test_the_container_is_what_the_restricted_standard_asks_for() -> None:
 
 def test_the_arguments_are_those_of_the_command() -> None:
     assert CONTAINER["args"][0] == "admission"
-    arguments = parser().parse_args(CONTAINER["args"][1:])
+    arguments = run.make_context("admission", CONTAINER["args"][1:]).params
     spec = one("Deployment")["spec"]["template"]["spec"]
-    assert arguments.drain + arguments.grace < spec["terminationGracePeriodSeconds"]
-    assert all(arguments.budget < webhook["timeoutSeconds"] for webhook in WEBHOOKS)
+    assert arguments["drain"] + arguments["grace"] < spec["terminationGracePeriodSeconds"]
+    assert all(arguments["budget"] < webhook["timeoutSeconds"] for webhook in WEBHOOKS)
     mounts = tuple(mount["mountPath"] + "/" for mount in CONTAINER["volumeMounts"])
-    assert all(
-        path.startswith(mounts) for path in (arguments.tls_cert, arguments.tls_key, arguments.policy, arguments.settings)
-    )
+    assert all(arguments[name].startswith(mounts) for name in ("tls_cert", "tls_key", "policy", "settings"))
     assert {CONTAINER[probe]["httpGet"]["path"] for probe in ("startupProbe", "readinessProbe", "livenessProbe")} == {
         "/readyz",
         "/livez",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from importlib import import_module
 from typing import Any
 
-from servelint.engines import ENGINE_NAMES, catalog_file
+from servelint.engines import catalog_file
 from servelint.engines.releases import release_key
 from servelint.harvest import difference, llamacpp, llamacpp_index, store
 from servelint.harvest.errors import HarvestError
@@ -22,33 +21,34 @@ DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 ALL = "all"
 
 
-def harvest(args: list[str]) -> int:
-    usage = argparse.ArgumentParser(prog="servelint engines harvest", description=__doc__)
-    usage.add_argument("engine", choices=[engine for engine in ENGINE_NAMES if engine != "tgi"])
-    usage.add_argument("release", nargs="?", help=f"a release, or {ALL} to rebuild the catalog from every release")
-    usage.add_argument("--from", dest="path", metavar="PATH", help="an archive, a source folder or an installed package")
-    usage.add_argument("--output", metavar="FILE", help="write what was harvested there and leave the catalog alone")
-    usage.add_argument("--catalog", metavar="FILE", help="the catalog to add to (default: servelint's own)")
-    usage.add_argument(
-        "--unverified",
-        action="store_true",
-        help="read only the sources in a wheel, which no hash of the index is of, instead of gigabytes",
-    )
-    arguments = usage.parse_args(args)
-    if arguments.release is None and arguments.path is None:
-        usage.error("name a release, or an archive or a folder with --from")
-    try:
-        snapshots = _asked(arguments.engine, arguments.release, arguments.path, unverified=arguments.unverified)
-    except HarvestError as error:
-        print(f"servelint: {error}", file=sys.stderr)
-        return 2
-    if arguments.output is not None:
+def harvest(
+    engine: str,
+    release: str | None,
+    *,
+    path: str | None = None,
+    output: str | None = None,
+    catalog: str | None = None,
+    unverified: bool = False,
+) -> None:
+    """Read what a release accepts, and put it into the catalog of its engine.
+
+    Args:
+        release: a release, or `all` to rebuild the catalog from every release; what the source says where it is None.
+        path: an archive, a source folder or an installed package to read, instead of what is published.
+        output: a file for the snapshot; the catalog is left alone then.
+        catalog: the catalog to add to; servelint's own where it is None.
+        unverified: read only the sources in a wheel, which no hash of the index covers, instead of gigabytes.
+
+    Raises:
+        HarvestError: the release, the archive or the index cannot be read.
+    """
+    snapshots = _asked(engine, release, path, unverified=unverified)
+    if output is not None:
         text = json.dumps(snapshots[0] if len(snapshots) == 1 else snapshots, indent=1, sort_keys=True, ensure_ascii=False)
-        with open(arguments.output, "w", encoding="utf-8") as file:
+        with open(output, "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        return 0
-    _add(arguments.catalog or os.path.join(DATA, arguments.engine + ".json"), arguments.engine, snapshots)
-    return 0
+        return
+    _add(catalog or os.path.join(DATA, engine + ".json"), engine, snapshots)
 
 
 def _asked(engine: str, release: str | None, path: str | None, *, unverified: bool) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ import os
 
 from lsprotocol import types
 
-from servelint.cli.options import rule_problems
 from servelint.core.problem import Problem
 from servelint.core.settings import DEFAULT, Settings
 from servelint.files.settings import spoken
@@ -62,7 +61,7 @@ class Folder:
         Each file once, and once more without anything when nothing is wrong with it any more.
         """
         found: dict[str, list[types.Diagnostic]] = {}
-        for problem in [*self.files.problems, *rule_problems(self.files)]:
+        for problem in [*self.files.problems, *self.files.rule_problems()]:
             found.setdefault(uri_of(problem.path), []).append(_diagnostic(problem))
         new = [(uri, told) for uri, told in found.items() if self._shown.get(uri) != told]
         new += [(uri, []) for uri in self._shown if uri not in found]

@@ -140,6 +140,15 @@ class SettingsFiles:
         """The folders of rules that any of the files asked for so far names."""
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
+    def rule_problems(self) -> list[Problem]:
+        """What is wrong with the folders of rules that any of the files asked for so far names."""
+        folders = self.rule_folders()
+        if not folders:
+            return []
+        from servelint.rules import folder
+
+        return [problem for path in folders for problem in folder.load(path).problems]
+
     def every_layer(self) -> list[Layer]:
         """The layers of all files that were asked for so far, those for some paths among them, and what is spoken."""
         found: list[Layer] = []
