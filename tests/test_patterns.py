@@ -43,7 +43,6 @@ MADE = {
     "readers/markdown/blocks.py": "two names of elements",
     "readers/recognise.py": "constants of the module, which are looked at",
     "secret_shapes.py": "constants of the module, handed to a function",
-    "settings_files/globs.py": "the patterns of a settings file, which are held against single paths",
     "shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "shell/fields.py": "the separators of IFS, escaped",
     "shell/bodies.py": "the word that ends a here-document, escaped",

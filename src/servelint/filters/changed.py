@@ -12,7 +12,7 @@ from servelint.files.discover import decode
 from servelint.files.git import Changes
 from servelint.files.project import Project
 from servelint.files.settings.files import SettingsFiles
-from servelint.files.settings.layer import IN_FILE
+from servelint.files.settings.layers import IN_FILE
 from servelint.files.siblings import Neighbours
 from servelint.fixes.effect import variables
 from servelint.lint import Report, add_source

@@ -13,7 +13,7 @@ from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.dialects import DIALECTS, PLAIN
-from servelint.engines.releases import known_releases, newest, release_key
+from servelint.engines.releases import known_releases, newest, release_key, sort_key
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container as surroundings
@@ -117,7 +117,7 @@ def _floor(launch: Launch) -> str:
     model = configs_of(launch, [])[0].since
     if model is not None:
         bounds.append(model)
-    return max(bounds, key=lambda release: release_key(release) or ((0,), 0, 0, 0, 0, 0))
+    return max(bounds, key=sort_key)
 
 
 def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:

@@ -11,18 +11,13 @@ from importlib import import_module
 from servelint.core.launch import Launch
 from servelint.engines import entry
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import known_releases, newest, release_key
+from servelint.engines.releases import known_releases, newest, release_key, sort_key
 from servelint.judge.parser import refuses
 from servelint.memory import plan_of
 from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan, Part
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.engines.releases import ReleaseKey
-
 _ALIKE = 0.03
 """Share by which figures of two releases may differ and still be told as one."""
-_NOTHING: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
 
 
 def under_releases(launch: Launch, given: str | None) -> tuple[list[Config], str | None]:
@@ -51,10 +46,10 @@ def possible(launch: Launch) -> list[Config]:
     if not known:
         return configs(launch, [])
     changes: tuple[str, ...] = import_module("servelint.memory." + launch.engine).CHANGES
-    bounds = sorted(_key(one) for one in changes)
+    bounds = sorted(sort_key(one) for one in changes)
     alike: dict[int, list[str]] = {}
     for release in known:
-        key = _key(release)
+        key = sort_key(release)
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
     latest = configs(launch, [several[-1] for several in alike.values()])
@@ -79,10 +74,6 @@ def _able(config: Config) -> bool:
     """Whether a release has the verb and knows the model, whatever its parser says of the arguments."""
     verb = config.at_least(entry.since(config.launch.engine, config.launch.verb))
     return verb is not False and _knows_model(config)
-
-
-def _key(release: str) -> ReleaseKey:
-    return release_key(release) or _NOTHING
 
 
 def _knows_model(config: Config) -> bool:
