@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from servelint.core.settings import FORMATS
+from tests import yaml_texts
 from tests.published import problems, vendored
 from tests.repository import Repository
 
 ROOT = Path(__file__).parent.parent
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION = yaml_texts.load((ROOT / "action.yml").read_text(encoding="utf-8"))
 INSTALL, CHECK, UPLOAD = ACTION["runs"]["steps"]
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
 

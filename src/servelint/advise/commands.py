@@ -15,7 +15,7 @@ from servelint.advise.remedies import mend
 from servelint.api import check_command
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import known_releases, normalize
 from servelint.speculation import drafts
 
 TYPE_CHECKING = False
@@ -204,9 +204,10 @@ def _release(engine: str, release: str | None) -> str:
         raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(VERBS)}")
     if release is None:
         return known_releases(engine)[-1]
-    if release_key(release) is None:
-        raise ValueError(f"{release!r} is not a release; write {known_releases(engine)[-1]}")
-    return release.removeprefix("v")
+    try:
+        return normalize(engine, release)
+    except ValueError as error:
+        raise ValueError(f"{error}; write {known_releases(engine)[-1]}") from None
 
 
 def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: str | None, gpu_count: int) -> None:

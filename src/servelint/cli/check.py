@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from servelint.core.problem import Problem
     from servelint.core.source import Source
     from servelint.files.git import Changes
-    from servelint.files.settings.effective import Said
     from servelint.files.settings.files import SettingsFiles
-    from servelint.files.settings.layer import Origin
+    from servelint.files.settings.layers import EffectiveValue, Origin
     from servelint.filters.baseline.entry import Entry
     from servelint.filters.baseline.file import Baseline
 
@@ -255,7 +254,7 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
             fail(f"--changed-since: {error}")
     baseline = None
     if path is not None and not gating.write_baseline:
-        from servelint.files.settings.find import shown
+        from servelint.files.settings import shown
         from servelint.filters.baseline import file
 
         baseline = file.read(shown(path))
@@ -265,7 +264,7 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
 def _write_baseline(report: Report, asked: SettingsFiles, *, quiet: bool) -> int:
     """Record the findings of a report as known, with the reasons that the file gave before. Returns the exit status."""
     from servelint.core.source import Source
-    from servelint.files.settings.find import shown
+    from servelint.files.settings import shown
     from servelint.filters.baseline import file
     from servelint.filters.baseline.write import renew
 
@@ -338,14 +337,14 @@ def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> No
 
 def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions) -> bool:
     """Return whether the settings of the revision ask for it. Raises UsageError where they cannot be read."""
-    from servelint.files.settings import spoken
+    from servelint.files.settings import reading
     from servelint.files.settings.files import SettingsFiles
 
     faults: list[str] = []
-    layer = spoken.environment(os.environ, faults)
-    isolated = settings.isolated or spoken.isolated(os.environ, faults)
-    file = settings.settings or os.environ.get(spoken.FILE_VARIABLE) or None
-    asked = SettingsFiles(isolated=isolated, file=file, spoken=[layer])
+    layer = reading.from_env(os.environ, faults)
+    isolated = settings.isolated or reading.is_isolated(os.environ, faults)
+    file = settings.settings or os.environ.get(reading.FILE_VARIABLE) or None
+    asked = SettingsFiles(isolated=isolated, file=file, overrides=[layer])
     found: bool = asked.value("trusted-suppressions") == "base"
     if asked.problems and not found and gating.base:
         fail(f"the settings of {gating.base} cannot be read: {asked.problems[0]}")
@@ -462,26 +461,27 @@ def _show_settings(inputs: Inputs, writing: OutputOptions, asked: SettingsFiles)
     return 0
 
 
-def _effective(path: str, asked: SettingsFiles) -> tuple[list[str], list[Said]]:
+def _effective(path: str, asked: SettingsFiles) -> tuple[list[str], list[EffectiveValue]]:
     """Return the settings files of a path, the nearest first, and the settings that hold."""
-    from servelint.files.settings import effective, files
+    from servelint.files.settings import files
+    from servelint.files.settings.layers import effective
 
     if os.path.isdir(path):
         governing, absolute = asked.governing(os.path.join(path, ""))[0], None
     else:
         governing, absolute = asked.governing(path)
-    return list(files.paths(governing)), effective.said(governing.layers_of(absolute))
+    return list(files.paths(governing)), effective(governing.layers_of(absolute))
 
 
-def _settings_text(path: str, names: list[str], said: list[Said]) -> str:
-    from servelint.files.settings import effective
+def _settings_text(path: str, names: list[str], said: list[EffectiveValue]) -> str:
     from servelint.files.settings.keys import KEYS
+    from servelint.files.settings.layers import PASSED
     from servelint.report.clean import clean
 
     head = f"{path}: {', which extends '.join(names)}" if names else f"{path}: no settings file"
     rows: list[tuple[str, str, str]] = []
     for key in (*KEYS, *dict.fromkeys([one.key for one in said if one.key not in KEYS])):
-        if key in effective.PASSED:
+        if key in PASSED:
             continue
         own = [one for one in said if one.key == key]
         nothing = "every rule of the profile" if key == "select" else "none"
@@ -496,7 +496,7 @@ def _settings_text(path: str, names: list[str], said: list[Said]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _value_text(one: Said) -> str:
+def _value_text(one: EffectiveValue) -> str:
     import json
 
     value = one.value
@@ -504,11 +504,11 @@ def _value_text(one: Said) -> str:
     return f"{one.name} {text}" if one.name else text
 
 
-def _settings_data(said: list[Said]) -> dict[str, Any]:
-    from servelint.files.settings import effective
+def _settings_data(said: list[EffectiveValue]) -> dict[str, Any]:
     from servelint.files.settings.keys import KEYS
+    from servelint.files.settings.layers import PASSED
 
-    found: dict[str, Any] = {key: [] if key in _LISTS else {} for key in KEYS if key not in effective.PASSED}
+    found: dict[str, Any] = {key: [] if key in _LISTS else {} for key in KEYS if key not in PASSED}
     found["rule"] = {}
     for one in said:
         data = {"value": one.value, "from": _origin_data(one.origin)}
@@ -524,7 +524,7 @@ def _settings_data(said: list[Said]) -> dict[str, Any]:
 
 
 def _origin_data(origin: Origin | None) -> dict[str, Any] | None:
-    from servelint.files.settings.layer import IN_FILE
+    from servelint.files.settings.layers import IN_FILE
 
     if origin is None:
         return None

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.files.settings.layer import Layer
+    from servelint.files.settings.layers import Layer
 
 KEYS = (
     "select",
@@ -147,22 +147,22 @@ def settings(*groups: Options, judging: bool = True) -> SettingsFiles:
     layers: list[Layer] = []
     file, isolated = given["settings"], given["isolated"]
     if any(name.startswith(_PREFIX) for name in os.environ):
-        from servelint.files.settings import spoken
+        from servelint.files.settings import reading
 
-        layers.append(spoken.environment(os.environ, faults))
-        file = file or os.environ.get(spoken.FILE_VARIABLE) or None
-        isolated = isolated or spoken.isolated(os.environ, faults)
-        for warning in spoken.strangers(os.environ):
+        layers.append(reading.from_env(os.environ, faults))
+        file = file or os.environ.get(reading.FILE_VARIABLE) or None
+        isolated = isolated or reading.is_isolated(os.environ, faults)
+        for warning in reading.unread_variables(os.environ):
             print_stderr(f"servelint: {warning}")
     if any(values.values()) or not judging:
-        from servelint.files.settings import spoken
+        from servelint.files.settings import reading
 
         values["engine-versions"] = values.pop("engine-version")
-        layers.append(spoken.command_line(values if judging else {**values, "ignore": ["*"]}, faults))
+        layers.append(reading.from_cli(values if judging else {**values, "ignore": ["*"]}, faults))
     _refuse(faults)
     if given["isolated"] and given["settings"] is not None:
         fail("--isolated reads no settings file, and --settings names one")
-    return SettingsFiles(isolated=isolated, file=file, spoken=layers)
+    return SettingsFiles(isolated=isolated, file=file, overrides=layers)
 
 
 def _listed(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Releases: their order, and which ones an engine has published.
 
-Importing `packaging` costs 25 ms, so that a check compares keys of its own; tests hold them against packaging.
+A check compares keys. Releases and ranges that a person writes are read by `packaging`, whose import costs 10 ms: here, in
+normalize(), and in servelint.rules.ranges. Tests hold the order of the keys against packaging.
 """
 
 from __future__ import annotations
@@ -48,6 +49,38 @@ def release_key(release: str) -> ReleaseKey | None:
         0 if dev is not None else 1,
         int((dev or "0")[:18]) if dev is not None else 0,
     )
+
+
+LEAST: ReleaseKey = ((), 0, 0, 0, 0, 0)
+"""The key of nothing that was ever released: where a key is missing, it is older than all."""
+
+
+def sort_key(release: str) -> ReleaseKey:
+    """The key of a release; LEAST for what is no release."""
+    return release_key(release) or LEAST
+
+
+def is_final(release: str) -> bool:
+    """Whether a release is neither a pre-release nor a development release."""
+    key = release_key(release)
+    return key is not None and key[1] == _FINAL and key[4] == 1
+
+
+def normalize(engine: str, written: str) -> str:
+    """A release of an engine that a person writes, as packaging spells it: `v0.20.0-rc1` is 0.20.0rc1.
+
+    A build of llama.cpp (`b9180`, a whole number) is left as it is written. Raises ValueError.
+    """
+    from packaging.version import InvalidVersion, Version
+
+    build = engine == "llama.cpp"
+    try:
+        version = Version(written.removeprefix("b") if build else written)
+    except InvalidVersion as error:
+        raise ValueError(f"{written!r} is not a release") from error
+    if version.epoch:
+        raise ValueError(f"{written!r} is not a release")
+    return written.removeprefix("v") if build else str(version)
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from servelint.engines import catalog_file
-from servelint.engines.releases import release_key
+from servelint.engines.releases import LEAST, sort_key
 from servelint.harvest import difference, llamacpp, llamacpp_index, store
 from servelint.harvest.errors import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
@@ -72,8 +72,8 @@ def read(tree: Tree) -> dict[str, Any]:
 
 def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
     """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
-    least = release_key(FIRST[engine]) if engine in FIRST else None
-    releases = [release for release in published(engine) if least is None or (release_key(release) or least) >= least]
+    least = sort_key(FIRST[engine]) if engine in FIRST else LEAST
+    releases = [release for release in published(engine) if sort_key(release) >= least]
     snapshots: list[dict[str, Any]] = []
     for number, release in enumerate(releases, start=1):
         print(f"\r{engine} {release} ({number} of {len(releases)})\x1b[K", end="", file=sys.stderr, flush=True)
@@ -101,7 +101,7 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
             catalog = json.load(file)
         known = {release: store.snapshot_of(catalog, release) for release in catalog["releases"]}
     known.update({snapshot["release"]: snapshot for snapshot in snapshots})
-    ordered = sorted(known.values(), key=lambda snapshot: release_key(snapshot["release"]) or ((0,), 0, 0, 0, 0, 0))
+    ordered = sorted(known.values(), key=lambda snapshot: sort_key(snapshot["release"]))
     merged = store.merge(engine, ordered, patches(engine))
     store.write(path, merged)
     catalog_file.compile_file(path)

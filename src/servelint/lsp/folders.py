@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from servelint.core.problem import Problem
 from servelint.core.settings import DEFAULT, Settings
-from servelint.files.settings import spoken
+from servelint.files.settings import reading
 from servelint.files.settings.files import SettingsFiles
 from servelint.lsp.documents import uri_of
 from servelint.lsp.options import Options, read
@@ -45,11 +45,11 @@ class Folder:
         layers = [self.options.layer]
         faults: list[str] = []
         if any(name.startswith("SERVELINT_") for name in os.environ):
-            layers.insert(0, spoken.environment(os.environ, faults))
+            layers.insert(0, reading.from_env(os.environ, faults))
         file = self.options.file
         isolated = self.options.switches["isolated"]
         self._checked = False
-        self.files = SettingsFiles(isolated=isolated, file=None if isolated else file, spoken=layers)
+        self.files = SettingsFiles(isolated=isolated, file=None if isolated else file, overrides=layers)
 
     def of(self, path: str) -> Settings:
         """The settings of a file. What is wrong with settings files is left out of them."""
