@@ -11,9 +11,9 @@ from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.releases import normalize, release_key
-from servelint.files.settings.files import SettingsFiles
 from servelint.lint import check, check_launches
 from servelint.readers import read
+from servelint.settings.files import SettingsFiles
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from servelint.admission.answer import Rules, answer
 from servelint.admission.policy import Policy
 from servelint.admission.request import KIND, VERSION
 from servelint.core.problem import Problem
-from servelint.files.settings.files import SettingsFiles
+from servelint.settings.files import SettingsFiles
 
 LENGTHS = struct.Struct("!II")
 _COMMON = [

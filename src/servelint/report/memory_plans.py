@@ -16,8 +16,8 @@ from servelint.memory.plan import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.files.settings.files import Asked
     from servelint.memory.plan import MemoryPlan
+    from servelint.settings.files import Asked
 
 
 def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:

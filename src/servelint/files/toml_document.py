@@ -11,7 +11,7 @@ import sys
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files import trust
+from servelint.core.trust import EVERYTHING, Trust
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -71,13 +71,14 @@ class Document:
         return self.source.position(place.key if of_key else place.start)
 
 
-def read(path: str, shown: str, most: int) -> Document | Problem:
+def read(path: str, shown: str, most: int, trust: Trust = EVERYTHING) -> Document | Problem:
     """A file's content, or what is wrong with it as TOML.
 
     Args:
         path: The file.
         shown: Its path as reports show it.
         most: How many bytes of it are read at most.
+        trust: Whose version of it is read.
     """
     try:
         data = trust.read(path, most)

@@ -1,7 +1,7 @@
 """What may be written in a settings file, and what single values mean wherever they are written.
 
 Files are validated by this list, the JSON Schema is made of it, and the docs are held against it. The schema is for editors;
-`python -m servelint.files.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
+`python -m servelint.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
 release.
 """
 

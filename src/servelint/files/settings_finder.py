@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from servelint.files import trust
+from servelint.core.trust import EVERYTHING, Trust
 
 NAME = "servelint.toml"
 PYPROJECT = "pyproject.toml"
@@ -26,9 +26,10 @@ _MAYBE = rb"""^[ \t]*\[*[ \t]*["']?tool\b.*servelint|^[ \t]*["']?servelint["']?[
 class Finder:
     """Finds settings files, and keeps what it knows of each folder."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_trust")
 
-    def __init__(self) -> None:
+    def __init__(self, trust: Trust = EVERYTHING) -> None:
+        self._trust = trust
         self._known: dict[str, str | None] = {}
 
     def nearest(self, folder: str) -> str | None:
@@ -37,7 +38,7 @@ class Finder:
         here = folder
         while here not in self._known:
             below.append(here)
-            found = _in(here)
+            found = _in(here, self._trust)
             parent = os.path.dirname(here)
             if found is not None or parent == here:
                 self._known[here] = found
@@ -49,15 +50,15 @@ class Finder:
         return found
 
 
-def _in(folder: str) -> str | None:
+def _in(folder: str, trust: Trust) -> str | None:
     own = os.path.join(folder, NAME)
     if trust.is_file(own):
         return own
     shared = os.path.join(folder, PYPROJECT)
-    return shared if trust.is_file(shared) and _has_table(shared) else None
+    return shared if trust.is_file(shared) and _has_table(shared, trust) else None
 
 
-def _has_table(path: str) -> bool:
+def _has_table(path: str, trust: Trust) -> bool:
     """Whether a pyproject.toml has the table. One that cannot be parsed may have it: its reader says what is wrong."""
     try:
         data = trust.read(path, SIZE_AT_MOST)
@@ -65,9 +66,9 @@ def _has_table(path: str) -> bool:
         return False
     if b"servelint" not in data or re.search(_MAYBE, data, re.MULTILINE) is None:
         return False  # most of them: they are not parsed
-    from servelint.files.settings import toml_document
+    from servelint.files import toml_document
 
-    found = toml_document.read(path, path, SIZE_AT_MOST)
+    found = toml_document.read(path, path, SIZE_AT_MOST, trust)
     return not isinstance(found, toml_document.Document) or found.table(TABLE) is not None
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from servelint.core.settings import Selection, Settings
-from servelint.files.settings.keys import FOLDERS, GLOBS, KEYS, PATTERNS, RELEASES
+from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+from servelint.settings.keys import FOLDERS, GLOBS, KEYS, PATTERNS, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,8 +202,8 @@ def last_value(layers: list[Layer], key: str) -> Any:
     return KEYS[key].default
 
 
-def to_settings(layers: list[Layer]) -> Settings:
-    """The settings that layers make, the strongest last."""
+def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
+    """The settings that layers make, the strongest last. trust: what the run believes"""
     versions: dict[str, str] = {}
     rules: dict[str, dict[str, Any]] = {}
     for layer in layers:
@@ -213,7 +214,8 @@ def to_settings(layers: list[Layer]) -> Settings:
         severity=last_value(layers, "severity"),
         engine_versions=versions,
         profile=last_value(layers, "profile"),
-        rules=rule_folders(layers),
+        rules=trusted(rule_folders(layers), trust),
+        trust=trust,
         gpu=last_value(layers, "gpu"),
         gpu_count=last_value(layers, "gpu-count"),
         fail_on=last_value(layers, "fail-on"),
@@ -221,6 +223,11 @@ def to_settings(layers: list[Layer]) -> Settings:
         selections=tuple(_selections(layers)),
         read_outside=last_value(layers, "read-outside"),
     )
+
+
+def trusted(folders: tuple[str, ...], trust: Trust) -> tuple[str | RuleFolder, ...]:
+    """Folders of rules to be read as a run believes them."""
+    return folders if trust.base is None else tuple([RuleFolder(path, trust) for path in folders])
 
 
 def _selections(layers: list[Layer]) -> Iterator[Selection]:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 
 from servelint.core.problem import Problem
 from servelint.core.settings import Settings
-from servelint.files.settings import Finder
+from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+from servelint.files.settings_finder import Finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from servelint.files.settings.layers import Glob, Layer
+    from servelint.settings.layers import Glob, Layer
 
     Asked: TypeAlias = "Settings | SettingsFiles"
     """Settings for every file, or those of each file from the settings files above it."""
@@ -31,9 +32,10 @@ class Governing:
         exclude: The patterns of what is left out when a folder is searched.
     """
 
-    __slots__ = ("_made", "exclude", "folder", "layers", "overrides", "path", "per_path")
+    __slots__ = ("_made", "_trust", "exclude", "folder", "layers", "overrides", "path", "per_path")
 
-    def __init__(self, path: str | None, layers: list[Layer], overrides: list[Layer]) -> None:
+    def __init__(self, path: str | None, layers: list[Layer], overrides: list[Layer], trust: Trust) -> None:
+        self._trust = trust
         self.path = path
         self.folder = os.path.dirname(path) if path is not None else os.getcwd()
         self.layers = layers
@@ -42,7 +44,7 @@ class Governing:
         self.exclude: list[Glob] = []
         self._made: dict[tuple[int, ...], Settings] = {}
         if layers or overrides:
-            from servelint.files.settings.layers import excluded
+            from servelint.settings.layers import excluded
 
             self.exclude = excluded([*layers, *overrides])
 
@@ -56,11 +58,11 @@ class Governing:
         found = self._made.get(tables)
         if found is None:
             layers = self.layers_of(path)
-            found = Settings()
+            found = Settings(trust=self._trust)
             if layers:
-                from servelint.files.settings.layers import to_settings
+                from servelint.settings.layers import to_settings
 
-                found = to_settings(layers)
+                found = to_settings(layers, self._trust)
             self._made[tables] = found
         return found
 
@@ -74,7 +76,7 @@ class Governing:
         """The value of a key for the folder as a whole; None where nothing is set at all."""
         if not self.layers and not self.overrides:
             return None
-        from servelint.files.settings.layers import last_value
+        from servelint.settings.layers import last_value
 
         return last_value([*self.layers, *self.overrides], key)
 
@@ -86,6 +88,7 @@ class SettingsFiles:
         isolated: Read no file.
         file: Read this file in the place of those above the paths.
         overrides: Layers above every file.
+        trust: Whose version of settings files and rules is read.
 
     Attributes:
         problems: What is wrong with the files, each with its place. A check with a problem is no check: look here first.
@@ -95,13 +98,21 @@ class SettingsFiles:
     'default'
     """
 
-    __slots__ = ("_by_folder", "_by_path", "_finder", "_fixed", "_overrides", "_read_layers", "faults", "problems")
+    __slots__ = ("_by_folder", "_by_path", "_finder", "_fixed", "_overrides", "_read_layers", "faults", "problems", "trust")
 
-    def __init__(self, *, isolated: bool = False, file: str | None = None, overrides: list[Layer] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        isolated: bool = False,
+        file: str | None = None,
+        overrides: list[Layer] | None = None,
+        trust: Trust = EVERYTHING,
+    ) -> None:
+        self.trust = trust
         self.problems: list[Problem] = []
         self.faults: list[str] = []
         self._overrides = overrides or []
-        self._finder = Finder()
+        self._finder = Finder(trust)
         self._by_folder: dict[str, tuple[Governing, str]] = {}
         self._by_path: dict[str | None, Governing] = {}
         self._read_layers: dict[str, Layer | None] = {}
@@ -147,7 +158,7 @@ class SettingsFiles:
             return False
         return any(glob.covers(absolute, governing.folder) for glob in governing.exclude)
 
-    def rule_folders(self) -> tuple[str, ...]:
+    def rule_folders(self) -> tuple[str | RuleFolder, ...]:
         """The folders of rules that the settings files read so far name."""
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
@@ -174,7 +185,7 @@ class SettingsFiles:
     def check_names(self) -> None:
         """Add to `faults` what the overrides name and no rule is, own rules of the files read so far included."""
         if any(layer.values for layer in self._overrides):
-            from servelint.files.settings.reading import unknown_rules
+            from servelint.settings.reading import unknown_rules
 
             self.faults += [f"{origin}: {wrong}" for origin, wrong in unknown_rules(self._overrides, self.rule_folders())]
 
@@ -190,17 +201,17 @@ class SettingsFiles:
         found = self._by_path.get(path)
         if found is None:
             layers = self._read(path) if path is not None else []
-            found = self._by_path[path] = Governing(path, layers, self._overrides)
+            found = self._by_path[path] = Governing(path, layers, self._overrides, self.trust)
         return found
 
     def _read(self, path: str) -> list[Layer]:
-        from servelint.files.settings.layers import rule_folders
-        from servelint.files.settings.reading import read_layers, unknown_rules
+        from servelint.settings.layers import rule_folders, trusted
+        from servelint.settings.reading import read_layers, unknown_rules
 
         known = {repr(problem) for problem in self.problems}
         problems: list[Problem] = []
-        layers = read_layers(path, problems, self._read_layers)
-        for origin, wrong in unknown_rules(layers, rule_folders([*layers, *self._overrides])):
+        layers = read_layers(path, problems, self._read_layers, self.trust)
+        for origin, wrong in unknown_rules(layers, trusted(rule_folders([*layers, *self._overrides]), self.trust)):
             problems.append(Problem(origin.name, wrong, origin.line, origin.column))
         problems.sort(key=lambda problem: (problem.path, problem.line, problem.column))
         # a file that several extend is reported once

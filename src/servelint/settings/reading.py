@@ -9,16 +9,17 @@ from typing import Any, TypeVar
 from servelint.core.numbers import is_whole
 from servelint.core.problem import Problem
 from servelint.core.settings import matches
-from servelint.files import trust
-from servelint.files.settings import PYPROJECT, SIZE_AT_MOST, TABLE, keys, shown
-from servelint.files.settings.keys import KEYS, MEANT, PATHS, PATTERNS, PER_PATH, RULE, RULE_KEYS, Key, suggestion
-from servelint.files.settings.layers import COMMAND_LINE, ENVIRONMENT, IN_FILE, Glob, Layer, Origin, Value
+from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+from servelint.files.settings_finder import PYPROJECT, SIZE_AT_MOST, TABLE, shown
+from servelint.settings import keys
+from servelint.settings.keys import KEYS, MEANT, PATHS, PATTERNS, PER_PATH, RULE, RULE_KEYS, Key, suggestion
+from servelint.settings.layers import COMMAND_LINE, ENVIRONMENT, IN_FILE, Glob, Layer, Origin, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from servelint.files.settings.toml_document import Document, Path
+    from servelint.files.toml_document import Document, Path
 
 T = TypeVar("T")
 
@@ -43,13 +44,14 @@ _LISTS = tuple([key.name for key in KEYS.values() if key.kind == PATTERNS])
 # -- files, and those that they extend
 
 
-def read_layers(path: str, problems: list[Problem], known: dict[str, Layer | None]) -> list[Layer]:
+def read_layers(path: str, problems: list[Problem], known: dict[str, Layer | None], trust: Trust = EVERYTHING) -> list[Layer]:
     """The layers of a settings file, those of the files that it extends first.
 
     Args:
         path: The file.
         problems: What is wrong is added to it.
         known: Path -> the layer of each file that was read already, None where one cannot be read. New ones are added.
+        trust: Whose version of the files is read.
     """
     layers: list[Layer] = []
     seen: list[str] = []
@@ -65,7 +67,7 @@ def read_layers(path: str, problems: list[Problem], known: dict[str, Layer | Non
             _wrong(extended_at, path, f"there is no file {shown(path)}", problems)
             break
         if path not in known:
-            known[path] = _layer(path, extended_at, problems)
+            known[path] = _layer(path, extended_at, problems, trust)
         layer = known[path]
         if layer is None:
             break
@@ -77,17 +79,17 @@ def read_layers(path: str, problems: list[Problem], known: dict[str, Layer | Non
     return layers
 
 
-def _layer(path: str, extended_at: Origin | None, problems: list[Problem]) -> Layer | None:
-    from servelint.files.settings import toml_document
+def _layer(path: str, extended_at: Origin | None, problems: list[Problem], trust: Trust) -> Layer | None:
+    from servelint.files import toml_document
 
-    found = toml_document.read(path, shown(path), SIZE_AT_MOST)
+    found = toml_document.read(path, shown(path), SIZE_AT_MOST, trust)
     if isinstance(found, Problem):
         problems.append(found)
         return None
     if os.path.basename(path) == PYPROJECT and found.table(TABLE) is None:
         _wrong(extended_at, path, f"{shown(path)} has no table [{'.'.join(TABLE)}]", problems)
         return None
-    return to_layer(found, path, problems)
+    return to_layer(found, path, problems, trust)
 
 
 def _wrong(extended_at: Origin | None, path: str, message: str, problems: list[Problem]) -> None:
@@ -101,20 +103,22 @@ def _wrong(extended_at: Origin | None, path: str, message: str, problems: list[P
 # -- from the data of a file to a layer
 
 
-def to_layer(document: Document, path: str, problems: list[Problem]) -> Layer:
+def to_layer(document: Document, path: str, problems: list[Problem], trust: Trust = EVERYTHING) -> Layer:
     """The layer of a settings file.
 
     Args:
         document: The file's data.
         path: Its absolute path.
         problems: What is wrong is added to it, and is not in the layer.
+        trust: Whose version of folders of rules is looked at.
     """
     table = TABLE if os.path.basename(path) == PYPROJECT else ()
-    return _Reader(document, os.path.dirname(path), problems).layer(document.table(table) or {}, table)
+    return _Reader(document, os.path.dirname(path), problems, trust).layer(document.table(table) or {}, table)
 
 
 class _Reader:
-    def __init__(self, document: Document, folder: str, problems: list[Problem]) -> None:
+    def __init__(self, document: Document, folder: str, problems: list[Problem], trust: Trust) -> None:
+        self.trust = trust
         self.document = document
         self.folder = folder
         self.problems = problems
@@ -239,7 +243,7 @@ class _Reader:
     def _folders(self, key: Key, data: object, at: Path) -> tuple[str, ...] | None:
         texts = self._texts(key.name, data, at)
         for text, place in texts or []:
-            if not trust.is_folder(os.path.join(self.folder, text)):
+            if not self.trust.is_folder(os.path.join(self.folder, text)):
                 self.wrong(place, f'"{text}" is no folder')
         return tuple([shown(os.path.join(self.folder, text)) for text, _ in texts]) if texts is not None else None
 
@@ -288,7 +292,7 @@ class _Reader:
         return bool(data) if self._typed(bool, key.name, data, at) else None
 
     def _checked(self, at: Path, read: Callable[..., T], *given: object, key: bool = False) -> T | None:
-        """What a function of servelint.files.settings.keys returns; None if it raises."""
+        """What a function of servelint.settings.keys returns; None if it raises."""
         try:
             return read(*given)
         except ValueError as error:
@@ -436,15 +440,15 @@ def _release(text: str) -> tuple[str, str]:
 # -- the rules that layers name
 
 
-def unknown_rules(layers: list[Layer], folders: tuple[str, ...]) -> list[tuple[Origin, str]]:
+def unknown_rules(layers: list[Layer], folders: tuple[str | RuleFolder, ...]) -> list[tuple[Origin, str]]:
     """What is wrong with the rules and their options that layers name, with the place of each.
 
     Args:
         layers: The layers; those for some paths in them are looked at as well.
         folders: Folders of rules beside servelint's own.
     """
-    from servelint.rules.load import headings
     from servelint.core.own_rules import OWN
+    from servelint.rules.load import headings
 
     every = [one for layer in layers for one in (layer, *layer.per_path)]
     named = [(pattern, origin) for layer in every for pattern, origin in _patterns(layer) if pattern != "*"]
