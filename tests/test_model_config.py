@@ -11,7 +11,7 @@ import pytest
 from servelint import check, check_command
 from servelint.core.text import Text, unknown
 from servelint.models import Fact, Family
-from servelint.models.local import from_config, open_in, read
+from servelint.models.folder import from_config, open_in, read
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],

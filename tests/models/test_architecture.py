@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from servelint.harvest.architectures import entry, packed
 from servelint.harvest.architectures import names as shortened
-from servelint.models import catalog, local
+from servelint.models import catalog
 from servelint.models.architecture import Architecture, find
 from servelint.models.described import described
+from servelint.models.folder import open_in, parts_in
 from servelint.models.modules import modules
 from servelint.models.traits import TYPES
 from servelint.models.weights import weigh
@@ -178,12 +179,12 @@ def test_a_folder_says_it_better_than_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "Qwen3-8B"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(CONFIG))
-    found = find(str(folder), local.open_in("/"))
+    found = find(str(folder), open_in("/"))
     assert found is not None
     assert (found.layers, found.checkpoint, found.sources) == (2, None, (f"{folder}/config.json",))
     (folder / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}}')
     (folder / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 123456}, "weight_map": {}}')
-    found = find(str(folder), local.open_in("/"))
+    found = find(str(folder), open_in("/"))
     assert found is not None
     assert (found.quantization.scheme, found.quantization.kv_cache, found.checkpoint) == ("nvfp4", "fp8", 123456)
 
@@ -192,11 +193,11 @@ def test_a_folder_without_an_index_is_measured_by_headers(tmp_path: Path) -> Non
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     header = json.dumps({"a": {"dtype": "BF16", "shape": [3, 5], "data_offsets": [0, 30]}}).encode()
     (tmp_path / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
-    found = find(str(tmp_path), local.open_in("/"), local.parts_in("/"))
+    found = find(str(tmp_path), open_in("/"), parts_in("/"))
     assert found is not None
     assert found.checkpoint == 30
     (tmp_path / "model.safetensors").write_bytes(b"garbage")
-    found = find(str(tmp_path), local.open_in("/"), local.parts_in("/"))
+    found = find(str(tmp_path), open_in("/"), parts_in("/"))
     assert found is not None
     assert found.checkpoint is None
 
@@ -218,11 +219,11 @@ def test_a_gguf_is_what_its_header_says(tmp_path: Path) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    found = find(str(path), local.open_in("/"), local.parts_in("/"))
+    found = find(str(path), open_in("/"), parts_in("/"))
     assert found is not None
     assert (found.layers, found.vocab, found.tied, found.quantization.formats[0].bits) == (2, 128, True, 16)
     (tmp_path / "broken.gguf").write_bytes(path.read_bytes()[:40])
-    assert find(str(tmp_path / "broken.gguf"), local.open_in("/"), local.parts_in("/")) is None
+    assert find(str(tmp_path / "broken.gguf"), open_in("/"), parts_in("/")) is None
 
 
 SCALAR = st.none() | st.booleans() | st.integers(-3, 1 << 70) | st.floats() | st.text(max_size=3)

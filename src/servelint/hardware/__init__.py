@@ -39,6 +39,17 @@ class Gpu:
         self.name = name
         self.facts = facts
 
+    @property
+    def vendor(self) -> str:
+        """The vendor, "nvidia" or "amd"."""
+        return str(self.facts["vendor"])
+
+    @property
+    def capability(self) -> float | None:
+        """The CUDA compute capability, such as 9.0, None for other vendors."""
+        found = self.facts.get("capability")
+        return found if isinstance(found, float) else None
+
 
 class _Table:
     __slots__ = ("by_words", "data", "noise")

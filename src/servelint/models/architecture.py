@@ -270,10 +270,10 @@ def find(
 ) -> Architecture | None:
     """The architecture of a model by its repository's name, or by the files in a folder; None if it is unknown.
 
-    opened: gives the text of a file by its path, None if it is not here (servelint.models.local.open_in)
-    parts:  gives bytes of a file by its path, offset and length (servelint.models.local.parts_in): headers of long files
+    opened: gives the text of a file by its path, None if it is not here (servelint.models.folder.open_in)
+    parts:  gives bytes of a file by its path, offset and length (servelint.models.folder.parts_in): headers of long files
     """
-    from servelint.models import catalog, stored
+    from servelint.models import catalog, checkpoint
 
-    found = stored.read(name, opened, parts) if opened is not None else None
+    found = checkpoint.read(name, opened, parts) if opened is not None else None
     return found or catalog.lookup(name)

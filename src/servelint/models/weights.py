@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 from servelint.models.alike import alike
 from servelint.models.architecture import Format, Quantization
@@ -196,6 +197,22 @@ def weigh(
     quantization: what --quantization says, dtype: what --dtype says
     mtp, vision:  whether multi-token prediction and the encoder of images are loaded
     """
+    return _weigh(model, engine, tensor, pipeline, expert, quantization, dtype, mtp, vision)
+
+
+@lru_cache(maxsize=64)
+def _weigh(
+    model: Architecture,
+    engine: str,
+    tensor: int,
+    pipeline: int,
+    expert: int,
+    quantization: str | None,
+    dtype: str | None,
+    mtp: bool,
+    vision: bool,
+) -> Weights | None:
+    """The cached part of `weigh`. Weighing every matrix takes longer than the rest of a plan, and what-ifs repeat it."""
     way = quantized(model, quantization)
     if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
         return None

@@ -8,7 +8,8 @@ from __future__ import annotations
 from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.releases import known_releases, release_key
-from servelint.models import architecture, identify, local
+from servelint.models import architecture, identify
+from servelint.models.folder import open_in, read
 
 VLLM = {
     "BailingMoeV2_5ForCausalLM": "0.25.0",
@@ -91,8 +92,8 @@ class OwnDrafts:
 
 def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
     """By the files of a folder that is here, or by the name. folder: where a path of `model` starts from."""
-    opened = local.open_in(folder)
-    family = local.read(Text.of(model), opened) or identify(Text.of(model))
+    opened = open_in(folder)
+    family = read(Text.of(model), opened) or identify(Text.of(model))
     known = architecture.find(model, opened)
     name = (family.architecture if family is not None else None) or (known.architecture if known is not None else "")
     told = family.facts.get("mtp") if family is not None else None

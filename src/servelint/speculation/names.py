@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from servelint import hardware
 from servelint.hardware import Gpu
-from servelint.models import local
 from servelint.models.architecture import Architecture, find
+from servelint.models.folder import open_in, parts_in
 
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _SEVERAL = re.compile(r"(?:^|[\s(])(?:x\s*(\d+)|(\d+)\s*x|tp\s*-?(\d+))(?=$|[\s)])", re.IGNORECASE)
@@ -39,7 +39,7 @@ def model_of(name: str, folder: str | None = None) -> Architecture | None:
     folder: where a path starts from, for a model whose files are here; None: no file is read
     """
     if folder is not None:
-        here = find(name, local.open_in(folder), local.parts_in(folder))
+        here = find(name, open_in(folder), parts_in(folder))
         if here is not None:
             return here
     return _named(name)

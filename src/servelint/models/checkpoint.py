@@ -10,7 +10,7 @@ from functools import partial
 from servelint.models import gguf, safetensors
 from servelint.models.architecture import Format, Quantization
 from servelint.models.described import described
-from servelint.models.local import CONFIG
+from servelint.models.folder import CONFIG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from servelint.core.launch import Launch
+
 CONFIG = "config.json"
 _SIZE_AT_MOST = 1 << 20
 _NESTED = ("text_config", "llm_config", "language_config")
@@ -69,6 +71,24 @@ def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
             return None
 
     return part
+
+
+def files_of(launch: Launch) -> Callable[[str], str | None] | None:
+    """Open files that a launch sees, None if none can be read.
+
+    They are in the folder that the launch starts in, or mounted where it runs.
+    """
+    if launch.folder is not None:
+        return open_in(launch.folder)
+    open_mounted = launch.open
+    if open_mounted is None:
+        return None
+
+    def opened(path: str) -> str | None:
+        source = open_mounted(Text.of(path))
+        return source.text.value if source is not None else None
+
+    return opened
 
 
 def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:

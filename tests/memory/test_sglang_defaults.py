@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.engines.releases import known_releases
-from servelint.memory.sglang.fraction import Asked, defaults, prefill_sizes
-from servelint.memory.sglang.release import Release
+from servelint.memory.plan import Release
+from servelint.memory.sglang.defaults import FractionInputs, defaults, prefill_sizes
 
 RELEASES = known_releases("sglang")
 H100, H200, RTX5090, RTX4090, B200, T4 = 81559, 143771, 32607, 24564, 183359, 15360
@@ -16,7 +16,7 @@ H100, H200, RTX5090, RTX4090, B200, T4 = 81559, 143771, 32607, 24564, 183359, 15
 
 
 def fraction(release: str, gpu_mib: float, **asked: object) -> float:
-    return defaults(Release(release), Asked(gpu_mib=gpu_mib, **asked)).fraction  # type: ignore[arg-type]
+    return defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, **asked)).fraction  # type: ignore[arg-type]
 
 
 class TestFraction:
@@ -70,8 +70,8 @@ class TestFraction:
         batch=st.sampled_from([8, 64, 256]),
     )
     def test_larger_chunks_never_leave_more(self, release: str, gpu_mib: float, chunk: int, batch: int) -> None:
-        small = defaults(Release(release), Asked(gpu_mib=gpu_mib, chunk=chunk, batch=batch)).fraction
-        large = defaults(Release(release), Asked(gpu_mib=gpu_mib, chunk=2 * chunk, batch=2 * batch)).fraction
+        small = defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, chunk=chunk, batch=batch)).fraction
+        large = defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, chunk=2 * chunk, batch=2 * batch)).fraction
         assert large <= small < 1
 
 
@@ -96,12 +96,12 @@ class TestChunkAndBatch:
         ],
     )
     def test_they_follow_the_gpu(self, release: str, gpu_mib: float, tp: int, chunk: int, batch: int) -> None:
-        found = defaults(Release(release), Asked(gpu_mib=gpu_mib, tp=tp))
+        found = defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, tp=tp))
         assert (found.chunk, found.batch) == (chunk, batch)
 
     def test_few_requests_are_captured_in_small_batches_from_0_5_22(self) -> None:
-        assert defaults(Release("0.5.21"), Asked(gpu_mib=H100, requests=32)).batch == 256
-        assert defaults(Release("0.5.22"), Asked(gpu_mib=H100, requests=32)).batch == 32
+        assert defaults(Release("0.5.21"), FractionInputs(gpu_mib=H100, requests=32)).batch == 256
+        assert defaults(Release("0.5.22"), FractionInputs(gpu_mib=H100, requests=32)).batch == 32
 
     def test_sizes_of_prefill_that_are_captured(self) -> None:
         """50 sizes up to 4,096 tokens, as a start of October 2026 printed them."""
@@ -110,5 +110,5 @@ class TestChunkAndBatch:
 
 
 def test_a_text_that_is_no_release() -> None:
-    with pytest.raises(ValueError, match=r"'latest' is not a release; write 0\.5\.14"):
+    with pytest.raises(ValueError, match=r"'latest' is not a release"):
         Release("latest")

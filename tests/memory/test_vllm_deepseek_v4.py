@@ -6,21 +6,21 @@ import pytest
 
 from servelint.memory.plan import GIB, UNKNOWN
 from servelint.memory.vllm import capacity
-from servelint.memory.vllm.budget import workspaces
-from servelint.memory.vllm.compressed import Compressed
+from servelint.memory.vllm.cache import CompressedCache
+from servelint.memory.vllm.footprint import workspaces_gib
 from servelint.memory.vllm.layers import cache_of
-from servelint.memory.vllm.settings import Settings
+from servelint.memory.vllm.settings import VllmSettings
 from servelint.models.architecture import find
 from tests.memory.planning import config_of, planned
 
 FLASH, PRO = "deepseek-ai/DeepSeek-V4-Flash", "deepseek-ai/DeepSeek-V4-Pro"
 
 
-def cache(name: str, more: str, release: str, gpu: str = "h200") -> Compressed:
+def cache(name: str, more: str, release: str, gpu: str = "h200") -> CompressedCache:
     model = find(name)
     assert model is not None
-    found = cache_of(Settings(config_of(f"{name} {more}", release, gpu), model), model)
-    assert isinstance(found, Compressed)
+    found = cache_of(VllmSettings(config_of(f"{name} {more}", release, gpu), model), model)
+    assert isinstance(found, CompressedCache)
     return found
 
 
@@ -78,7 +78,7 @@ class TestLayout:
     def test_a_request_takes_what_windows_and_states_keep(self) -> None:
         """8,192 tokens of a batch: 131 blocks of a window twice, 2,051 of states of 4, 1,041 of states of 128."""
         found = cache(FLASH, "--max-model-len 65536 --max-num-batched-tokens 8192", "0.24.0")
-        assert [found.blocks(one.kind, 65_536) for one in found.groups] == [256, 131, 131, 2_051, 1_041]
+        assert [found.blocks(one.layers, 65_536) for one in found.groups] == [256, 131, 131, 2_051, 1_041]
         many = cache(FLASH, "--max-model-len 65536 --max-num-batched-tokens 8192", "0.33.0")
         assert many.concurrency(36_100, 65_536) == pytest.approx(36_100 / (256 + 2 * 259 + 4_099 + 2_065))
 
@@ -108,7 +108,7 @@ class TestWorkspaces:
         config = config_of("zai-org/GLM-5.1-FP8 --tensor-parallel-size 8", release, "h200")
         model = find("zai-org/GLM-5.1-FP8")
         assert model is not None
-        assert workspaces(Settings(config, model), model).mid == pytest.approx(gib, abs=0.001)
+        assert workspaces_gib(VllmSettings(config, model), model).mid == pytest.approx(gib, abs=0.001)
 
     def test_starts_of_glm_5_1(self) -> None:
         """19.55 and 19.47 GiB on eight RTX PRO 6000, 18.51 with MTP: local-inference-lab/rtx6kpro, May 2026."""
