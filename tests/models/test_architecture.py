@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,16 +15,16 @@ from servelint.harvest.architectures import entry, packed
 from servelint.harvest.architectures import names as shortened
 from servelint.models import catalog
 from servelint.models.architecture import Architecture, find
-from servelint.models.described import described
+from servelint.models.config_json import described
 from servelint.models.folder import open_in, parts_in
-from servelint.models.modules import modules
-from servelint.models.traits import TYPES
+from servelint.models.matrices import matrices
 from servelint.models.weights import weigh
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 KNOWN = sorted(catalog.known_names())
+TRAITS = json.loads((resources.files("servelint.models") / "traits.json").read_text())
 
 
 def known(name: str) -> Architecture:
@@ -31,6 +32,10 @@ def known(name: str) -> Architecture:
     found = find(name)
     assert found is not None
     return found
+
+
+def test_each_trait_of_a_model_type_is_explained() -> None:
+    assert {word for words in TRAITS["types"].values() for word in words.split()} == set(TRAITS["words"])
 
 
 def test_a_hybrid() -> None:
@@ -156,7 +161,7 @@ def test_parameters_are_those_of_the_models_own_code(name: str, parameters: int)
     """Counted with Transformers 5.23.0 on empty tensors, multi-token prediction left out."""
     model = known(name)
     counted = sum(
-        one.parameters for one in modules(model) if one.group != "mtp" and (one.name, model.tied) != ("lm_head", True)
+        one.parameters for one in matrices(model) if one.group != "mtp" and (one.name, model.tied) != ("lm_head", True)
     )
     assert counted == pytest.approx(parameters, rel=2e-5)
 
@@ -270,7 +275,7 @@ KEYS = (
 )
 
 
-@given(st.sampled_from(sorted(TYPES)), st.dictionaries(st.sampled_from(KEYS), VALUE, max_size=12))
+@given(st.sampled_from(sorted(TRAITS["types"])), st.dictionaries(st.sampled_from(KEYS), VALUE, max_size=12))
 @settings(deadline=None)
 def test_no_config_is_an_exception(kind: str, data: dict[str, Any]) -> None:
     for config in ({**data, "model_type": kind}, {**CONFIG, **data, "model_type": kind}):

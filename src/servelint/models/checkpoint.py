@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from servelint.models import gguf, safetensors
 from servelint.models.architecture import Format, Quantization
-from servelint.models.described import described
+from servelint.models.config_json import described
 from servelint.models.folder import CONFIG
+from servelint.models.headers import Header, elements, read_gguf, read_safetensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _measured(folder: str, parts: Parts) -> int | None:
         return None
     total = 0
     for file in files:
-        found = safetensors.read(partial(parts, f"{folder}/{file}"))
+        found = read_safetensors(partial(parts, f"{folder}/{file}"))
         if isinstance(found, str):
             return None
         total += sum(tensor.bytes for tensor in found)
@@ -94,16 +94,16 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
     """By the header: of a file in several parts those that are here all count, and all must be here."""
     shard = _SHARD.search(name)
     count = min(int(shard.group(2)), _FILES_AT_MOST) if shard is not None else 1
-    headers: list[gguf.Header] = []
+    headers: list[Header] = []
     for number in range(1, count + 1):
         path = f"{name[: shard.start()]}-{number:05}-of-{shard.group(2)}.gguf" if shard is not None else name
-        found = gguf.read(partial(parts, path))
+        found = read_gguf(partial(parts, path))
         if isinstance(found, str):
             return None
         headers.append(found)
     if not headers:
         return None
-    weights = sum(safetensors.elements(tensor[2]) for header in headers for tensor in header.tensors)
+    weights = sum(elements(tensor.shape) for header in headers for tensor in header.tensors)
     size = sum(header.bytes for header in headers)
     if not weights:
         return None
@@ -118,13 +118,13 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
     return replace(model, name=name, quantization=quantization, checkpoint=None, sources=(f"{name} (header)",))
 
 
-def _by_keys(name: str, headers: list[gguf.Header]) -> Architecture | None:
+def _by_keys(name: str, headers: list[Header]) -> Architecture | None:
     """llama.cpp gguf-py gguf/constants.py: the keys of an architecture stand under its name."""
     keys = headers[0].keys
     kind = str(keys.get("general.architecture", ""))
     if kind not in _GGUF:
         return None
-    shapes = {tensor[0]: tensor[2] for header in headers for tensor in header.tensors}
+    shapes = {tensor.name: tensor.shape for header in headers for tensor in header.tensors}
     embedding = shapes.get("token_embd.weight", ())
 
     def key(text: str) -> int | float | bool | str | None:

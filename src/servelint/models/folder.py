@@ -20,26 +20,16 @@ CONFIG = "config.json"
 _SIZE_AT_MOST = 1 << 20
 _NESTED = ("text_config", "llm_config", "language_config")
 _NUMBERS = {
-    "num_hidden_layers": "layers",
-    "hidden_size": "hidden-size",
-    "num_attention_heads": "heads",
+    "num_hidden_layers": "layers", "hidden_size": "hidden-size", "num_attention_heads": "heads",
     "num_key_value_heads": "kv-heads",
-}
+}  # fmt: skip
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 _DRAFTS = ("mtp_num_hidden_layers", "num_nextn_predict_layers")
 _MIXERS = {
-    "qwen3_next": "gdn",
-    "qwen3_5": "gdn",
-    "qwen3_5_moe": "gdn",
-    "qwen3_5_text": "gdn",
-    "qwen3_5_moe_text": "gdn",
-    "nemotron_h": "mamba2",
-    "granitemoehybrid": "mamba2",
-    "falcon_h1": "mamba2",
-    "bamba": "mamba2",
-    "zamba2": "mamba2",
+    "qwen3_next": "gdn", "qwen3_5": "gdn", "qwen3_5_moe": "gdn", "qwen3_5_text": "gdn", "qwen3_5_moe_text": "gdn",
+    "nemotron_h": "mamba2", "granitemoehybrid": "mamba2", "falcon_h1": "mamba2", "bamba": "mamba2", "zamba2": "mamba2",
     "kimi_linear": "kda",
-}
+}  # fmt: skip
 """Model types with layers that are no attention, and what these are."""
 _UNSCALED = (None, "default", "llama3", "mrope", "longrope", "su", "yarn", "linear", "dynamic")
 

@@ -4,6 +4,8 @@ Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_exec
 vocab_parallel_embedding.py and fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the
 checkpoint, and rounded as the allocator of PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an
 encoder, tables.
+
+Layers that weigh the same: of a hundred only a few differ, and one of each kind is enough to be looked at.
 """
 
 from __future__ import annotations
@@ -12,39 +14,32 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
-from servelint.models.alike import alike
 from servelint.models.architecture import Format, Quantization
-from servelint.models.modules import HEAD, MTP, VISION, modules
-from servelint.models.storage import Formats, tensors
+from servelint.models.matrices import HEAD, MTP, VISION, layer_matrices, matrices, shape_of
+from servelint.models.quantization import Formats, tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from servelint.models.architecture import Architecture
-    from servelint.models.modules import Module
+    from servelint.models.matrices import Matrix
+
 
 GIB = 1 << 30
 _MIB = 1 << 20
 _PAD_VOCAB = 64
 """vllm-0.33.0 vocab_parallel_embedding.py DEFAULT_VOCAB_PADDING_SIZE, the same in sglang-0.5.14."""
 _FUSED = {
-    "q_proj": "qkv",
-    "k_proj": "qkv",
-    "v_proj": "qkv",
-    "gate_proj": "gate_up",
-    "up_proj": "gate_up",
-    "in_proj_qkv": "qkvz",
-    "in_proj_z": "qkvz",
-    "in_proj_b": "ba",
-    "in_proj_a": "ba",
-    "q_a_proj": "qkv_a",
-    "kv_a_proj_with_mqa": "qkv_a",
+    "q_proj": "qkv", "k_proj": "qkv", "v_proj": "qkv", "gate_proj": "gate_up", "up_proj": "gate_up", "in_proj_qkv": "qkvz",
+    "in_proj_z": "qkvz", "in_proj_b": "ba", "in_proj_a": "ba", "q_a_proj": "qkv_a", "kv_a_proj_with_mqa": "qkv_a",
     "in_proj": "in_proj",
-}
-"""Modules that the engines keep in one matrix."""
+}  # fmt: skip
+"""Matrixs that the engines keep in one matrix."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WeightPart:
     """Something that takes memory on a GPU: its name, bytes, and where the number is from."""
 
     name: str
@@ -63,7 +58,7 @@ class Weights:
                is tied, or the draft's own for fewer tokens
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[WeightPart, ...]
     low: float
     high: float
     mtp: int
@@ -92,30 +87,30 @@ class _Sharding:
         self.formats = formats
         self.element = element
 
-    def of(self, module: Module) -> tuple[Format, list[int]]:
+    def of(self, matrix: Matrix) -> tuple[Format, list[int]]:
         """The format of a module, and the bytes of its tensors on one GPU."""
-        rows, columns, count = module.rows, module.columns, module.count
-        if module.split == "vocab":
+        rows, columns, count = matrix.rows, matrix.columns, matrix.count
+        if matrix.split == "vocab":
             rows = _up(rows, _PAD_VOCAB) // self.tensor if _up(rows, _PAD_VOCAB) % self.tensor == 0 else -(-rows // self.tensor)
-        elif module.count > 1 and self.expert > 1:
+        elif matrix.count > 1 and self.expert > 1:
             count = -(-count // self.expert)
-        elif module.split == "rows":
+        elif matrix.split == "rows":
             rows = -(-rows // self.tensor)
-        elif module.split == "columns":
+        elif matrix.split == "columns":
             columns = -(-columns // self.tensor)
-        elif module.split == "kv":
-            rows = rows // module.units * max(1, module.units // self.tensor)
-        kind = self.formats.of(module)
-        if kind.scheme == "mxfp4" and module.count > 1:
-            rows, columns = _padded(module, rows, columns)
-        sizes = tensors(kind, rows, columns, 4 if module.single else self.element)
+        elif matrix.split == "kv":
+            rows = rows // matrix.units * max(1, matrix.units // self.tensor)
+        kind = self.formats.of(matrix)
+        if kind.scheme == "mxfp4" and matrix.count > 1:
+            rows, columns = _padded(matrix, rows, columns)
+        sizes = tensors(kind, rows, columns, 4 if matrix.single else self.element)
         return kind, [size * count for size in sizes]
 
 
-def _padded(module: Module, rows: int, columns: int) -> tuple[int, int]:
+def _padded(matrix: Matrix, rows: int, columns: int) -> tuple[int, int]:
     """Experts in MXFP4: vllm-0.33.0 fused_moe/oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size, as Marlin and
     TRT-LLM have it: the hidden size to a multiple of 256, an expert's to one of 128."""
-    if "gate_up" in module.name:
+    if "gate_up" in matrix.name:
         return 2 * _up(rows // 2, 128), _up(columns, 256)
     return _up(rows, 256), _up(columns, 128)
 
@@ -217,17 +212,17 @@ def _weigh(
     if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
         return None
     formats = Formats(way)
-    layers = alike(model, formats)
+    layers = representatives(model, formats)
     sharding = _Sharding(model, engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2)
     factor = _measured(model, way, formats, layers)
     counted = _Counted(layers)
-    for module in modules(model, sorted(set(layers))):
-        if (module.group == "lm_head" and model.tied and pipeline == 1) or (module.name == "vision" and not vision):
+    for matrix in matrices(model, sorted(set(layers))):
+        if (matrix.group == "lm_head" and model.tied and pipeline == 1) or (matrix.name == "vision" and not vision):
             continue
-        kind, sizes = sharding.of(module)
-        counted.add(module, kind, sizes if kind.scheme == "none" else [round(size * factor) for size in sizes])
-        if module.name.endswith("kv_b_proj"):
-            counted.beside(module.layer, "absorbed", _absorbed(sharding, module, kind))
+        kind, sizes = sharding.of(matrix)
+        counted.add(matrix, kind, sizes if kind.scheme == "none" else [round(size * factor) for size in sizes])
+        if matrix.name.endswith("kv_b_proj"):
+            counted.beside(matrix.layer, "absorbed", _absorbed(sharding, matrix, kind))
     drafts = sum(counted.groups.pop(MTP, {}).values()) + counted.rounding(MTP)
     parts = _heaviest(model, counted, pipeline)
     if mtp and drafts:
@@ -235,7 +230,7 @@ def _weigh(
     table = _rotary(model, engine)
     if table:
         parts["rotary table"] = table
-    found = [Part(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
+    found = [WeightPart(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
     found.sort(key=lambda part: -part.bytes)
     gib = sum(part.bytes for part in found) / GIB
     low, high = _sure(model, way, gib, counted.doubt / pipeline / GIB) if factor == 1 else (0.985 * gib, 1.02 * gib)
@@ -261,14 +256,14 @@ class _Counted:
         self.ends = {"embedding": 0, "lm_head": 0}
         self.doubt = 0.0
 
-    def add(self, module: Module, kind: Format, sizes: list[int]) -> None:
-        self.beside(module.layer, module.group, sum(sizes))
-        if module.group in self.ends:
-            self.ends[module.group] += sum(sizes)
-        if module.group in _DOUBTFUL and 0 < kind.bits < 16:
-            self.doubt += (sizes[0] * (16 / kind.bits) - sum(sizes)) * self.times.get(module.layer, 1)
-        before, _, last = module.name.rpartition(".")
-        several = self.joined.setdefault(module.layer, {})
+    def add(self, matrix: Matrix, kind: Format, sizes: list[int]) -> None:
+        self.beside(matrix.layer, matrix.group, sum(sizes))
+        if matrix.group in self.ends:
+            self.ends[matrix.group] += sum(sizes)
+        if matrix.group in _DOUBTFUL and 0 < kind.bits < 16:
+            self.doubt += (sizes[0] * (16 / kind.bits) - sum(sizes)) * self.times.get(matrix.layer, 1)
+        before, _, last = matrix.name.rpartition(".")
+        several = self.joined.setdefault(matrix.layer, {})
         joined = several.setdefault(f"{before}.{_FUSED.get(last, last)}.{kind.scheme}", [])
         for index, size in enumerate(sizes):
             if index == len(joined):
@@ -306,12 +301,12 @@ def _measured(model: Architecture, way: Quantization, formats: Formats, layers: 
         return 1.0
     formed = plain = 0
     times = Counter(layers)
-    for module in modules(model, sorted(times)):
-        if module.group == "lm_head" and model.tied:
+    for matrix in matrices(model, sorted(times)):
+        if matrix.group == "lm_head" and model.tied:
             continue
-        kind = formats.of(module)
-        element = 4 if module.single else 2
-        size = sum(tensors(kind, module.rows, module.columns, element)) * module.count * times.get(module.layer, 1)
+        kind = formats.of(matrix)
+        element = 4 if matrix.single else 2
+        size = sum(tensors(kind, matrix.rows, matrix.columns, element)) * matrix.count * times.get(matrix.layer, 1)
         if kind.scheme == "none":
             plain += size
         else:
@@ -331,7 +326,7 @@ _SOURCES = {
 }
 
 
-def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
+def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
     """MLA's up-projection of keys and values once more, for decoding.
 
     vLLM makes it of quantized ones, SGLang (sglang-0.5.14 srt/models/deepseek_common/deepseek_weight_loader.py, w_kc and w_vc)
@@ -339,7 +334,7 @@ def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
     """
     if kind.scheme == "none" and sharding.engine == "vllm":
         return 0
-    size = module.rows // sharding.tensor * module.columns
+    size = matrix.rows // sharding.tensor * matrix.columns
     return size * (sharding.element if sharding.engine == "vllm" or kind.bits >= 16 or kind.bits < 8 else 1)
 
 
@@ -392,3 +387,19 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
     if way.ignored or any(one.targets for one in way.formats):
         return 0.98 * gib, 1.03 * gib
     return 0.94 * gib, 1.1 * gib
+
+
+def representatives(model: Architecture, formats: Formats) -> list[int]:
+    """For each layer the first one that has modules of the same shapes in the same formats.
+
+    The first layer, which the embedding is told with, is like no other.
+    """
+    tails: dict[Hashable, tuple[str, ...]] = {}
+    first: dict[tuple[Hashable, object, bool], int] = {}
+    found: list[int] = []
+    for index in range(model.layers):
+        shape = shape_of(model, index)
+        if shape not in tails:
+            tails[shape] = tuple([one.name[1:] for one in layer_matrices(model, index, index, "-.")])
+        found.append(first.setdefault((shape, formats.of_layer(index, tails[shape]), not index), index))
+    return found

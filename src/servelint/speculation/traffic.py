@@ -6,8 +6,8 @@ tokens it has, the experts of a mixture only those that a token of the step is s
 
 from __future__ import annotations
 
-from servelint.models.modules import MTP, modules
-from servelint.models.storage import format_of, tensors
+from servelint.models.matrices import MTP, matrices
+from servelint.models.quantization import format_of, tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | Non
     found = Traffic()
     if model.experts is not None:
         found.experts, found.per_token = model.experts.count, model.experts.per_token
-    for module in modules(model):
+    for module in matrices(model):
         size = sum(tensors(format_of(module, model.quantization), module.rows, module.columns, _ELEMENT))
         if module.layer == MTP:
             if module.count > 1:

@@ -13,7 +13,7 @@ from servelint.core.text import Text, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines import transformers
 from servelint.engines.releases import known_releases, release_key
-from servelint.models import Fact, Family, formats, identify
+from servelint.models import Fact, Family, identify, parsers_of
 
 
 def family(name: str) -> Family | None:
@@ -183,7 +183,7 @@ class TestTable:
     def test_every_format_is_one_that_a_parser_reads(self, entry: dict[str, Any]) -> None:
         for kind in ("tools", "thinks"):
             if kind in entry:
-                assert formats.fitting(kind, entry[kind], "vllm")
+                assert parsers_of(kind, entry[kind], "vllm")
 
     def test_patterns_are_in_lower_case(self) -> None:
         # names are compared in lower case

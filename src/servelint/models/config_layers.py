@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from servelint.models.architecture import Attention, Mla, State
-from servelint.models.numbers import flag, integer, listed, number, table, word
+from servelint.models.config_values import flag, integer, listed, number, table, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.models.traits import Traits
-
 _WORDS = {
-    "full_attention": "full",
-    "attention": "full",
-    "full": "full",
-    "sliding_attention": "sliding",
-    "chunked_attention": "chunked",
-    "mamba": "mamba2",
-    "mamba2": "mamba2",
-    "conv": "shortconv",
-    "hybrid": "full+mamba2",
-    "moe": "none",
-    "mlp": "none",
-    "minimax_m3_sparse": "full",
-    "deepseek_sparse_attention": "full",
-}
+    "full_attention": "full", "attention": "full", "full": "full", "sliding_attention": "sliding",
+    "chunked_attention": "chunked", "mamba": "mamba2", "mamba2": "mamba2", "conv": "shortconv", "hybrid": "full+mamba2",
+    "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
+}  # fmt: skip
 """Of `layer_types` and `layers_block_type`; linear_attention depends on the model."""
 _LINEAR = {
     "qwen3_next": "gdn",
@@ -142,7 +130,9 @@ def _compressed(config: Mapping[str, Any], layers: int) -> tuple[str, ...] | Non
     return tuple(f"compressed-{one}" if one else "sliding" for one in ratios)
 
 
-def attention_of(kind: str, config: Mapping[str, Any], mixers: tuple[str, ...], traits: Traits) -> tuple[Attention, ...] | None:
+def attention_of(
+    kind: str, config: Mapping[str, Any], mixers: tuple[str, ...], traits: frozenset[str]
+) -> tuple[Attention, ...] | None:
     """The kinds of attention layers, in the order in which they first come; None where the config lacks a dimension."""
     words: dict[str, int] = {}
     own: dict[str, int] = {}
@@ -161,7 +151,9 @@ def attention_of(kind: str, config: Mapping[str, Any], mixers: tuple[str, ...], 
     return tuple(found)
 
 
-def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, cached: int, traits: Traits) -> Attention | None:
+def _attention(
+    kind: str, config: Mapping[str, Any], mixer: str, layers: int, cached: int, traits: frozenset[str]
+) -> Attention | None:
     hidden, heads = number(config, "hidden_size", "n_embd", "d_model"), heads_of(config)
     kv_heads = kv_heads_of(kind, config) or heads
     if not hidden or not heads:
@@ -211,15 +203,13 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
         kv_heads=kv_heads,
         head_dim=head,
         value_dim=value,
-        cached=0 if traits.has("encoder") else cached,
+        cached=0 if "encoder" in traits else cached,
         window=window if mixer in ("sliding", "chunked") or mixer.startswith("compressed") else None,
         bias=bias,
         out_bias=out,
-        gate=any(flag(config, key) for key in gated) or traits.has("gate"),
-        qk_norm=traits.has("qk-norm")
-        or traits.has("qk-norm-wide")
-        or (traits.has("use-qk-norm") and flag(config, "use_qk_norm")),
-        sinks=traits.has("sinks") or flag(config, "add_swa_attention_sink_bias"),
+        gate=any(flag(config, key) for key in gated) or "gate" in traits,
+        qk_norm="qk-norm" in traits or "qk-norm-wide" in traits or ("use-qk-norm" in traits and flag(config, "use_qk_norm")),
+        sinks="sinks" in traits or flag(config, "add_swa_attention_sink_bias"),
         key_is_value=same,
         compress=int(mixer.partition("-")[2]) if mixer.startswith("compressed-") else 1,
         rotary=_rotary(config, head, mixer) if mla is None else mla.rope_dim,
@@ -227,7 +217,7 @@ def _attention(kind: str, config: Mapping[str, Any], mixer: str, layers: int, ca
     )
 
 
-def _biases(config: Mapping[str, Any], traits: Traits) -> tuple[bool, bool]:
+def _biases(config: Mapping[str, Any], traits: frozenset[str]) -> tuple[bool, bool]:
     """Whether the projections of queries, keys and values have a bias, and whether that of the output has one."""
     keys = (
         ("qkv-if", "attention_bias", False, False),
@@ -240,9 +230,9 @@ def _biases(config: Mapping[str, Any], traits: Traits) -> tuple[bool, bool]:
         ("use-bias", "use_bias", True, False),
         ("use-bias-all", "use_bias", True, True),
     )
-    bias, out = traits.has("qkv-bias"), traits.has("out-bias") or flag(config, "attention_out_bias")
+    bias, out = "qkv-bias" in traits, "out-bias" in traits or flag(config, "attention_out_bias")
     for trait, key, both, default in keys:
-        if traits.has(trait) and flag(config, key, default):
+        if trait in traits and flag(config, key, default):
             bias, out = True, out or both
     return bias, out
 

@@ -2,21 +2,26 @@
 models/*/configuration_*.py, vllm-0.33.0 vllm/transformers_utils/configs/*.py.
 
 A model type that is not in servelint.models.traits is not described: nobody said what its keys mean.
+
+The encoder of images of a model, and how many parameters it has.
 """
 
 from __future__ import annotations
 
-from servelint.models.architecture import Architecture, Draft, Experts, Indexer, LowRank
-from servelint.models.encoders import vision_of
-from servelint.models.mixers import V4, attention_of, heads_of, mixers_of, states_of
-from servelint.models.numbers import flag, inner, integer, listed, number, table, word
-from servelint.models.quantized import quantization_of
-from servelint.models.traits import Traits
+import json
+import os
+from functools import lru_cache
+
+from servelint.models.architecture import Architecture, Draft, Experts, Indexer, LowRank, Vision
+from servelint.models.config_layers import V4, attention_of, heads_of, mixers_of, states_of
+from servelint.models.config_values import flag, inner, integer, listed, number, table, word
+from servelint.models.quantization import quantization_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
 
 _LAYERS_AT_MOST = 2000
 _MTP_AT_MOST = 64
@@ -24,20 +29,27 @@ _OWN_WIDTH = ("mixtral", "gpt_oss", "minimax", "minimax_m1", "minimax_text_01", 
 """Model types whose intermediate_size is that of an expert."""
 
 
+@lru_cache(maxsize=1)
+def _traits() -> dict[str, frozenset[str]]:
+    """Model type -> the words of traits.json."""
+    with open(os.path.join(os.path.dirname(__file__), "traits.json"), encoding="utf-8") as file:
+        return {kind: frozenset(words.split()) for kind, words in json.load(file)["types"].items()}
+
+
 def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ()) -> Architecture | None:
     """What a config.json describes; None if its model type is unknown, or it lacks what its type needs."""
     config = inner(data)
     outer = str(data.get("model_type") or "")
     kind = str(config.get("model_type") or outer)
-    traits = Traits(kind)
-    if not traits.known:
-        kind, traits = outer, Traits(outer)
+    if kind not in _traits():
+        kind = outer
+    traits = _traits().get(kind)
     layers = number(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers") or len(
         listed(config, "layers_block_type")
     )
     hidden, vocab = number(config, "hidden_size", "n_embd", "d_model"), number(config, "vocab_size", "padded_vocab_size")
     quantization = quantization_of(data, config)
-    if not traits.known or not 0 < layers <= _LAYERS_AT_MOST or not hidden or not vocab or quantization is None:
+    if traits is None or not 0 < layers <= _LAYERS_AT_MOST or not hidden or not vocab or quantization is None:
         return None
     mixers = mixers_of(kind, config, layers)
     if mixers is None:
@@ -69,21 +81,21 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         states=states,
         heads=heads_of(config),
         widths=_widths(kind, config, feeds, hidden),
-        gated=not traits.has("plain"),
-        mlp_bias=traits.has("mlp-bias")
+        gated="plain" not in traits,
+        mlp_bias="mlp-bias" in traits
         or flag(config, "mlp_bias")
-        or (traits.has("use-bias-all") and flag(config, "use_bias", True)),
+        or ("use-bias-all" in traits and flag(config, "use_bias", True)),
         experts=experts,
         indexer=_indexer(kind, config, layers, mixers),
         low_rank=_low_rank(config) if kind in V4 else None,
         draft=_draft(config, vocab),
-        tied=tied if tied is not None else traits.has("tied"),
+        tied=tied if tied is not None else "tied" in traits,
         context=integer(config, "max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "model_max_length"),
         per_layer=number(config, "hidden_size_per_layer_input") if kind.startswith(("gemma3n", "gemma4")) else 0,
-        positions=number(config, "max_position_embeddings", "n_positions") if traits.has("positions") else 0,
-        encoder=traits.has("encoder"),
-        mrope=traits.has("mrope"),
-        norms=traits.norms,
+        positions=number(config, "max_position_embeddings", "n_positions") if "positions" in traits else 0,
+        encoder="encoder" in traits,
+        mrope="mrope" in traits,
+        norms=next((int(one[6:]) for one in traits if one.startswith("norms=")), 2),
         vision=vision_of(data, hidden),
         mtp_layers=_mtp(kind, config, data),
         dtype=word(config, "dtype", "torch_dtype") or word(data, "dtype", "torch_dtype") or "bfloat16",
@@ -277,3 +289,76 @@ def _of_block(feed: Mapping[str, Any], hidden: int) -> int:
     if not isinstance(factor, (int, float)) or flag(feed, "no_op") or not 0 < factor < 1000:
         return number(feed, "intermediate_size")
     return -(-int(2 * factor * hidden / 3) // 256) * 256
+
+
+def vision_of(data: Mapping[str, Any], hidden: int) -> Vision | None:
+    """None if the model has no encoder of images."""
+    given = next((data[key] for key in ("vision_config", "vision_tower_config") if isinstance(data.get(key), dict)), None)
+    if given is None and isinstance(data.get("thinker_config"), dict):
+        given = data["thinker_config"].get("vision_config")
+    if not isinstance(given, dict) or not given or inner(data) is given:
+        return None
+    layers = number(given, "depth", "num_hidden_layers", "vt_num_hidden_layers", "layers")
+    kind = word(given, "model_type") or ""
+    size = number(given, "hidden_size", "embed_dim", "vt_hidden_size", "width")
+    if kind.startswith("qwen2_vl") or (kind == "" and "embed_dim" in given):
+        size = number(given, "embed_dim") or size
+    width = number(given, "intermediate_size", "vt_intermediate_size") or int(size * _ratio(given))
+    merge = integer(given, "spatial_merge_size") or 1
+    return Vision(
+        layers, size, width, _params(kind, given, layers, size, width, hidden), merge, integer(given, "patch_size"), kind
+    )
+
+
+def _ratio(given: Mapping[str, Any]) -> float:
+    ratio = given.get("mlp_ratio")
+    return float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < 100 else 4.0
+
+
+def _params(kind: str, given: Mapping[str, Any], layers: int, size: int, width: int, hidden: int) -> int | None:
+    """Parameters with what projects to the language model; None for a kind whose shapes are not known here.
+
+    Transformers 5.23.0: models/qwen3_vl/modeling_qwen3_vl.py, and so of qwen2_5_vl, qwen2_vl, gemma4, siglip, gemma3, pixtral
+    and mistral3.
+    """
+    if not layers or not size:
+        return None
+    patch, channels = number(given, "patch_size"), number(given, "in_channels", "in_chans", "num_channels") or 3
+    frames, merge = number(given, "temporal_patch_size") or 1, number(given, "spatial_merge_size") or 1
+    merged = size * merge * merge
+    pixels = channels * frames * patch * patch
+    out = number(given, "out_hidden_size") or hidden
+    if kind.startswith(("qwen3_vl", "qwen3_5", "qwen3_omni")):
+        block = 4 * size * size + 4 * size + 2 * size * width + width + size + 4 * size
+        merger = merged * merged + merged + merged * out + out
+        deep = len(listed(given, "deepstack_visual_indexes"))
+        position = number(given, "num_position_embeddings") * size
+        return pixels * size + size + position + layers * block + merger + 2 * size + deep * (merger + 2 * merged)
+    if kind.startswith("qwen2_5_vl"):
+        block = 4 * size * size + 4 * size + 3 * size * width + 2 * width + size + 2 * size
+        return pixels * size + layers * block + size + merged * merged + merged + merged * out + out
+    if kind.startswith("qwen2_vl"):
+        block = 4 * size * size + 4 * size + 2 * size * width + width + size + 4 * size
+        target = number(given, "hidden_size") or hidden
+        return (
+            (channels * 2 * patch * patch) * size
+            + layers * block
+            + 2 * size
+            + merged * merged
+            + merged
+            + merged * target
+            + target
+        )
+    if kind.startswith("gemma4_vision"):
+        head = number(given, "head_dim") or size // (number(given, "num_attention_heads") or 1)
+        heads, kv = number(given, "num_attention_heads"), number(given, "num_key_value_heads")
+        block = size * head * (2 * heads + 2 * kv) + 3 * size * width + 4 * size + 2 * head
+        return 3 * patch * patch * size + 2 * number(given, "position_embedding_size") * size + layers * block + size * hidden
+    if kind == "siglip_vision_model":
+        block = 4 * size * size + 4 * size + 2 * size * width + width + size + 4 * size
+        side = (number(given, "image_size") // patch) if patch else 0
+        return pixels * size + size + side * side * size + layers * block + 2 * size + size * hidden + size
+    if kind == "pixtral":
+        block = 4 * size * size + 3 * size * width + 2 * size
+        return pixels * size + size + layers * block + size * hidden + hidden * hidden
+    return None

@@ -1,4 +1,4 @@
-"""Layers that are alike are weighed once, and checkpoints' lists are read once: nothing may weigh other than one by one."""
+"""Layers with equal weights are weighed once and checkpoints' lists are read once: the result is that of one by one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint.models import catalog, weights
-from servelint.models.alike import alike
 from servelint.models.architecture import Format, Quantization, find
-from servelint.models.modules import Module, modules
-from servelint.models.patterns import Patterns
-from servelint.models.storage import Formats, format_of
+from servelint.models.matrices import Matrix, matrices
+from servelint.models.quantization import Formats, Patterns, format_of
 
 MODELS = [
     "Qwen/Qwen3-8B",
@@ -35,8 +33,10 @@ def test_weighed_as_if_every_layer_was_looked_at(name: str, how: dict[str, objec
     model = find(name)
     assert model is not None
     found = weights.weigh(model, **how)  # type: ignore[arg-type]
-    monkeypatch.setattr(weights, "alike", lambda model, formats: list(range(model.layers)))
+    monkeypatch.setattr(weights, "representatives", lambda model, formats: list(range(model.layers)))
+    weights._weigh.cache_clear()
     one_by_one = weights.weigh(model, **how)  # type: ignore[arg-type]
+    weights._weigh.cache_clear()
     assert found is not None
     assert one_by_one is not None
     assert (found.parts, found.mtp, found.embedding, found.head) == (
@@ -51,7 +51,7 @@ def test_weighed_as_if_every_layer_was_looked_at(name: str, how: dict[str, objec
 def test_few_layers_of_a_hundred_differ() -> None:
     model = find("nvidia/GLM-5.2-NVFP4")
     assert model is not None
-    assert len(set(alike(model, Formats(model.quantization)))) < 10 < model.layers
+    assert len(set(weights.representatives(model, Formats(model.quantization)))) < 10 < model.layers
 
 
 def test_each_module_of_a_layer_has_the_format_of_its_like() -> None:
@@ -62,9 +62,9 @@ def test_each_module_of_a_layer_has_the_format_of_its_like() -> None:
         if model is None or not (model.quantization.ignored or any(one.targets for one in model.quantization.formats)):
             continue
         formats = Formats(model.quantization)
-        stands_for = alike(model, formats)
+        stands_for = weights.representatives(model, formats)
         by_layer: dict[int, list[tuple[str, Format]]] = {}
-        for module in modules(model):
+        for module in matrices(model):
             if module.layer >= 0 and module.name.startswith("layers."):
                 by_layer.setdefault(module.layer, []).append((module.name.split(".", 2)[2], formats.of(module)))
         several += 1
@@ -128,7 +128,7 @@ def _plainly(text: str, name: str) -> bool:
 def test_a_format_is_told_one_by_one_as_well() -> None:
     quantization = Quantization("modelopt", (Format("fp8", 8, targets=("*self_attn*",)), Format("nvfp4", 4, 16)), ("lm_head",))
     found = [
-        format_of(Module(0, name, "", 64, 64), quantization).scheme for name in ("layers.0.self_attn.q_proj", "layers.0.up")
+        format_of(Matrix(0, name, "", 64, 64), quantization).scheme for name in ("layers.0.self_attn.q_proj", "layers.0.up")
     ]
     assert found == ["fp8", "nvfp4"]
 
