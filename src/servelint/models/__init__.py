@@ -125,7 +125,10 @@ def identify(model: Text) -> Family | None:
 
 
 def _parts(model: Text) -> tuple[str, str]:
-    """Publisher ("" in a path) and name of a model, in lower case; of a snapshot in the hub's cache its repository's."""
+    """The publisher ("" in a path) and the name of a model in lower case.
+
+    A path of a snapshot in the hub's cache has those of its repository.
+    """
     parts = model.flat.lower().rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
         parts = parts[-3].removeprefix("models--").split("--")

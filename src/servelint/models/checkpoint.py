@@ -1,4 +1,4 @@
-"""The architecture of a model in a folder that is here, by its own files: config.json, the index and headers of its weights."""
+"""The architecture of a model in a local folder, by its own files: config.json, the index and the headers of its weights."""
 
 from __future__ import annotations
 
@@ -29,13 +29,19 @@ _INDEX_AT_MOST = 1 << 25
 _FILES_AT_MOST = 1000
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _GGUF = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3moe": "qwen3_moe"}
-"""Architectures of llama.cpp whose layers all are alike, and the model type that they stand for."""
+"""Architectures of llama.cpp with layers of one kind -> their model type."""
 
 
 def read(name: str, opened: Opened, parts: Parts | None = None) -> Architecture | None:
-    """What the files in the folder `name` say, or a GGUF of that name; None if there are none, or their model type is unknown.
+    """The architecture that the files in a folder, or a GGUF file, describe.
 
-    opened: gives the text of a small file by its path, None if it is not here; parts: gives bytes of a file, however long it is
+    Args:
+        name: the path of the folder or of the GGUF file.
+        opened: reads the text of a small file by its path, None if there is none.
+        parts: reads bytes of a file of any length by path, offset and length.
+
+    Returns:
+        None if there are no such files or their model type is unknown.
     """
     if name.lower().endswith(".gguf"):
         return _of_gguf(name, parts) if parts is not None else None
@@ -58,7 +64,7 @@ def read(name: str, opened: Opened, parts: Parts | None = None) -> Architecture 
 
 
 def total_size(index: Mapping[str, Any] | None) -> int | None:
-    """Bytes of all tensors that a model.safetensors.index.json tells, None if it tells none."""
+    """Bytes of all tensors that a model.safetensors.index.json states, None if it states none."""
     metadata = index.get("metadata") if index is not None else None
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
     if isinstance(total, float) and total.is_integer() and 0 < total < 1 << 53:
@@ -67,7 +73,7 @@ def total_size(index: Mapping[str, Any] | None) -> int | None:
 
 
 def _measured(folder: str, parts: Parts) -> int | None:
-    """Bytes of all tensors by an index too long for `opened`, or by the headers of the files."""
+    """Bytes of all tensors by an index that is too long for `opened`, or by the headers of the files."""
     files = [SINGLE]
     text = parts(f"{folder}/{INDEX}", 0, _INDEX_AT_MOST)
     if text is not None:
@@ -91,7 +97,7 @@ def _measured(folder: str, parts: Parts) -> int | None:
 
 
 def _of_gguf(name: str, parts: Parts) -> Architecture | None:
-    """By the header: of a file in several parts those that are here all count, and all must be here."""
+    """The architecture by the header of a GGUF file. Of a file in several parts all have to be there."""
     shard = _SHARD.search(name)
     count = min(int(shard.group(2)), _FILES_AT_MOST) if shard is not None else 1
     headers: list[Header] = []
@@ -119,7 +125,10 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
 
 
 def _by_keys(name: str, headers: list[Header]) -> Architecture | None:
-    """llama.cpp gguf-py gguf/constants.py: the keys of an architecture stand under its name."""
+    """The architecture by the keys of the header, None for one with several kinds of layers.
+
+    Source: llama.cpp gguf-py gguf/constants.py.
+    """
     keys = headers[0].keys
     kind = str(keys.get("general.architecture", ""))
     if kind not in _GGUF:

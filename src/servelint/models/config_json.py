@@ -1,9 +1,8 @@
-"""An architecture from a config.json, whose keys mean what the model's own code takes them for: Transformers 5.23.0
-models/*/configuration_*.py, vllm-0.33.0 vllm/transformers_utils/configs/*.py.
+"""The architecture that a config.json describes.
 
-A model type that is not in servelint.models.traits is not described: nobody said what its keys mean.
-
-The encoder of images of a model, and how many parameters it has.
+Keys mean what the model's own code makes of them: Transformers 5.23.0 models/*/configuration_*.py, vllm-0.33.0
+vllm/transformers_utils/configs/*.py. A model type that is not in traits.json is not described, because its keys may mean
+anything.
 """
 
 from __future__ import annotations
@@ -37,7 +36,16 @@ def _traits() -> dict[str, frozenset[str]]:
 
 
 def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ()) -> Architecture | None:
-    """What a config.json describes; None if its model type is unknown, or it lacks what its type needs."""
+    """The architecture that a config.json describes.
+
+    Args:
+        name: the name of the model.
+        data: the config.json.
+        sources: where it comes from.
+
+    Returns:
+        None if the model type is unknown, or the config lacks what its type needs.
+    """
     config = inner(data)
     outer = str(data.get("model_type") or "")
     kind = str(config.get("model_type") or outer)
@@ -105,7 +113,7 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
 
 
 def _draft(config: Mapping[str, Any], vocab: int) -> Draft | None:
-    """vllm-0.33.0 vllm/model_executor/models/llama_eagle3.py and qwen3_dflash.py."""
+    """Source: vllm-0.33.0 vllm/model_executor/models/llama_eagle3.py and qwen3_dflash.py."""
     name = " ".join(str(one) for one in listed(config, "architectures"))
     if "Eagle3" in name:
         taps = listed(table(config, "eagle_config"), "eagle_aux_hidden_state_layer_ids")
@@ -124,7 +132,7 @@ def _mtp(kind: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
 
 
 def _indexer(kind: str, config: Mapping[str, Any], layers: int, mixers: tuple[str, ...]) -> Indexer | None:
-    """`indexer_types` or `index_topk_pattern` (F, S) say which layers have an indexer of their own."""
+    """The indexer. `indexer_types` or `index_topk_pattern` (F, S) say which layers have one of their own."""
     sparse = table(config, "sparse_attention_config")
     if flag(sparse, "use_sparse_attention"):
         own = sum(bool(one) for one in listed(sparse, "sparse_attention_freq")[:layers])
@@ -202,7 +210,7 @@ def _count(config: Mapping[str, Any]) -> int:
 
 
 def _first(config: Mapping[str, Any], *keys: str) -> int:
-    """A number, or the first of a list of numbers that all are the same."""
+    """A number, or the first of a list of equal numbers."""
     for key in keys:
         value = config.get(key)
         if isinstance(value, list) and value and isinstance(value[0], int):
@@ -257,7 +265,7 @@ def _experts(kind: str, config: Mapping[str, Any], layers: int) -> Experts | Non
 
 
 def _widths(kind: str, config: Mapping[str, Any], feeds: tuple[str, ...], hidden: int) -> tuple[int, ...]:
-    """The intermediate size of the dense part of each layer."""
+    """The inner size of the dense feed-forward part of each layer."""
     given = config.get("intermediate_size")
     if isinstance(given, list) and len(given) >= len(feeds) and all(isinstance(one, int) for one in given):
         return tuple(int(width) if "dense" in feed else 0 for width, feed in zip(given, feeds, strict=False))
@@ -284,7 +292,10 @@ def _widths(kind: str, config: Mapping[str, Any], feeds: tuple[str, ...], hidden
 
 
 def _of_block(feed: Mapping[str, Any], hidden: int) -> int:
-    """Of nemotron-nas (block_config.py in its repositories): two thirds of a multiple, rounded up to 256."""
+    """The inner size of a block of nemotron-nas: two thirds of a multiple, rounded up to 256.
+
+    Source: block_config.py in its repositories.
+    """
     factor = feed.get("ffn_mult")
     if not isinstance(factor, (int, float)) or flag(feed, "no_op") or not 0 < factor < 1000:
         return number(feed, "intermediate_size")
@@ -292,7 +303,12 @@ def _of_block(feed: Mapping[str, Any], hidden: int) -> int:
 
 
 def vision_of(data: Mapping[str, Any], hidden: int) -> Vision | None:
-    """None if the model has no encoder of images."""
+    """The encoder of images, None if the model has none.
+
+    Args:
+        data: the config.json.
+        hidden: the hidden size of the language model.
+    """
     given = next((data[key] for key in ("vision_config", "vision_tower_config") if isinstance(data.get(key), dict)), None)
     if given is None and isinstance(data.get("thinker_config"), dict):
         given = data["thinker_config"].get("vision_config")
@@ -316,10 +332,10 @@ def _ratio(given: Mapping[str, Any]) -> float:
 
 
 def _params(kind: str, given: Mapping[str, Any], layers: int, size: int, width: int, hidden: int) -> int | None:
-    """Parameters with what projects to the language model; None for a kind whose shapes are not known here.
+    """Parameters with the projection to the language model, None for a kind whose shapes are not known.
 
-    Transformers 5.23.0: models/qwen3_vl/modeling_qwen3_vl.py, and so of qwen2_5_vl, qwen2_vl, gemma4, siglip, gemma3, pixtral
-    and mistral3.
+    Source: Transformers 5.23.0 models/qwen3_vl/modeling_qwen3_vl.py, and those of qwen2_5_vl, qwen2_vl, gemma4, siglip, gemma3,
+    pixtral and mistral3.
     """
     if not layers or not size:
         return None

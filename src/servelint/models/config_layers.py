@@ -1,8 +1,8 @@
-"""Which kind each layer of a model is, and what the layers of a kind look like, from its config.json."""
+"""The kind of each layer of a model, and the dimensions of each kind, from its config.json."""
 
 from __future__ import annotations
 
-from servelint.models.architecture import Attention, Mla, State
+from servelint.models.architecture import Attention, Mla, StateLayers
 from servelint.models.config_values import flag, integer, listed, number, table, word
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ _WORDS = {
     "chunked_attention": "chunked", "mamba": "mamba2", "mamba2": "mamba2", "conv": "shortconv", "hybrid": "full+mamba2",
     "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
 }  # fmt: skip
-"""Of `layer_types` and `layers_block_type`; linear_attention depends on the model."""
+"""Words of `layer_types` and `layers_block_type` -> kinds of layers. linear_attention depends on the model."""
 _LINEAR = {
     "qwen3_next": "gdn",
     "qwen3_5": "gdn",
@@ -32,11 +32,17 @@ _LINEAR = {
 V4 = ("deepseek_v4", "deepseek_ref")
 _NEMOTRON = {"M": "mamba2", "*": "full", "-": "none", "E": "none"}
 _PATTERN = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "cohere2": 4, "exaone4": 4, "olmo3": 4}
-"""Every how many layers one looks at everything, where the config does not say it."""
+"""Model type -> every how many layers one looks at everything, where the config does not say it."""
 
 
 def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...] | None:
-    """A word for each layer; None where the config cannot be read so."""
+    """A word for each layer, None where the config cannot be read so.
+
+    Args:
+        kind: the model type.
+        config: the config.json of the language model.
+        layers: how many layers it has.
+    """
     full = "mla" if number(config, "kv_lora_rank") else "full"
     given = listed(config, "layer_types", "layers_block_type")
     if kind in V4:
@@ -55,7 +61,7 @@ def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, .
 
 
 def _by_rule(kind: str, config: Mapping[str, Any], layers: int, full: str) -> tuple[str, ...] | None:
-    """Of a model whose config has no list of its layers."""
+    """A word for each layer of a model whose config does not list its layers."""
     every = integer(config, "sliding_window_pattern", "_sliding_window_pattern")
     window = integer(config, "sliding_window")
     if kind in ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_5", "qwen3_5_moe"):
@@ -133,7 +139,14 @@ def _compressed(config: Mapping[str, Any], layers: int) -> tuple[str, ...] | Non
 def attention_of(
     kind: str, config: Mapping[str, Any], mixers: tuple[str, ...], traits: frozenset[str]
 ) -> tuple[Attention, ...] | None:
-    """The kinds of attention layers, in the order in which they first come; None where the config lacks a dimension."""
+    """The attention layers by kind, in the order of their first layer, None where the config lacks a dimension.
+
+    Args:
+        kind: the model type.
+        config: the config.json of the language model.
+        mixers: a word for each layer.
+        traits: the words of the model type in traits.json.
+    """
     words: dict[str, int] = {}
     own: dict[str, int] = {}
     sharing = number(config, "num_kv_shared_layers")
@@ -238,7 +251,7 @@ def _biases(config: Mapping[str, Any], traits: frozenset[str]) -> tuple[bool, bo
 
 
 def _rotary(config: Mapping[str, Any], head: int, mixer: str) -> int:
-    """Elements of a head that turn with the position; a "proportional" table (Gemma 4) has even those that do not."""
+    """Elements of a head that rotate with the position. A "proportional" table (Gemma 4) includes those that do not."""
     given = integer(config, "rotary_dim", "qk_rope_head_dim")
     if given:
         return min(given, head)
@@ -256,7 +269,7 @@ def heads_of(config: Mapping[str, Any]) -> int:
 
 
 def kv_heads_of(kind: str, config: Mapping[str, Any]) -> int | None:
-    """Heads of keys and values; None if there are as many as of queries."""
+    """Heads of keys and values, None if there are as many as of queries."""
     if kind == "chatglm":
         return integer(config, "multi_query_group_num") if flag(config, "multi_query_attention") else None
     if kind == "gpt_bigcode":
@@ -269,8 +282,8 @@ def kv_heads_of(kind: str, config: Mapping[str, Any]) -> int | None:
     return integer(config, "num_key_value_heads", "num_kv_heads", "n_head_kv", "num_attention_groups")
 
 
-def states_of(config: Mapping[str, Any], mixers: tuple[str, ...]) -> tuple[State, ...] | None:
-    """The kinds of layers that keep a state; None where the config lacks a dimension."""
+def states_of(config: Mapping[str, Any], mixers: tuple[str, ...]) -> tuple[StateLayers, ...] | None:
+    """The layers with state by kind, None where the config lacks a dimension."""
     words: dict[str, int] = {}
     for mixer in mixers:
         for one in mixer.split("+"):
@@ -281,7 +294,7 @@ def states_of(config: Mapping[str, Any], mixers: tuple[str, ...]) -> tuple[State
     return kept if len(kept) == len(found) else None
 
 
-def _state(config: Mapping[str, Any], kind: str, layers: int) -> State | None:
+def _state(config: Mapping[str, Any], kind: str, layers: int) -> StateLayers | None:
     hidden = number(config, "hidden_size")
     dtype = word(config, "mamba_ssm_dtype", "mamba_ssm_cache_dtype")
     heads: tuple[int | None, int | None, int | None, int | None]
@@ -319,4 +332,4 @@ def _state(config: Mapping[str, Any], kind: str, layers: int) -> State | None:
     if kernel is None or any(one is None for one in heads):
         return None
     key_heads, key_dim, value_heads, value_dim = (one or 0 for one in heads)
-    return State(kind, layers, key_heads, key_dim, value_heads, value_dim, kernel, dtype, bias, full)
+    return StateLayers(kind, layers, key_heads, key_dim, value_heads, value_dim, kernel, dtype, bias, full)

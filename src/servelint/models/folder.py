@@ -1,4 +1,4 @@
-"""What is known of a model by its own config.json, where that file is here: it wins over the name."""
+"""Model facts from a local config.json, which wins over the name, and access to the files of a folder."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _MIXERS = {
     "nemotron_h": "mamba2", "granitemoehybrid": "mamba2", "falcon_h1": "mamba2", "bamba": "mamba2", "zamba2": "mamba2",
     "kimi_linear": "kda",
 }  # fmt: skip
-"""Model types with layers that are no attention, and what these are."""
+"""Model type -> the kind of its layers that are no attention."""
 _UNSCALED = (None, "default", "llama3", "mrope", "longrope", "su", "yarn", "linear", "dynamic")
 
 
 def open_in(folder: str) -> Callable[[str], str | None]:
-    """Gives the text of a small regular file by its path in a folder; None where there is none."""
+    """Reads the text of a small regular file by its path in a folder, None if there is none."""
 
     def opened(path: str) -> str | None:
         full = os.path.join(folder, os.path.expanduser(path))
@@ -49,7 +49,7 @@ def open_in(folder: str) -> Callable[[str], str | None]:
 
 
 def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
-    """Gives bytes of a regular file by its path in a folder, an offset and a length; None if there is none."""
+    """Reads bytes of a regular file by its path in a folder, offset and length, None if there is none."""
 
     def part(path: str, offset: int, size: int) -> bytes | None:
         full = os.path.join(folder, os.path.expanduser(path))
@@ -82,9 +82,14 @@ def files_of(launch: Launch) -> Callable[[str], str | None] | None:
 
 
 def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
-    """What the config.json in the folder that `model` names says; None if it is no folder that is here, or says nothing.
+    """The facts in the config.json of a folder.
 
-    opened: gives the text of a file by its path, None if it is not here
+    Args:
+        model: the path of the folder.
+        opened: reads the text of a file by its path, None if there is none.
+
+    Returns:
+        None if there is no such folder or its config.json names no architecture.
     """
     path = model.value
     text = opened(path.rstrip("/") + "/" + CONFIG) if path else None
@@ -106,7 +111,7 @@ def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
 
 
 def from_config(data: Mapping[str, Any]) -> dict[str, Fact]:
-    """The facts in a config.json: those of the language model where it nests one. What it does not say is left out."""
+    """The facts in a config.json, those of the language model where it nests one. What it does not say is left out."""
     facts: dict[str, Fact] = {}
     architectures = data.get("architectures")
     if isinstance(architectures, list) and len(architectures) == 1 and isinstance(architectures[0], str):
@@ -143,7 +148,7 @@ def _number(value: object) -> bool:
 
 
 def _layers(data: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Fact]:
-    """hybrid, mixer and sliding, as the kinds of the layers tell them."""
+    """hybrid, mixer and sliding, by the kinds of the layers."""
     facts: dict[str, Fact] = {}
     kinds = inner.get("layer_types")
     mixer = next((_MIXERS[kind] for kind in (inner.get("model_type"), data.get("model_type")) if kind in _MIXERS), None)
@@ -159,7 +164,7 @@ def _layers(data: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Fact
 
 
 def _context(inner: Mapping[str, Any]) -> int | None:
-    """The longest that any release of an engine derives from the file: releases differ in whether they scale it."""
+    """The longest context that any release derives from the file. Releases differ in whether they scale it."""
     length = inner.get("max_position_embeddings")
     if not isinstance(length, int) or isinstance(length, bool) or length <= 0:
         return None
@@ -181,7 +186,7 @@ def _context(inner: Mapping[str, Any]) -> int | None:
 
 
 def _quantization(data: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Fact]:
-    """quant-method as the file says it, and the format of the weights that it stands for, where it stands for one."""
+    """quant-method as the file has it, and the format of the weights where the method stands for one."""
     given = next((one for one in (data.get("quantization_config"), inner.get("quantization_config")) if one), None)
     if given is None:
         return {}  # another file may say it: hf_quant_config.json

@@ -1,12 +1,12 @@
-"""The header of a safetensors file: what tensors it holds, without reading them.
+"""The headers of safetensors and GGUF files: tensors and key-values, without reading the weights.
 
-Format: 8 bytes, little-endian, the length of a JSON object; then that object, from names of tensors to dtype, shape and offsets
-(https://github.com/huggingface/safetensors#format). What is not of this form is a problem told in words, never an exception.
+safetensors: 8 bytes, little-endian, the length of a JSON object; then the object, from names of tensors to dtype, shape and
+offsets (https://github.com/huggingface/safetensors#format).
 
-The header of a GGUF file: its key-values and tensors, without reading the weights.
+GGUF: llama.cpp docs (gguf.md): magic, version, counts of tensors and of key-values, then these. Arrays are skipped, because a
+tokenizer's vocabulary is most of a header.
 
-Format: llama.cpp docs (gguf.md): magic, version, counts of tensors and of key-values, then these. Arrays are passed over: a
-tokenizer's vocabulary is most of a header. What is not of this form is a problem told in words, never an exception.
+A file that is not of this form is a problem in words, never an exception.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Reads bytes of a file by offset and length, fewer at its end, None if it cannot be read."""
 
 _JSON_AT_MOST = 100_000_000
-"""As the format's own library has it: no header is longer."""
+"""The limit of the format's own library."""
 _BITS = {
     "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
     "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64,
@@ -47,7 +47,8 @@ GGUF_TYPES: dict[int, tuple[str, int, int]] = {
     29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
     40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
 }  # fmt: skip
-"""Name, weights of a block and its bytes, of each type of tensor: gguf 0.19.0 (PyPI) constants.py GGML_QUANT_SIZES."""
+"""Number of a type of tensor -> its name, weights of a block and bytes of a block: gguf 0.19.0 (PyPI) constants.py
+GGML_QUANT_SIZES."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Tensor:
 
 
 def read_safetensors(reader: Reader) -> list[Tensor] | str:
-    """The tensors of a file, or what is wrong with it."""
+    """The tensors of a safetensors file, or what is wrong with it."""
     start = reader(0, 8)
     if start is None or len(start) < 8:
         return "it is shorter than the length of its header"
@@ -96,7 +97,7 @@ def read_safetensors(reader: Reader) -> list[Tensor] | str:
 
 
 def _safetensor(name: str, entry: object) -> Tensor | str:
-    """Its offsets and its shape tell the same size, or it is told wrongly."""
+    """A tensor whose offsets and shape agree on its size, or what is wrong with its entry."""
     if not isinstance(entry, dict):
         return f"what it says of {name[:80]} is no object"
     dtype, shape, offsets = entry.get("dtype"), _counts(entry.get("shape")), _counts(entry.get("data_offsets"))
@@ -109,7 +110,7 @@ def _safetensor(name: str, entry: object) -> Tensor | str:
 
 
 def _counts(value: object) -> tuple[int, ...] | None:
-    """A list of numbers; None if it is none."""
+    """The elements of a list of whole numbers, None for anything else."""
     if not isinstance(value, list):
         return None
     if not all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 1 << 62 for one in value):
@@ -118,7 +119,7 @@ def _counts(value: object) -> tuple[int, ...] | None:
 
 
 def elements(shape: tuple[int, ...]) -> int:
-    """How many elements a shape has; one that has no dimension has one."""
+    """The number of elements of a shape, 1 for a shape without dimensions."""
     total = 1
     for one in shape:
         total *= one
@@ -148,11 +149,11 @@ class Header:
 
 
 class _Broken(Exception):  # ends the reading of a header and does not leave this module
-    pass
+    """Ends the reading of a header. It does not leave this module."""
 
 
 class _Bytes:
-    """Goes through a file in chunks: no length that a file tells is ever asked for at once."""
+    """Goes through a file in chunks, so that no length stated by a file is ever requested at once."""
 
     __slots__ = ("buffer", "offset", "place", "reader")
 
@@ -199,7 +200,7 @@ class _Bytes:
 
 
 def read_gguf(reader: Reader) -> Header | str:
-    """The header of a file, or what is wrong with it."""
+    """The header of a GGUF file, or what is wrong with it."""
     try:
         return _header(_Bytes(reader))
     except _Broken as problem:

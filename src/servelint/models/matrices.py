@@ -1,7 +1,7 @@
-"""The modules of a model that hold weights, with their shapes, as the published checkpoints name and shape them.
+"""The matrices of a model with their shapes, as published checkpoints name and shape them.
 
 Shapes are those of Transformers 5.23.0 models/*/modeling_*.py; multi-token prediction as in vllm-0.33.0
-vllm/model_executor/models/deepseek_mtp.py, qwen3_5_mtp.py and nemotron_h_mtp.py. Vectors (norms, biases) are counted, too.
+vllm/model_executor/models/deepseek_mtp.py, qwen3_5_mtp.py and nemotron_h_mtp.py. Vectors (norms, biases) are counted too.
 """
 
 from __future__ import annotations
@@ -12,26 +12,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
-    from servelint.models.architecture import Architecture, Attention, Indexer, LowRank, State
+    from servelint.models.architecture import Architecture, Attention, Indexer, LowRank, StateLayers
 
 HEAD, MTP, VISION = -1, -2, -3
-"""Layers of what is in none; embedding and what else is before the first layer is told as layer 0's."""
+""""Layers" of matrices outside of layers. Embeddings belong to layer 0."""
+
+
+_ATTENTION = ("full", "mla", "sliding", "chunked", "compressed")
+_NAMES = {
+    "gdn": "linear_attn.",
+    "kda": "self_attn.",
+    "mamba2": "mixer.",
+    "mamba1": "mamba.",
+    "lightning": "self_attn.",
+    "shortconv": "conv.",
+}
 
 
 @dataclass(eq=False, slots=True)
 class Matrix:
-    """A matrix, or several that are alike.
+    """A matrix of weights, or several equal ones.
 
-    name:   as in the checkpoint, from `layers` on: "layers.3.self_attn.q_proj"
-    group:  "embedding", "lm_head", "attention", "linear attention", "dense mlp", "experts", "shared experts", "router",
-            "norms", "vision", "mtp", "draft"
-    rows, columns: outputs and inputs; 1 column for a vector
-    count:  how many there are of it (experts)
-    split:  what tensor parallelism divides: "rows", "columns", "vocab", "kv" (rows, no smaller parts than `units`), "" nothing
-    units:  of "kv": heads (or groups) that cannot be divided
-    plain:  no quantization takes it: vectors, embeddings, routers that are no linear layer
-    single: it is float32 whatever the model's dtype
-    layer:  its number; MTP and VISION are stages of no pipeline
+    Attributes:
+        layer: the number of its layer. MTP and VISION belong to no pipeline stage.
+        name: its name in the checkpoint, from `layers` on: "layers.3.self_attn.q_proj".
+        group: "embedding", "lm_head", "attention", "linear attention", "dense mlp", "experts", "shared experts", "router",
+            "norms", "vision", "mtp" or "draft".
+        rows: outputs.
+        columns: inputs, 1 for a vector.
+        split: what tensor parallelism divides: "rows", "columns", "vocab", "kv" (rows, into no smaller parts than `units`), or
+            "" for nothing.
+        count: how many of it there are (experts).
+        units: of "kv", the heads or groups that cannot be divided.
+        plain: no quantization applies to it: vectors, embeddings, routers that are no linear layer.
+        single: it is float32 whatever the model's dtype.
     """
 
     layer: int
@@ -47,14 +61,16 @@ class Matrix:
 
     @property
     def parameters(self) -> int:
-        """Of all of them, undivided."""
+        """The number of weights of all of them, undivided."""
         return self.rows * self.columns * self.count
 
 
 def matrices(model: Architecture, layers: Iterable[int] | None = None) -> Iterator[Matrix]:
-    """All modules of a model; its encoder is one, and what is of multi-token prediction has MTP for its layer.
+    """All matrices of a model. Its encoder of images is one, and those of multi-token prediction have the layer MTP.
 
-    layers: those whose modules are told, all by default; what is of no layer is told always
+    Args:
+        model: the model.
+        layers: the layers to include, all by default. Matrices outside of layers are always included.
     """
     draft = model.draft
     if draft is None or draft.vocab:
@@ -78,7 +94,7 @@ def matrices(model: Architecture, layers: Iterable[int] | None = None) -> Iterat
 
 
 def _mtp(model: Architecture) -> Iterator[Matrix]:
-    """Multi-token prediction: a layer as the last one, and what joins the last hidden state and the next embedding."""
+    """Multi-token prediction: a layer like the last one, and what joins the last hidden state and the next embedding."""
     source = next((index for index in range(model.layers - 1, -1, -1) if model.mixers[index].startswith(_ATTENTION)), None)
     if source is None:
         return
@@ -95,17 +111,22 @@ def _mtp(model: Architecture) -> Iterator[Matrix]:
         yield Matrix(MTP, prefix + "norms", "mtp", 3 * model.hidden, 1, plain=True)
 
 
-_ATTENTION = ("full", "mla", "sliding", "chunked", "compressed")
-
-
 def shape_of(model: Architecture, index: int) -> Hashable:
-    """What layer_matrices takes of a layer's number: layers of which it is equal have modules of the same names and shapes."""
+    """What `layer_matrices` takes of a layer's number. Layers of equal shape have matrices of equal names and shapes."""
     indexer = model.indexer is not None and _has_indexer(model.indexer, model.layers, index)
     return model.mixers[index], model.feeds[index], model.widths[index] if model.widths else 0, indexer
 
 
 def layer_matrices(model: Architecture, index: int, layer: int, prefix: str, mixer: str | None = None) -> Iterator[Matrix]:
-    """Those of one layer; `layer` and `prefix` are what they are told under, `mixer` what it has in place of its own."""
+    """The matrices of one layer.
+
+    Args:
+        model: the model.
+        index: the layer.
+        layer: the number that its matrices get.
+        prefix: the beginning of their names.
+        mixer: a kind of attention in place of the layer's own.
+    """
     for word in (mixer or model.mixers[index]).split("+"):
         attention = next((one for one in model.attention if one.kind == word), None)
         if attention is None and mixer is not None:  # a kind that no layer of the model has: DeepSeek V4 Pro
@@ -167,14 +188,17 @@ def _attention(model: Architecture, kind: Attention, layer: int, prefix: str) ->
 
 
 def _has_indexer(indexer: Indexer, layers: int, layer: int) -> bool:
-    """Which layers have one does not matter, but how many: of a model where some share it they are spread evenly."""
+    """Whether a layer has an indexer. Only their number matters, so where some layers share one they are spread evenly."""
     own = indexer.layers
     return layer < 0 or own == layers or (layer + 1) * own // layers > layer * own // layers
 
 
 def _compressed(model: Architecture, rank: LowRank, kind: Attention, layer: int, prefix: str) -> Iterator[Matrix]:
-    """DeepSeek V4: Transformers 5.23.0 models/deepseek_v4/modeling_deepseek_v4.py; what mixes its streams is float32 in both
-    engines (sglang-0.5.14 srt/models/deepseek_v4.py hc_attn_fn, vllm-0.33.0 vllm/models/deepseek_v4)."""
+    """DeepSeek V4's attention: Transformers 5.23.0 models/deepseek_v4/modeling_deepseek_v4.py.
+
+    What mixes its streams is float32 in both engines (sglang-0.5.14 srt/models/deepseek_v4.py hc_attn_fn, vllm-0.33.0
+    vllm/models/deepseek_v4).
+    """
     group, hidden, head = "attention", model.hidden, kind.head_dim
     yield Matrix(layer, prefix + "q_a_proj", group, rank.q_lora_rank, hidden)
     yield Matrix(layer, prefix + "q_b_proj", group, kind.heads * head, rank.q_lora_rank, "rows")
@@ -197,7 +221,7 @@ def _compressed(model: Architecture, rank: LowRank, kind: Attention, layer: int,
         yield Matrix(layer, prefix + "indexer.weights_proj", group, one.heads, hidden, plain=True)
 
 
-def _gdn(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Matrix]:
+def _gdn(model: Architecture, state: StateLayers, layer: int, prefix: str) -> Iterator[Matrix]:
     group, hidden = "linear attention", model.hidden
     values = state.value_heads * state.value_dim
     yield Matrix(layer, prefix + "in_proj_qkv", group, state.conv_channels, hidden, "rows")
@@ -209,8 +233,8 @@ def _gdn(model: Architecture, state: State, layer: int, prefix: str) -> Iterator
     yield Matrix(layer, prefix + "A_log", group, 2 * state.value_heads + state.value_dim, 1, plain=True)
 
 
-def _kda(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Matrix]:
-    """Transformers 5.23.0 models/kimi_linear/modeling_kimi_linear.py: gates as narrow as a head, or (Kimi K3) in full."""
+def _kda(model: Architecture, state: StateLayers, layer: int, prefix: str) -> Iterator[Matrix]:
+    """Transformers 5.23.0 models/kimi_linear/modeling_kimi_linear.py: gates as narrow as a head, or (Kimi K3) of full rank."""
     group, hidden = "linear attention", model.hidden
     keys, values = state.key_heads * state.key_dim, state.value_heads * state.value_dim
     for name, rows in (("q_proj", keys), ("k_proj", keys), ("v_proj", values)):
@@ -228,8 +252,11 @@ def _kda(model: Architecture, state: State, layer: int, prefix: str) -> Iterator
     yield Matrix(layer, prefix + "o_proj", group, hidden, values, "columns")
 
 
-def _mamba2(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Matrix]:
-    """Each rank has whole groups: vllm-0.33.0 vllm/model_executor/layers/mamba/mamba_mixer2.py extra_groups_for_head_shards."""
+def _mamba2(model: Architecture, state: StateLayers, layer: int, prefix: str) -> Iterator[Matrix]:
+    """Each rank has whole groups.
+
+    Source: extra_groups_for_head_shards in vllm-0.33.0 vllm/model_executor/layers/mamba/mamba_mixer2.py.
+    """
     group, hidden = "linear attention", model.hidden
     values, keys = state.value_heads * state.value_dim, state.key_heads * state.key_dim
     yield Matrix(layer, prefix + "in_proj", group, 2 * values + state.value_heads, hidden, "rows")
@@ -240,7 +267,7 @@ def _mamba2(model: Architecture, state: State, layer: int, prefix: str) -> Itera
     yield Matrix(layer, prefix + "norm", "norms", values + 3 * state.value_heads, 1, "rows", plain=True)
 
 
-def _mamba1(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Matrix]:
+def _mamba1(model: Architecture, state: StateLayers, layer: int, prefix: str) -> Iterator[Matrix]:
     """Transformers 5.23.0 models/jamba/modeling_jamba.py: the rank of the time step is a sixteenth of the hidden size."""
     group, hidden, inner = "linear attention", model.hidden, state.value_heads
     rank = -(-hidden // 16)
@@ -252,7 +279,7 @@ def _mamba1(model: Architecture, state: State, layer: int, prefix: str) -> Itera
     yield Matrix(layer, prefix + "out_proj", group, hidden, inner, "columns")
 
 
-def _lightning(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Matrix]:
+def _lightning(model: Architecture, state: StateLayers, layer: int, prefix: str) -> Iterator[Matrix]:
     """Transformers 5.23.0 models/minimax/modeling_minimax.py."""
     group, hidden, wide = "linear attention", model.hidden, state.value_heads * state.value_dim
     yield Matrix(layer, prefix + "qkv_proj", group, 3 * wide, hidden, "rows")
@@ -261,7 +288,7 @@ def _lightning(model: Architecture, state: State, layer: int, prefix: str) -> It
     yield Matrix(layer, prefix + "norm", "norms", wide, 1, plain=True)
 
 
-def _shortconv(model: Architecture, state: State, layer: int, prefix: str) -> Iterator[Matrix]:
+def _shortconv(model: Architecture, state: StateLayers, layer: int, prefix: str) -> Iterator[Matrix]:
     """Transformers 5.23.0 models/lfm2/modeling_lfm2.py."""
     group, hidden = "linear attention", model.hidden
     yield Matrix(layer, prefix + "in_proj", group, 3 * hidden, hidden, "rows")
@@ -276,14 +303,6 @@ _STATES = {
     "mamba1": _mamba1,
     "lightning": _lightning,
     "shortconv": _shortconv,
-}
-_NAMES = {
-    "gdn": "linear_attn.",
-    "kda": "self_attn.",
-    "mamba2": "mixer.",
-    "mamba1": "mamba.",
-    "lightning": "self_attn.",
-    "shortconv": "conv.",
 }
 
 

@@ -1,14 +1,10 @@
-"""How a checkpoint holds its weights, from the quantization_config of its config.json or from its hf_quant_config.json.
+"""How a checkpoint holds its weights: the formats in its config, which matrices they apply to, and the bytes of a matrix.
 
 Keys as vllm-0.33.0 reads them: vllm/model_executor/layers/quantization/ fp8.py, awq.py, gptq.py, auto_round.py, modelopt.py,
 mxfp4.py, bitsandbytes.py, compressed_tensors/compressed_tensors.py.
 
-Bytes of one matrix in the format of a checkpoint, and of what a format leaves as it is.
-
-The lists by which a checkpoint names modules: those that it leaves as they were, or holds in a format of their own.
-
-Lists name the same few modules of each of a hundred layers, so what they say of a layer is told apart from what they say of
-all: layers of which they say the same need no second look (`of_layer`).
+Lists of names name the same few matrices of each of a hundred layers. What they say of one layer is therefore kept apart from
+what they say of all: layers with equal lists need no second look (`of_layer`).
 """
 
 from __future__ import annotations
@@ -38,17 +34,57 @@ _MODELOPT = {
 }  # fmt: skip
 _IGNORED = ("ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers", "llm_int8_skip_modules")
 _PLAIN = {
-    "fbgemm_fp8": Format("fp8", 8),
-    "ptpc_fp8": Format("fp8", 8),
-    "mxfp4": Format("mxfp4", 4, 32),
-    "gpt_oss_mxfp4": Format("mxfp4", 4, 32),
-    "mxfp8": Format("mxfp8", 8, 32),
-    "experts_int8": Format("int8", 8),
-}
+    "fbgemm_fp8": Format("fp8", 8), "ptpc_fp8": Format("fp8", 8), "mxfp4": Format("mxfp4", 4, 32),
+    "gpt_oss_mxfp4": Format("mxfp4", 4, 32), "mxfp8": Format("mxfp8", 8, 32), "experts_int8": Format("int8", 8),
+}  # fmt: skip
+PLAIN = Format()
+GGUF_BITS = {
+    "IQ1_S": 2.0042, "IQ1_M": 2.1460, "IQ2_XXS": 2.3824, "IQ2_XS": 2.5882, "IQ2_S": 2.7403, "IQ2_M": 2.9294, "IQ3_XXS": 3.2548,
+    "IQ3_XS": 3.4977, "IQ3_S": 3.6606, "IQ3_M": 3.7628, "IQ4_XS": 4.4597, "IQ4_NL": 4.6818, "Q2_K": 3.1593, "Q2_K_S": 2.9697,
+    "Q3_K_S": 3.6429, "Q3_K_M": 3.9960, "Q3_K_L": 4.2979, "Q4_0": 4.6590, "Q4_1": 5.1070, "Q4_K_S": 4.6672, "Q4_K_M": 4.8944,
+    "Q5_0": 5.5550, "Q5_1": 6.0027, "Q5_K_S": 5.5704, "Q5_K_M": 5.7036, "Q6_K": 6.5633, "Q8_0": 8.5008, "F16": 16.0005,
+    "BF16": 16.0005,
+}  # fmt: skip
+"""Bits of a weight by file type, over all of a Llama-3.1-8B: llama.cpp tools/quantize/README.md."""
+_PATTERN_AT_MOST = 2000
+_REPEATS_AT_MOST = 4
+_REPEATS = re.compile(r"[*+{]")
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_LAYER = re.compile(r"(?:^|\.)layers\.(\d+)(?=\.|$)")
+_OF_LAYER = re.compile(r"layers\.(\d+)(?=\.|$)")
+_OF_LAYERS = re.compile(r"\(\?!\.\*mtp\)\.\*layers\\\.\((\d+(?:\|\d+)*)\)(?=\\\.|\.\*$)")
+"""An expression for matrices of many layers, as servelint.harvest.architectures packs lists of names. Where a point follows the
+numbers they are whole ones; with .* they are beginnings."""
+_LITERAL = re.compile(r"(?:[\w-]|\\\.)*")
+_OF_ALL = re.compile(r"(?:[a-z_A-Z-]|\\\.|\.[*+]|[|()^$])*")
+"""An expression that matches a name of one layer if it matches that of another: nothing in it stands for a digit, or for one
+character."""
+_OF_DRAFTS = re.compile(r"(?:\.\*)?mtp\\\.[^|]*$")
+"""An expression for matrices of multi-token prediction alone, which none of the model's own layers has."""
+_PREFIXES = ("model.language_model.", "language_model.model.", "language_model.", "model.")
+_SAME = (
+    (".attn.", ".self_attn."), ("ffn.", "mlp."), ("block_sparse_moe", "mlp"), ("feed_forward", "mlp"),
+    ("shared_expert.", "shared_experts."), ("mixer.q_proj", "self_attn.q_proj"), ("mixer.k_proj", "self_attn.k_proj"),
+    ("mixer.v_proj", "self_attn.v_proj"), ("mixer.o_proj", "self_attn.o_proj"), ("mixer.qkv_proj", "self_attn.*_proj"),
+    ("mixer.experts", "mlp.experts"), ("mixer.shared_experts", "mlp.shared_experts"), ("mixer.gate", "mlp.gate"),
+    ("mixer.fc", "mlp.fc"), ("mixer.up_proj", "mlp.up_proj"), ("mixer.down_proj", "mlp.down_proj"), ("router.gate", "gate"),
+    (".w1", ".gate_proj"), (".w2", ".down_proj"), (".w3", ".up_proj"), ("index_q_proj", "indexer.wq_b"),
+    ("index_k_proj", "indexer.wk"),
+)  # fmt: skip
+"""Names of the same matrices in checkpoints of other families."""
+_ESCAPED = tuple([(re.escape(old), re.escape(new)) for old, new in _SAME])
 
 
 def quantization_of(data: Mapping[str, Any], inner: Mapping[str, Any]) -> Quantization | None:
-    """None if the config says that weights are quantized in a way that is not known here."""
+    """How the weights are held, by the quantization_config of a config.json or by a hf_quant_config.json.
+
+    Args:
+        data: the config.json.
+        inner: its part for the language model.
+
+    Returns:
+        None if the weights are quantized in a way that is not known.
+    """
     given = next((one for one in (data.get("quantization_config"), inner.get("quantization_config")) if one), None)
     given = given or data.get("compression_config") or inner.get("compression_config")
     if given is None:
@@ -117,7 +153,7 @@ def _modelopt(given: Mapping[str, Any]) -> tuple[Format, ...] | None:
 
 
 def _compressed_tensors(given: Mapping[str, Any]) -> tuple[Format, ...] | None:
-    """One format for each group; one whose target is a class (`Linear`) is that of what no other names, and comes last."""
+    """One format per group. The group whose target is a class (`Linear`) applies to what no other names, and comes last."""
     found: list[Format] = []
     for entry in table(given, "config_groups").values():
         weights = table(table({"": entry}, ""), "weights")
@@ -141,22 +177,17 @@ def _compressed_tensors(given: Mapping[str, Any]) -> tuple[Format, ...] | None:
     return tuple(sorted(found, key=lambda one: not one.targets)) or None
 
 
-PLAIN = Format()
-GGUF_BITS = {
-    "IQ1_S": 2.0042, "IQ1_M": 2.1460, "IQ2_XXS": 2.3824, "IQ2_XS": 2.5882, "IQ2_S": 2.7403, "IQ2_M": 2.9294, "IQ3_XXS": 3.2548,
-    "IQ3_XS": 3.4977, "IQ3_S": 3.6606, "IQ3_M": 3.7628, "IQ4_XS": 4.4597, "IQ4_NL": 4.6818, "Q2_K": 3.1593, "Q2_K_S": 2.9697,
-    "Q3_K_S": 3.6429, "Q3_K_M": 3.9960, "Q3_K_L": 4.2979, "Q4_0": 4.6590, "Q4_1": 5.1070, "Q4_K_S": 4.6672, "Q4_K_M": 4.8944,
-    "Q5_0": 5.5550, "Q5_1": 6.0027, "Q5_K_S": 5.5704, "Q5_K_M": 5.7036, "Q6_K": 6.5633, "Q8_0": 8.5008, "F16": 16.0005,
-    "BF16": 16.0005,
-}  # fmt: skip
-"""Bits of a weight, over all of a Llama-3.1-8B: llama.cpp tools/quantize/README.md."""
-
-
 def tensors(kind: Format, rows: int, columns: int, element: int) -> list[int]:
     """Bytes of the tensors that hold one matrix: the weights first, then their scales and zero points.
 
-    element: bytes of what is not quantized. Shapes: vllm-0.33.0 vllm/model_executor/layers/quantization (create_weights of each
-    method); bitsandbytes with the constants of each 64 weights in float32 (vllm-0.19.1 quantization/bitsandbytes.py).
+    Shapes: vllm-0.33.0 vllm/model_executor/layers/quantization (create_weights of each method); bitsandbytes with the constants
+    of each 64 weights in float32 (vllm-0.19.1 quantization/bitsandbytes.py).
+
+    Args:
+        kind: the format.
+        rows: rows of the matrix.
+        columns: its columns.
+        element: bytes of an element that is not quantized.
     """
     size, group = rows * columns, kind.group or columns or 1
     groups = rows * -(-columns // group)
@@ -184,7 +215,7 @@ def tensors(kind: Format, rows: int, columns: int, element: int) -> list[int]:
 
 
 class Formats:
-    """The formats of a checkpoint's modules, whose lists are read once."""
+    """The formats of a checkpoint's matrices. Its lists are read once."""
 
     __slots__ = ("_ignored", "_main", "_several", "_whole")
 
@@ -195,7 +226,7 @@ class Formats:
         self._several = [(one, patterns(one.targets)) for one in quantization.formats if one.targets]
 
     def of(self, matrix: Matrix) -> Format:
-        """The format of a matrix: none for what no quantization takes and for what the checkpoint's list leaves out."""
+        """The format of a matrix, "none" for what no quantization applies to and for what the checkpoint's list leaves out."""
         if self._whole:
             return self._main if matrix.columns > 1 and self._main.scheme == "gguf" else PLAIN
         if matrix.plain or (self._ignored is not None and self._ignored.names(matrix.name)):
@@ -206,13 +237,15 @@ class Formats:
         if self._main.targets or matrix.group == "lm_head":
             return PLAIN
         if matrix.group == "mtp" and self._main.bits < 8:
-            return PLAIN  # whoever quantizes to 4 bits leaves it, and tells so in no list if his tool does not know it
+            return PLAIN  # tools for 4 bits leave it, without a word in their lists if they do not know it
         return self._main
 
     def of_layer(self, index: int, tails: tuple[str, ...]) -> object:
-        """What the lists say of a layer: two of which it is equal have their modules in the same formats.
+        """What the lists say of a layer. Two layers with equal results have their matrices in the same formats.
 
-        tails: the names of its modules after the layer's number, ".self_attn.q_proj"
+        Args:
+            index: the layer.
+            tails: the names of its matrices after the layer's number, ".self_attn.q_proj".
         """
         if self._whole:
             return None
@@ -225,33 +258,8 @@ def format_of(matrix: Matrix, quantization: Quantization) -> Format:
     return Formats(quantization).of(matrix)
 
 
-_PATTERN_AT_MOST = 2000
-_REPEATS_AT_MOST = 4
-_REPEATS = re.compile(r"[*+{]")
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
-_LAYER = re.compile(r"(?:^|\.)layers\.(\d+)(?=\.|$)")
-_OF_LAYER = re.compile(r"layers\.(\d+)(?=\.|$)")
-_OF_LAYERS = re.compile(r"\(\?!\.\*mtp\)\.\*layers\\\.\((\d+(?:\|\d+)*)\)(?=\\\.|\.\*$)")
-"""An expression for modules of many layers, as servelint.harvest.architectures packs lists of names. Where a point follows the
-numbers they are whole ones; with .* they are beginnings."""
-_LITERAL = re.compile(r"(?:[\w-]|\\\.)*")
-_OF_ALL = re.compile(r"(?:[a-z_A-Z-]|\\\.|\.[*+]|[|()^$])*")
-"""An expression that matches a name of one layer if it matches that of another: nothing in it stands for a digit, or for one
-character."""
-_OF_DRAFTS = re.compile(r"(?:\.\*)?mtp\\\.[^|]*$")
-"""An expression for modules of multi-token prediction alone, in which no layer of the model's own has a part."""
-_PREFIXES = ("model.language_model.", "language_model.model.", "language_model.", "model.")
-
-
 class Patterns:
-    """A list, read once.
-
-    tied:        number of a layer -> what is said of its modules: how, and what follows the number
-    begun:       beginnings of numbers of layers that are named whole
-    whole:       names, or parts of them from one point to another, of any layer
-    expressions: the others: each with what stands before a name for it
-    apart:       those of them that may match in one layer what they do not in another
-    """
+    """A list of names of matrices, read once: by layer where a name has the number of one, else for all layers."""
 
     __slots__ = ("_apart", "_begun", "_expressions", "_numbers", "_tied", "_whole")
 
@@ -318,8 +326,12 @@ class Patterns:
             self._apart.append(found)
 
     def names(self, name: str) -> bool:
-        """Whether the list names a matrix, or what it is in. name: from `layers` on, "layers.3.self_attn.q_proj"."""
-        return any(self._of(one) for one in _spoken(name))
+        """Whether the list names a matrix, or what contains it.
+
+        Args:
+            name: its name from `layers` on, "layers.3.self_attn.q_proj".
+        """
+        return any(self._of(one) for one in _checkpoint_names(name))
 
     def _of(self, name: str) -> bool:
         if self._whole and not self._whole.isdisjoint(_runs(name)):
@@ -335,27 +347,29 @@ class Patterns:
         return any(matches(before + name) is not None for matches, before in self._expressions)
 
     def of_layer(self, index: int, tails: Iterable[str]) -> object:
-        """What the list says of one layer: where that is equal, it names the same modules of two layers.
+        """What the list says of one layer. Where that is equal, it names the same matrices of two layers.
 
-        tails: the names of its modules after the layer's number, ".self_attn.q_proj"
+        Args:
+            index: the layer.
+            tails: the names of its matrices after the layer's number, ".self_attn.q_proj".
         """
         tied = (*self._tied.get(str(index), ()), bool(self._begun) and str(index).startswith(self._begun))
         if not self._apart and not self._numbers:
             return tied
-        spoken = [f"layers.{index}{one}" for tail in tails for one in _spoken(tail)]
-        found = [any(matches(before + name) is not None for matches, before in self._apart) for name in spoken]
-        numbers = [not self._whole.isdisjoint(_runs(name)) for name in spoken] if self._numbers else []
+        names = [f"layers.{index}{one}" for tail in tails for one in _checkpoint_names(tail)]
+        found = [any(matches(before + name) is not None for matches, before in self._apart) for name in names]
+        numbers = [not self._whole.isdisjoint(_runs(name)) for name in names] if self._numbers else []
         return tied, tuple(found), tuple(numbers)
 
 
 @lru_cache(maxsize=64)
 def patterns(listed: tuple[str, ...]) -> Patterns | None:
-    """None for a list that names nothing."""
+    """The list as `Patterns`, None for an empty list."""
     return Patterns(listed) if listed else None
 
 
 def _from_layers(pattern: str) -> str:
-    """What comes before `layers` differs between releases of Transformers."""
+    """A name from `layers` on, because what comes before it differs between releases of Transformers."""
     start = pattern.find("layers.")
     text = pattern[start:] if start >= 0 and not pattern.startswith("mtp") else pattern
     for before in _PREFIXES:
@@ -364,7 +378,7 @@ def _from_layers(pattern: str) -> str:
 
 
 def _glob(texts: list[str]) -> re.Pattern[str]:
-    """Names with * for anything and ? for a character, of whole parts."""
+    """Names of whole parts with * for anything and ? for a character."""
     return re.compile(r"(?:^|\.)(?:" + "|".join(map(_globbed, texts)) + r")(?:\.|$)")
 
 
@@ -373,7 +387,7 @@ def _globbed(text: str) -> str:
 
 
 def _follows(how: str, rest: str, tail: str) -> bool:
-    """Whether what is tied to a layer names what stands after its number."""
+    """Whether a pattern of a layer names what stands after the layer's number."""
     if how == "name":
         return tail == rest or tail.startswith(rest + ".")
     if how == "beginning":
@@ -388,13 +402,13 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 
 def _runs(name: str) -> list[str]:
-    """All that stands in a name from one point to another."""
+    """All runs of whole parts of a name."""
     parts = name.split(".")
     return [".".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)]
 
 
-def _spoken(name: str) -> tuple[str, ...]:
-    """The names that checkpoints give a matrix: routed experts have each its number, and without a gate up_proj alone."""
+def _checkpoint_names(name: str) -> tuple[str, ...]:
+    """The names that checkpoints give a matrix: routed experts each have a number, and up_proj alone where there is no gate."""
     if ".experts." not in name:
         return (name,)
     return (
@@ -405,20 +419,7 @@ def _spoken(name: str) -> tuple[str, ...]:
 
 
 def _translated(text: str, names: tuple[tuple[str, str], ...]) -> str:
-    """A name, or an expression that has names as `names` does, with the names that modules have here."""
+    """A name or an expression with the names that matrices have in servelint."""
     for old, new in names:
         text = text.replace(old, new)
     return text
-
-
-_SAME = (
-    (".attn.", ".self_attn."), ("ffn.", "mlp."), ("block_sparse_moe", "mlp"), ("feed_forward", "mlp"),
-    ("shared_expert.", "shared_experts."), ("mixer.q_proj", "self_attn.q_proj"), ("mixer.k_proj", "self_attn.k_proj"),
-    ("mixer.v_proj", "self_attn.v_proj"), ("mixer.o_proj", "self_attn.o_proj"), ("mixer.qkv_proj", "self_attn.*_proj"),
-    ("mixer.experts", "mlp.experts"), ("mixer.shared_experts", "mlp.shared_experts"), ("mixer.gate", "mlp.gate"),
-    ("mixer.fc", "mlp.fc"), ("mixer.up_proj", "mlp.up_proj"), ("mixer.down_proj", "mlp.down_proj"), ("router.gate", "gate"),
-    (".w1", ".gate_proj"), (".w2", ".down_proj"), (".w3", ".up_proj"), ("index_q_proj", "indexer.wq_b"),
-    ("index_k_proj", "indexer.wk"),
-)  # fmt: skip
-"""Names of the same modules in checkpoints of other families."""
-_ESCAPED = tuple([(re.escape(old), re.escape(new)) for old, new in _SAME])

@@ -1,11 +1,8 @@
-"""What the weights of a model weigh on one GPU.
+"""What the weights of a model take on one GPU.
 
 Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_executor/layers/linear.py,
 vocab_parallel_embedding.py and fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the
-checkpoint, and rounded as the allocator of PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an
-encoder, tables.
-
-Layers that weigh the same: of a hundred only a few differ, and one of each kind is enough to be looked at.
+checkpoint, and rounded as the allocator of PyTorch rounds it. Multi-token prediction, the encoder and tables are counted apart.
 """
 
 from __future__ import annotations
@@ -35,12 +32,20 @@ _FUSED = {
     "in_proj_z": "qkvz", "in_proj_b": "ba", "in_proj_a": "ba", "q_a_proj": "qkv_a", "kv_a_proj_with_mqa": "qkv_a",
     "in_proj": "in_proj",
 }  # fmt: skip
-"""Matrixs that the engines keep in one matrix."""
+"""Matrices that the engines keep in one."""
+
+
+_DOUBTFUL = ("attention", "linear attention", "shared experts")
+_SOURCES = {
+    "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
+    "absorbed": "vllm-0.33.0 mla_attention.py process_weights_after_loading: kv_b_proj once more in the model's dtype",
+    "rotary table": "vllm-0.33.0 rotary_embedding/base.py: cosines and sines of every position",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class WeightPart:
-    """Something that takes memory on a GPU: its name, bytes, and where the number is from."""
+    """One use of memory by weights: its name, its bytes, and where the number comes from."""
 
     name: str
     bytes: int
@@ -49,13 +54,15 @@ class WeightPart:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Weights on the GPU that has most of them.
+    """The weights on the GPU that has most of them.
 
-    parts:     what they consist of, the largest first
-    low, high: GiB between which they are, as sure as the format of the checkpoint is known
-    mtp:       bytes of multi-token prediction, which are in `parts` only if it was asked for
-    embedding, head: bytes of the embedding and of the head, which a draft may load again, or take from its target; head 0 if it
-               is tied, or the draft's own for fewer tokens
+    Attributes:
+        parts: what they consist of, the largest first.
+        low: GiB that they certainly take, as far as the format of the checkpoint is known.
+        high: GiB that they take at most.
+        mtp: bytes of multi-token prediction, which are in `parts` only if requested.
+        embedding: bytes of the embedding, which a draft may load again or share with its target.
+        head: bytes of the head, 0 if it is tied, or the draft's own for fewer tokens.
     """
 
     parts: tuple[WeightPart, ...]
@@ -67,12 +74,12 @@ class Weights:
 
     @property
     def bytes(self) -> int:
-        """All of it."""
+        """All bytes."""
         return sum(part.bytes for part in self.parts)
 
     @property
     def gib(self) -> float:
-        """All of it, in GiB."""
+        """All bytes in GiB."""
         return self.bytes / GIB
 
 
@@ -88,7 +95,7 @@ class _Sharding:
         self.element = element
 
     def of(self, matrix: Matrix) -> tuple[Format, list[int]]:
-        """The format of a module, and the bytes of its tensors on one GPU."""
+        """The format of a matrix, and the bytes of its tensors on one GPU."""
         rows, columns, count = matrix.rows, matrix.columns, matrix.count
         if matrix.split == "vocab":
             rows = _up(rows, _PAD_VOCAB) // self.tensor if _up(rows, _PAD_VOCAB) % self.tensor == 0 else -(-rows // self.tensor)
@@ -108,8 +115,10 @@ class _Sharding:
 
 
 def _padded(matrix: Matrix, rows: int, columns: int) -> tuple[int, int]:
-    """Experts in MXFP4: vllm-0.33.0 fused_moe/oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size, as Marlin and
-    TRT-LLM have it: the hidden size to a multiple of 256, an expert's to one of 128."""
+    """Rows and columns of experts in MXFP4, the hidden size a multiple of 256 and an expert's of 128 as for Marlin and TRT-LLM.
+
+    Source: mxfp4_round_up_hidden_size_and_intermediate_size in vllm-0.33.0 fused_moe/oracle/mxfp4.py.
+    """
     if "gate_up" in matrix.name:
         return 2 * _up(rows // 2, 128), _up(columns, 256)
     return _up(rows, 256), _up(columns, 128)
@@ -136,10 +145,17 @@ def rounded(size: int) -> int:
 
 
 def quantized(model: Architecture, quantization: str | None) -> Quantization | None:
-    """How weights are held once they are loaded: a checkpoint's own way, or what --quantization makes of one that has none.
+    """How weights are held once they are loaded: in the checkpoint's own way, or quantized by --quantization.
 
-    None if it makes of them what is not known here. vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 quantizes while it
-    loads, and so does bitsandbytes (to 4 bits); names as awq_marlin only tell how a checkpoint is read.
+    Source: vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 and bitsandbytes (to 4 bits) quantize while loading. Names
+    like awq_marlin only say how a checkpoint is read.
+
+    Args:
+        model: the model.
+        quantization: the value of --quantization.
+
+    Returns:
+        None if the result is not known.
     """
     if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
         return model.quantization
@@ -157,7 +173,7 @@ def quantized(model: Architecture, quantization: str | None) -> Quantization | N
 
 
 def stages(layers: int, pipeline: int) -> list[range]:
-    """Layers of each stage: vllm-0.33.0 vllm/distributed/utils.py get_pp_indices.
+    """The layers of each pipeline stage: get_pp_indices in vllm-0.33.0 vllm/distributed/utils.py.
 
     >>> [len(stage) for stage in stages(61, 4)]
     [15, 15, 16, 15]
@@ -184,13 +200,21 @@ def weigh(
     mtp: bool = False,
     vision: bool = True,
 ) -> Weights | None:
-    """What the weights of a model take on the GPU that has most; None if the quantization is not known.
+    """What the weights of a model take on the GPU that has most.
 
-    engine:       "vllm" or "sglang"
-    tensor:       GPUs that a matrix is divided among; pipeline: stages of layers
-    expert:       GPUs that experts are dealt out to, 1 if each has a part of all
-    quantization: what --quantization says, dtype: what --dtype says
-    mtp, vision:  whether multi-token prediction and the encoder of images are loaded
+    Args:
+        model: the model.
+        engine: "vllm" or "sglang".
+        tensor: GPUs that share a matrix.
+        pipeline: stages of layers.
+        expert: GPUs that whole experts are divided among, 1 if each GPU has a part of all.
+        quantization: the value of --quantization.
+        dtype: the value of --dtype.
+        mtp: multi-token prediction is loaded.
+        vision: the encoder of images is loaded.
+
+    Returns:
+        None if the quantization is not known.
     """
     return _weigh(model, engine, tensor, pipeline, expert, quantization, dtype, mtp, vision)
 
@@ -240,10 +264,11 @@ def _weigh(
 
 
 class _Counted:
-    """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of the two ends of the model.
+    """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of both ends of the model.
 
-    layers: for each layer the one that is counted for it
-    doubt:  what the modules that publishers treat differently would weigh more if they were not quantized
+    Attributes:
+        layers: for each layer the one that is counted for it.
+        doubt: bytes that matrices which publishers treat differently would take more without quantization.
     """
 
     __slots__ = ("doubt", "ends", "groups", "joined", "layers", "times")
@@ -279,7 +304,7 @@ class _Counted:
         return self.groups.get(self.layers[layer] if layer >= 0 else layer, {})
 
     def rounding(self, *layers: int) -> int:
-        """What the allocator adds to matrices of some layers."""
+        """Bytes that the allocator adds to matrices of some layers."""
         times = Counter([self.layers[layer] if layer >= 0 else layer for layer in layers])
         return sum(
             count * (rounded(size) - size)
@@ -289,13 +314,10 @@ class _Counted:
         )
 
 
-_DOUBTFUL = ("attention", "linear attention", "shared experts")
-
-
 def _measured(model: Architecture, way: Quantization, formats: Formats, layers: list[int]) -> float:
-    """What the quantized modules weigh in the published files, against what is counted for them; 1 where nobody measured it.
+    """The measured size of the quantized matrices in the published files over their computed size, 1 if it was not measured.
 
-    Only a small difference is one in the format: a large one is another checkpoint, or files beside it.
+    Only a small difference is one in the format. A large one is another checkpoint, or files beside it.
     """
     if not model.checkpoint or way is not model.quantization or way.scheme == "none":
         return 1.0
@@ -319,15 +341,8 @@ def _source(model: Architecture) -> str:
     return model.sources[0] if model.sources else "config.json"
 
 
-_SOURCES = {
-    "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
-    "absorbed": "vllm-0.33.0 mla_attention.py process_weights_after_loading: kv_b_proj once more in the model's dtype",
-    "rotary table": "vllm-0.33.0 rotary_embedding/base.py: cosines and sines of every position",
-}
-
-
 def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
-    """MLA's up-projection of keys and values once more, for decoding.
+    """Bytes of MLA's up-projection of keys and values, which decoding keeps once more.
 
     vLLM makes it of quantized ones, SGLang (sglang-0.5.14 srt/models/deepseek_common/deepseek_weight_loader.py, w_kc and w_vc)
     of all.
@@ -339,12 +354,12 @@ def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
 
 
 def _rotary(model: Architecture, engine: str) -> int:
-    """One table for all layers that are alike, in two bytes an element.
+    """Bytes of the rotary tables, one for all layers of a kind, with two bytes an element.
 
-    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
-    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
-    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (vllm-0.33.0 rotary_embedding/
-    deepseek_scaling_rope.py, DeepseekV4ScalingRotaryEmbedding).
+    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions. SGLang has no
+    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.footprint).
+    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (DeepseekV4ScalingRotaryEmbedding in
+    vllm-0.33.0 rotary_embedding/deepseek_scaling_rope.py).
     """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
@@ -355,7 +370,7 @@ def _rotary(model: Architecture, engine: str) -> int:
 
 
 def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str, int]:
-    """The parts of the stage that weighs most; the encoder is with the first stage, the head with the last."""
+    """The parts of the heaviest stage. The encoder is in the first stage, the head in the last."""
     best: dict[str, int] = {}
     for number, stage in enumerate(stages(model.layers, pipeline)):
         layers = {*stage, *((VISION,) if number == 0 else ()), *((HEAD,) if number == pipeline - 1 else ())}
@@ -370,17 +385,21 @@ def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str
 
 
 def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> tuple[float, float]:
-    """GiB between which the truth is: what 4 bits leave out differs between checkpoints of one name.
+    """GiB between which the truth is, because what 4 bits leave out differs between checkpoints of one name.
 
-    doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
-           models with experts leave them
+    Args:
+        model: the model.
+        way: how its weights are held.
+        gib: the computed size.
+        doubt: GiB that attention and shared experts would take more in 16 bits, in which some publishers of hybrids and of
+            models with experts leave them.
     """
-    told = any(source.endswith("by the name") for source in model.sources)
+    by_name = any(source.endswith("by the name") for source in model.sources)
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return (0.97 * gib, 1.03 * gib) if told and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
+        return (0.97 * gib, 1.03 * gib) if by_name and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
     if way.scheme == "gguf":
         return 0.95 * gib, 1.05 * gib
-    if told:
+    if by_name:
         varied = bool(model.states or model.experts)
         low = 0.86 if way.scheme == "int4" and (varied or model.vision is not None) else 0.9
         return low * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
@@ -390,9 +409,10 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
 
 
 def representatives(model: Architecture, formats: Formats) -> list[int]:
-    """For each layer the first one that has modules of the same shapes in the same formats.
+    """For each layer the first one whose matrices have the same shapes in the same formats.
 
-    The first layer, which the embedding is told with, is like no other.
+    Only these are weighed: of a hundred layers few differ. The first layer, which counts the embedding, stands for itself
+    alone.
     """
     tails: dict[Hashable, tuple[str, ...]] = {}
     first: dict[tuple[Hashable, object, bool], int] = {}

@@ -19,6 +19,19 @@ BLOCKS = ("DFLASH", "DSPARK")
 _RUNNING_WITH_DRAFTS = 48
 
 
+_SPECIAL = (
+    "enable-unified-memory", "enable-kv-cache-sharding", "enable-hisparse", "enable-linear-replayssm-spec",
+    "enable-linear-replayssm", "prefill-only-disable-kv-cache", "enable-double-sparsity", "enable-dwdp", "enable-pdmux",
+    "enable-weight-cache", "uno-lora-path", "json-model-override-args",
+)  # fmt: skip
+"""Options that this arithmetic does not follow."""
+_SPECIAL_VARIABLES = (
+    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
+    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
+    "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Speculation:
     """Speculative decoding as it runs.
@@ -143,19 +156,6 @@ class SglangSettings:
     lora: Lora | None = None
     unknown: list[str] = field(default_factory=list)
     special: list[str] = field(default_factory=list)
-
-
-_SPECIAL = (
-    "enable-unified-memory", "enable-kv-cache-sharding", "enable-hisparse", "enable-linear-replayssm-spec",
-    "enable-linear-replayssm", "prefill-only-disable-kv-cache", "enable-double-sparsity", "enable-dwdp", "enable-pdmux",
-    "enable-weight-cache", "uno-lora-path", "json-model-override-args",
-)  # fmt: skip
-"""Options that this arithmetic does not follow."""
-_SPECIAL_VARIABLES = (
-    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
-    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
-    "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
-)  # fmt: skip
 
 
 def read(config: Config, release: Release) -> SglangSettings:

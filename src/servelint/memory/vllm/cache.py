@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 FULL, SLIDING, CHUNKED, STATE = "full", "sliding", "chunked", "state"
 
 
+_ALIGNED = 576
+"""Pages of the packed fp8 layout are a multiple of so many bytes."""
+_WINDOW_BLOCK, _STATE_BLOCKS = 64, {4: 4, 128: 8}
+"""Tokens in a block of a window, and in one of the states that compress 4 or 128 tokens."""
+_BLOCK = 256
+"""Tokens that DeepSeek V4's backend prefers in a block (DeepseekSparseSWABackend.get_preferred_block_size)."""
+
+
 class Unsupported(Exception):
     """The memory of the launch cannot be planned, because servelint does not know the layout of the KV cache."""
 
@@ -268,16 +276,6 @@ def _unified(rules: ReleaseRules, kinds: list[Layers]) -> list[Layers]:
         if one.page != largest and not fits and not rules.pad:
             raise ValueError("this release cannot bring KV cache pages of these sizes together")
     return [one.with_page(largest) if one.page != largest else one for one in kinds]
-
-
-_ALIGNED = 576
-"""Pages of the packed fp8 layout are a multiple of so many bytes."""
-_WINDOW_BLOCK, _STATE_BLOCKS = 64, {4: 4, 128: 8}
-"""Tokens in a block of a window, and in one of the states that compress 4 or 128 tokens."""
-
-
-_BLOCK = 256
-"""Tokens that DeepSeek V4's backend prefers in a block (DeepseekSparseSWABackend.get_preferred_block_size)."""
 
 
 @dataclass(frozen=True, slots=True)

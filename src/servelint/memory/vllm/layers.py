@@ -22,7 +22,7 @@ from servelint.models.weights import stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.models.architecture import Architecture, Attention, State
+    from servelint.models.architecture import Architecture, Attention, StateLayers
 
 _BYTES = {"auto": 2.0, "bfloat16": 2.0, "float16": 2.0, "half": 2.0, "float": 4.0, "float32": 4.0}
 _TURBOQUANT = {
@@ -93,7 +93,7 @@ def known_dtype(dtype: str) -> bool:
     return dtype in _BYTES or dtype in _TURBOQUANT or dtype == "nvfp4" or dtype.startswith(("fp8", "int8"))
 
 
-def state_bytes(state: State, model: Architecture, settings: VllmSettings) -> int:
+def state_bytes(state: StateLayers, model: Architecture, settings: VllmSettings) -> int:
     """Bytes of the state of one layer and request on one GPU. Draft tokens lengthen the part of the convolution.
 
     Source: MambaStateShapeCalculator and MambaStateDtypeCalculator in vllm/model_executor/layers/mamba/mamba_utils.py.
@@ -118,7 +118,7 @@ def state_bytes(state: State, model: Architecture, settings: VllmSettings) -> in
     return int(conv + state.state_elements // tensor * ssm_element)
 
 
-def _ssm_dtype(state: State, model: Architecture, settings: VllmSettings) -> str:
+def _ssm_dtype(state: StateLayers, model: Architecture, settings: VllmSettings) -> str:
     given = _named(settings, "mamba-ssm-cache-dtype")
     if given is not None:
         return given
@@ -377,7 +377,7 @@ def _mode(settings: VllmSettings, model: Architecture) -> str:
     return requested if every else "align"
 
 
-def _checkpoints(settings: VllmSettings, state: State) -> int:
+def _checkpoints(settings: VllmSettings, state: StateLayers) -> int:
     """Blocks for a state that is taken within a prefill (num_prefill_checkpoint_blocks).
 
     Mamba-2 has one from 0.32.0 (vllm/model_executor/layers/mamba/mamba_mixer2.py), Gated DeltaNet from 0.33.0 where FlashInfer
@@ -390,7 +390,7 @@ def _checkpoints(settings: VllmSettings, state: State) -> int:
     return int(state.kind == "gdn" and settings.rules.since("0.33.0") and has_kernel)
 
 
-def _state_blocks(settings: VllmSettings, state: State, mode: str) -> int:
+def _state_blocks(settings: VllmSettings, state: StateLayers, mode: str) -> int:
     """Blocks of a state that a request takes (MambaSpec.max_memory_usage_bytes), 0 where they depend on the length."""
     checkpoints = _checkpoints(settings, state)
     if mode == "all":
