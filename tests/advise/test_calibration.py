@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from servelint.speculation.calibration import Calibration, Measurement, published
 from servelint.speculation.cases import Case
+from servelint.speculation.gains import Calibration, Measurement, published
 
 ROW: dict[str, Any] = {
     "model": "Qwen/Qwen3-8B",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.speculation.calibration import Calibration, Measurement
-from servelint.speculation.curves import BATCHES, Crossover, crossover
+from servelint.speculation.gains import BATCHES, Calibration, Crossover, Measurement, crossover
 
 LLAMA = "meta-llama/Llama-3.1-8B-Instruct"
 

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servelint import advise
-from servelint.speculation.calibration import Calibration, Measurement, published
 from servelint.speculation.cases import Case, accepted_of
-from servelint.speculation.gains import Gain, of_posterior
+from servelint.speculation.gains import Calibration, Gain, Measurement, gain_of_posterior, published
 
 MIXTURE = "Qwen/Qwen3.6-35B-A3B-FP8"
 DENSE = "Qwen/Qwen3.6-27B-FP8"
@@ -29,7 +28,7 @@ def gain(**asked: Any) -> Gain:
 @pytest.fixture(scope="module")
 def without_itself() -> list[tuple[Measurement, Gain | None]]:
     """Each published measurement, and what is expected of its case by all others."""
-    return [(one, of_posterior(one.case, found)) for one, found in Calibration(published()).left_out()]
+    return [(one, gain_of_posterior(one.case, found)) for one, found in Calibration(published()).left_out()]
 
 
 class TestPublishedMeasurements:

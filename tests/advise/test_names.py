@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.speculation.names import gpus_of, method_of, model_of
+from servelint.speculation.cases import gpus_of, method_of, model_of
 
 
 @pytest.mark.parametrize(

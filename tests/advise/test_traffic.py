@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.models.architecture import find
-from servelint.speculation.traffic import Traffic, traffic
+from servelint.speculation.roofline import Traffic, traffic
 
 
 def of(name: str) -> Traffic:

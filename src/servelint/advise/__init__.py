@@ -10,11 +10,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
-    from servelint.advise.profiles import Objective, UseCase
-    from servelint.advise.recommendation import Recommendation, recommend
-    from servelint.speculation.calibration import Calibration, Measurement, published
-    from servelint.speculation.curves import Crossover, crossover
-    from servelint.speculation.gains import Gain, gain
+    from servelint.advise.recommendation import Objective, Recommendation, UseCase, recommend
+    from servelint.speculation.gains import Calibration, Crossover, Gain, Measurement, crossover, gain, published
 
 __all__ = [
     "Calibration",
@@ -34,14 +31,7 @@ __all__ = [
     "sglang_mtp_command",
     "vllm_mtp_command",
 ]
-_MODULES = (
-    "advise.commands",
-    "advise.profiles",
-    "advise.recommendation",
-    "speculation.calibration",
-    "speculation.curves",
-    "speculation.gains",
-)
+_MODULES = ("advise.commands", "advise.recommendation", "speculation.gains")
 
 
 def __getattr__(name: str) -> object:

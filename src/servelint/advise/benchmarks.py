@@ -34,7 +34,7 @@ def results(text: str) -> list[dict[str, Any]]:
 
 
 def pairs(found: list[dict[str, Any]], engine: str, gpu: str, method: str, source: str) -> list[dict[str, object]]:
-    """A measurement for each load that was run on and off, as the fields of servelint.speculation.calibration.Measurement.
+    """A measurement for each load that was run on and off, as the fields of servelint.speculation.gains.Measurement.
 
     A result with speculation says so itself (spec_decode_*). Raises Unusable where no two belong together.
     """

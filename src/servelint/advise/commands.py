@@ -1,4 +1,11 @@
-"""The command that serves a model on one release of an engine, with drafts or without: the rule book has nothing against it.
+"""The words of a launch while it is made: what is written, and in which order.
+
+What to write for a finding on a command that is being made, so that it does not come again.
+
+The rule book decides what is broken in which release; here stands only which of the ways out is taken. A rule that is not
+here has no way out: the command is refused with what the rule says.
+
+The command that serves a model on one release of an engine, with drafts or without: the rule book has nothing against it.
 
 A command is written, judged as `servelint check` judges it, and changed where a finding tells how: each change is a note with
 the rule's reason and evidence. What cannot be mended is refused, with the rule's words.
@@ -6,21 +13,203 @@ the rule's reason and evidence. What cannot be mended is refused, with the rule'
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from servelint import hardware
-from servelint.advise.options import CONTEXT, REQUESTS, TENSOR_PARALLEL, VERBS, Options
-from servelint.advise.remedies import mend
 from servelint.api import check_command
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
+from servelint.engines import catalog
 from servelint.engines.releases import known_releases, release_key
 from servelint.speculation import drafts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from servelint.engines.catalog import Catalog
+
+
+VERBS = {"vllm": ("vllm", "serve"), "sglang": ("python", "-m", "sglang.launch_server")}
+TENSOR_PARALLEL = {"vllm": "tensor-parallel-size", "sglang": "tp-size"}
+CONTEXT = {"vllm": "max-model-len", "sglang": "context-length"}
+REQUESTS = {"vllm": "max-num-seqs", "sglang": "max-running-requests"}
+
+
+@dataclass(eq=False, slots=True)
+class ServeOptions:
+    """What a launch is to say.
+
+    values:      option -> its value, None for a flag; in the order in which they are written
+    speculation: the keys of vLLM's --speculative-config, none without drafts
+    env:         the environment variables that it needs
+    gpu:         what it runs on, as the caller names it
+    more:        words that the caller adds as they are, the last ones
+    prefixes:    what the caller says of prefix caching: True, it is to stay; False, it is off; None: as it may be
+    """
+
+    engine: str
+    model: str
+    release: str
+    gpu: str | None
+    prefixes: bool | None
+    more: tuple[str, ...]
+    values: dict[str, str | None] = field(default_factory=dict)
+    speculation: dict[str, object] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+
+    def set(self, option: str, value: object = None) -> bool:
+        """Write an option; whether anything is different now."""
+        text = None if value is None else str(value)
+        if option in self.values and self.values[option] == text:
+            return False
+        self.values[option] = text
+        return True
+
+    def argv(self) -> list[str]:
+        """The words after the engine's verb."""
+        words = [self.model] if self.engine == "vllm" else ["--model-path", self.model]
+        for option, value in self.values.items():
+            words += ["--" + option] if value is None else ["--" + option, value]
+        if self.speculation:
+            words += ["--speculative-config", json.dumps(self.speculation, separators=(",", ":"))]
+        return [*words, *self.more]
+
+    def settings(self) -> list[str]:
+        """Variables, options with their values and keys of the speculative config, one a text."""
+        options = ["--" + option if value is None else f"--{option} {value}" for option, value in self.values.items()]
+        keys = [json.dumps({key: value}, separators=(",", ":"))[1:-1] for key, value in self.speculation.items()]
+        return [*(f"{name}={value}" for name, value in self.env.items()), *options, *keys]
+
+    def catalog(self) -> Catalog:
+        found = catalog.load(self.engine)
+        if found is None:
+            raise ValueError(f"the options of {self.engine!r} are not known")
+        return found
+
+    def has(self, option: str) -> bool:
+        """Whether the release declares an option."""
+        known = self.catalog()
+        return known.table(known.nearest(self.release)).find("--" + option) is not None
+
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether the release has a name of a kind ("speculative-methods")."""
+        known = self.catalog()
+        index = known.nearest(self.release)
+        return any(first <= index <= last for first, last, _ in known.names(kind).get(name, ()))
+
+
+_WORDS = re.compile(r"--([a-z][a-z-]*) (\S+?)(?=[ ,;]|$)")
+_MEASURES = (
+    "max-model-len",
+    "context-length",
+    "gpu-memory-utilization",
+    "mem-fraction-static",
+    "max-num-batched-tokens",
+    "max-num-seqs",
+)
+"""What a memory rule may advise that changes nothing of the answers but how long and how many they are."""
+
+
+def mend(options: ServeOptions, finding: Finding) -> bool:
+    """Write what a finding asks for; False where there is no way out, or where the caller has ruled it out."""
+    way = _WAYS.get(finding.rule)
+    return way is not None and way(options, finding)
+
+
+def _extra_buffer(options: ServeOptions, _finding: Finding) -> bool:
+    if "disable-radix-cache" in options.values:
+        return False
+    name = "mamba-radix-cache-strategy"
+    return options.set(name if options.has(name) else "mamba-scheduler-strategy", "extra_buffer")
+
+
+def _no_radix_cache(options: ServeOptions, _finding: Finding) -> bool:
+    return options.prefixes is not True and options.set("disable-radix-cache")
+
+
+def _spec_v2(options: ServeOptions, _finding: Finding) -> bool:
+    if "SGLANG_ENABLE_SPEC_V2" in options.env:
+        return False
+    options.env["SGLANG_ENABLE_SPEC_V2"] = "1"
+    return True
+
+
+def _eagle(options: ServeOptions, _finding: Finding) -> bool:
+    return options.set("speculative-algorithm", "EAGLE")
+
+
+def _attention_backend(options: ServeOptions, _finding: Finding) -> bool:
+    """fa3 where the card has it; triton runs on every one."""
+    known = hardware.identify(options.gpu) if options.gpu is not None else None
+    fast = known is not None and known.facts.get("flash-attention-3") is True
+    return "attention-backend" not in options.values and options.set("attention-backend", "fa3" if fast else "triton")
+
+
+def _no_prefix_caching(options: ServeOptions, _finding: Finding) -> bool:
+    return options.prefixes is not True and options.set("no-enable-prefix-caching")
+
+
+def _keep_block(options: ServeOptions, finding: Finding) -> bool:
+    """Keep what the caller wants to keep, where the release can; otherwise no prefix is kept at all."""
+    known = options.catalog()
+    keys = known.keys("speculative-config", known.nearest(options.release))
+    if options.prefixes is not True:
+        return _no_prefix_caching(options, finding)
+    if keys is None or keys.get("disable_eagle_block_drop") is None or "disable_eagle_block_drop" in options.speculation:
+        return False
+    options.speculation["disable_eagle_block_drop"] = True
+    return True
+
+
+def _as_advised(options: ServeOptions, finding: Finding) -> bool:
+    """The options that the advice begins with: only sizes, and none that the caller has set."""
+    advised: list[tuple[str, str]] = []
+    rest = finding.advice
+    while (match := _WORDS.match(rest)) is not None:
+        advised.append((match[1], match[2]))
+        rest = rest[match.end() :].lstrip()
+    if not advised or any(option not in _MEASURES or option in options.values for option, _ in advised):
+        return False
+    for option, value in advised:
+        options.set(option, value)
+    return True
+
+
+def _setting(option: str, value: str) -> Callable[[ServeOptions, Finding], bool]:
+    """Write an option that is not there yet."""
+
+    def way(options: ServeOptions, _finding: Finding) -> bool:
+        return option not in options.values and options.set(option, value)
+
+    return way
+
+
+_WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
+    "sglang/context-above-kv-cache": _as_advised,
+    "sglang/deepseek-v4-wants-eagle": _eagle,
+    "sglang/glm4-moe-loses-overlap": _extra_buffer,
+    "sglang/hybrid-spec-drops-radix-cache": _extra_buffer,
+    "sglang/hybrid-spec-needs-extra-buffer": _extra_buffer,
+    "sglang/llama4-needs-attention-backend": _attention_backend,
+    "sglang/memory-after-pools": _as_advised,
+    "sglang/memory-does-not-start": _as_advised,
+    "sglang/nemotron-h-spec-drops-radix-cache": _no_radix_cache,
+    "sglang/nemotron-h-spec-needs-extra-buffer": _extra_buffer,
+    "sglang/nemotron-h-spec-needs-radix-off": _no_radix_cache,
+    "sglang/spec-v2-not-set": _spec_v2,
+    "vllm/cve-2026-22778": _setting("limit-mm-per-prompt", '{"video":0}'),
+    "vllm/deepseek-v32-tokenizer-mode": _setting("tokenizer-mode", "deepseek_v32"),
+    "vllm/dflash-takes-every-slot": _setting("max-num-seqs", "256"),
+    "vllm/hybrid-mtp-drops-cached-block": _keep_block,
+    "vllm/hybrid-mtp-prefix-caching": _no_prefix_caching,
+    "vllm/max-model-len-above-kv-cache": _as_advised,
+    "vllm/memory-does-not-start": _as_advised,
+}
+
 
 METHODS = ("mtp", "eagle3", "dflash")
 _ROUNDS = 8
@@ -178,7 +367,7 @@ def serve_command(
     release = _release(engine, release)
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
     notes: list[Note] = []
-    options = Options(engine, model, release, gpu, prefix_caching, tuple(arguments))
+    options = ServeOptions(engine, model, release, gpu, prefix_caching, tuple(arguments))
     if gpu_count > 1:
         options.set(TENSOR_PARALLEL[engine], gpu_count)
     if max_model_len is not None:
@@ -226,7 +415,7 @@ def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: 
         raise ValueError(f"{gpu_count} GPUs; write 1 or more")
 
 
-def _own_drafts(options: Options) -> list[Note]:
+def _own_drafts(options: ServeOptions) -> list[Note]:
     """Notes on what is not known of the model's own layers. Raises Refused where the release cannot draft with them."""
     own = drafts.own_drafts(options.model)
     why = drafts.refusal(options.engine, options.release, options.model, own)
@@ -239,7 +428,7 @@ def _own_drafts(options: Options) -> list[Note]:
     return []
 
 
-def _speculate(options: Options, method: str, tokens: int, draft: str | None) -> None:
+def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | None) -> None:
     if options.engine == "vllm":
         options.speculation["method"] = _vllm_method(options) if method == "mtp" else method
         if draft is not None:
@@ -255,12 +444,12 @@ def _speculate(options: Options, method: str, tokens: int, draft: str | None) ->
         options.set("speculative-num-draft-tokens", tokens + 1)
 
 
-def _vllm_method(options: Options) -> str:
+def _vllm_method(options: ServeOptions) -> str:
     """`mtp` from 0.11.0 on; what 0.10.2 has beside deepseek_mtp is not written, as the rule book has that release refused."""
     return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 
 
-def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> list[Note]:
+def _mended(options: ServeOptions, settings: Settings, trust_remote_code: bool) -> list[Note]:
     """Change the options until nothing but what drafting costs is said of them. Raises Refused with what stays."""
     notes: list[Note] = []
     before: list[Finding] = []
@@ -270,18 +459,18 @@ def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> li
         faults = sorted([one for one in findings if one.severity != "info"], key=lambda one: -SEVERITIES.index(one.severity))
         rules = {finding.rule for finding in faults}
         notes += [_note(finding, written) for finding in before if finding.rule not in rules]
-        said = options.said()
+        before_words = options.settings()
         changed = [_mend(options, finding, trust_remote_code) for finding in faults]
         if not any(changed):
             break
-        written = " ".join(word for word in options.said() if word not in said)
+        written = " ".join(word for word in options.settings() if word not in before_words)
         before = faults
     if faults:
         raise Refused(options.engine, options.release, options.model, [_note(finding) for finding in faults])
     return [*notes, *[_note(finding) for finding in findings]]
 
 
-def _mend(options: Options, finding: Finding, trust_remote_code: bool) -> bool:
+def _mend(options: ServeOptions, finding: Finding, trust_remote_code: bool) -> bool:
     if finding.rule.endswith("/config-needs-remote-code"):
         return trust_remote_code and options.set("trust-remote-code")
     return mend(options, finding)

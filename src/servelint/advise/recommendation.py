@@ -1,15 +1,23 @@
-"""Whether a launch should speculate, how, and why: the gain, what it costs, what is broken on the release, and the command."""
+"""What people serve: the loads of the use cases, and the tuning profiles that recipes name.
+
+What speculation costs: longer steps, and memory that the KV cache had.
+
+Whether a launch should speculate, how, and why: the gain, what it costs, what is broken on the release, and the command.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
 
-from servelint.advise import commands, costs
-from servelint.advise.profiles import Load, Objective, UseCase, load_of, profile_of
-from servelint.speculation.cases import Case, accepted_of
-from servelint.speculation.curves import Crossover, curve
-from servelint.speculation.gains import Gain, of_case
-from servelint.speculation.names import BLOCK, EAGLE, MTP, method_of
+from servelint.advise import commands
+from servelint.memory import PLANNED
+from servelint.speculation.cases import BLOCK, EAGLE, MTP, Case, accepted_of, method_of
+from servelint.speculation.gains import Crossover, Gain, curve, gain_of
+from servelint.speculation.roofline import steps, traffic_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +25,135 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint.advise.commands import Note, ServeCommand
-    from servelint.advise.costs import Memory
-    from servelint.speculation.calibration import Calibration
+    from servelint.memory.plan import MemoryPlan
+    from servelint.speculation.gains import Calibration
+
+
+class UseCase(Enum):
+    """Who is served."""
+
+    SINGLE_USER = "single-user"
+    CHAT = "chat"
+    MULTI_USER = "multi-user"
+    LONG_CONTEXT = "long-context"
+    BATCH = "batch"
+
+
+class Objective(Enum):
+    """What counts: how long one answer takes, or how many tokens the server gives in all."""
+
+    MINIMIZE_LATENCY = "latency"
+    MAXIMIZE_THROUGHPUT = "throughput"
+
+
+@dataclass(slots=True)
+class Load:
+    concurrency: int
+    input: int
+    output: int
+    says: str
+    source: str
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), "data", "profiles.json"), encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+        return data
+
+
+def load_of(use_case: UseCase) -> Load:
+    """The load that stands for a use case.
+
+    >>> load_of(UseCase.MULTI_USER).concurrency
+    16
+    """
+    return Load(**_data()["use_cases"][use_case.value])
+
+
+def profile_of(tokens: int) -> str:
+    """The tuning profile that a number of drafted tokens belongs to.
+
+    >>> [profile_of(tokens) for tokens in (0, 1, 2, 3, 5)]
+    ['off', 'balanced', 'balanced', 'low-latency', 'low-latency']
+    """
+    return "off" if tokens == 0 else "balanced" if tokens < _data()["profiles"]["low-latency"]["steps"] else "low-latency"
+
+
+_GB = 1e9
+
+
+@dataclass(frozen=True)
+class MemoryCost:
+    """off, on: the plans of the launch without and with speculation."""
+
+    off: MemoryPlan
+    on: MemoryPlan
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the launch starts only without."""
+        return self.on.verdict in ("refused", "oom-risk") and self.off.verdict in ("fits", "tight")
+
+    def held(self, requests: int, tokens: int) -> tuple[int, int] | None:
+        """How many of some requests, of so many tokens each, the KV cache holds without and with speculation."""
+        if not self.off.kv_tokens or not self.on.kv_tokens:
+            return None
+        off, on = (min(plan // tokens, requests) for plan in (self.off.kv_tokens, self.on.kv_tokens))
+        return off, on
+
+    @property
+    def sentence(self) -> str:
+        """What it costs, in a sentence."""
+        off, on = self.off, self.on
+        if self.spoils:
+            return f"with it the launch does not start: {on.refusal or on.verdict}"
+        if not off.kv_tokens or not on.kv_tokens:
+            return ""
+        return (
+            f"the KV cache holds {on.kv_tokens:,} tokens with it and {off.kv_tokens:,} without"
+            f" ({on.kv_tokens / off.kv_tokens - 1:+.0%})"
+        )
+
+
+def memory_cost(off: ServeCommand, on: ServeCommand, gpu: str | None, count: int) -> MemoryCost | None:
+    """What the memory plans of both launches say; None where no GPU is named, or nothing is known."""
+    if gpu is None or off.engine not in PLANNED:
+        return None
+    from servelint.api import plan_memory
+
+    plans = [plan_memory(one.engine, list(one.argv), one.release, one.env, gpu, count) for one in (off, on)]
+    return MemoryCost(*plans) if all(plan.verdict != "unknown" for plan in plans) else None
+
+
+def step_ratio(case: Case) -> float | None:
+    """How much longer a step takes that drafts and verifies; None if the model is not known."""
+    if case.architecture is None:
+        return None
+    found = steps(case, case.architecture, *case.gpus)
+    return found.after / found.before
+
+
+def _step_reasons(case: Case) -> list[str]:
+    """What the arithmetic says of a step, in sentences; none if the model is not known."""
+    if case.architecture is None:
+        return []
+    facts = traffic_of(case, case.architecture)
+    tokens = case.concurrency * (1 + case.drafted)
+    before, after = facts.read(case.concurrency) / _GB, facts.read(tokens) / _GB
+    passes = 1 if case.method == BLOCK else case.drafted
+    drafts = passes * facts.drafting(case.concurrency) / _GB
+    told = [
+        f"a step reads {before:.1f} GB of weights, one that verifies {after:.1f} GB, and drafting reads {drafts:.1f} GB more"
+    ]
+    if facts.experts:
+        told.append(
+            f"it is a mixture: {case.concurrency} {'token is' if case.concurrency == 1 else 'tokens are'} sent to"
+            f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to {facts.touched(tokens):.0f},"
+            " so that verifying costs most where few requests run, and little where all experts are read anyway"
+        )
+    return told
+
 
 _PAYS = 1.05
 """A gain below this is not worth another moving part: two runs of one benchmark differ by as much."""
@@ -58,7 +193,7 @@ class Recommendation:
     expected_gain: Gain | None
     reasons: tuple[str, ...]
     step_ratio: float | None
-    memory: Memory | None
+    memory: MemoryCost | None
     command: ServeCommand | None
     broken: tuple[Note, ...]
     crossover: Crossover | None
@@ -108,7 +243,7 @@ def recommend(
     case = Case(engine, kind, model, gpu, tokens, load.concurrency, load.input, load.output, None, ".")
     counts = (tokens,) if tokens is not None else _CANDIDATES[kind]
     cases = [replace(case, tokens=count, accepted=accepted_of(acceptance, count)) for count in counts]
-    gains = {one.drafted: found for one in cases if (found := of_case(one, measured)) is not None}
+    gains = {one.drafted: found for one in cases if (found := gain_of(one, measured)) is not None}
     best = _best(gains)
     chosen = next((one for one in cases if one.drafted == best), cases[0])
     asked = {"gpu": gpu_id, "gpu_count": gpu_count, "max_model_len": max_model_len, "max_num_seqs": max_num_seqs}
@@ -119,8 +254,8 @@ def recommend(
     enable = on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
     if chosen.architecture is None:
         enable, gain = False, None
-    reasons = [*_of_gain(chosen, gain, load), *costs.why(chosen), *[note.text for note in broken]]
-    memory = costs.memory(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
+    reasons = [*_of_gain(chosen, gain, load), *_step_reasons(chosen), *[note.text for note in broken]]
+    memory = memory_cost(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
     if enable and memory is not None and memory.spoils:
         enable = False
         reasons.append(memory.sentence)
@@ -142,7 +277,7 @@ def recommend(
         num_speculative_tokens=chosen.drafted if enable else 0,
         expected_gain=gain,
         reasons=tuple(reasons),
-        step_ratio=costs.step_ratio(chosen),
+        step_ratio=step_ratio(chosen),
         memory=memory,
         command=on if enable else off,
         broken=tuple(broken),

@@ -6,18 +6,17 @@ import argparse
 import json
 
 from servelint.advise import benchmarks
-from servelint.advise.profiles import Objective, UseCase
-from servelint.advise.recommendation import recommend
+from servelint.advise.recommendation import Objective, UseCase, recommend
 from servelint.cli import files, options
 from servelint.cli.told import tell
 from servelint.core.numbers import is_whole
-from servelint.speculation import calibration
+from servelint.speculation import gains
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.speculation.calibration import Calibration
+    from servelint.speculation.gains import Calibration
 
 _EPILOG = """servelint advise calibrate RESULT... makes measurements for --measurements
 out of what vllm bench serve has saved."""
@@ -113,7 +112,7 @@ def _calibrate(args: list[str]) -> int:
     found = [one for path in arguments.results for one in _results(path, usage)]
     try:
         made = benchmarks.pairs(found, arguments.engine, arguments.gpu, arguments.method, arguments.source)
-        measurements = [calibration.Measurement(one) for one in made]
+        measurements = [gains.Measurement(one) for one in made]
     except ValueError as error:
         usage.error(str(error))
     for one in measurements:
@@ -137,16 +136,16 @@ def _measured(paths: list[str], usage: argparse.ArgumentParser) -> Calibration |
     if not paths:
         return None
     own = [one for path in paths for one in _of_file(path, usage)]
-    return calibration.Calibration((*calibration.published(), *own))
+    return gains.Calibration((*gains.published(), *own))
 
 
-def _of_file(path: str, usage: argparse.ArgumentParser) -> list[calibration.Measurement]:
+def _of_file(path: str, usage: argparse.ArgumentParser) -> list[gains.Measurement]:
     try:
         data = json.loads(_read(path, usage))
         rows = data.get("measurements") if isinstance(data, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             usage.error(f"{path}: there is no list of measurements")
-        return [calibration.Measurement(row) for row in rows]
+        return [gains.Measurement(row) for row in rows]
     except ValueError as error:
         usage.error(f"{path}: {error}")
 

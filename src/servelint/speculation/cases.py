@@ -1,20 +1,76 @@
-"""A case of speculation: which server, which draft, which load."""
+"""What people who measured something wrote for a model, a GPU and a method, as what servelint knows under those names.
+
+A case of speculation: which server, which draft, which load.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from servelint.speculation import names
-from servelint.speculation.names import BLOCK, EAGLE, MTP
+from servelint import hardware
+from servelint.hardware import Gpu
+from servelint.models.architecture import Architecture, find
+from servelint.models.folder import open_in, parts_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.hardware import Gpu
-    from servelint.models.architecture import Architecture
+
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_SEVERAL = re.compile(r"(?:^|[\s(])(?:x\s*(\d+)|(\d+)\s*x|tp\s*-?(\d+))(?=$|[\s)])", re.IGNORECASE)
+MTP, EAGLE, BLOCK, DRAFT_MODEL, LOOKUP, MEDUSA = "mtp", "eagle", "block", "draft-model", "lookup", "medusa"
+_METHODS = (
+    (BLOCK, ("dflash", "dspark")),
+    (MTP, ("mtp", "nextn")),
+    (EAGLE, ("eagle", "phoenix")),
+    (MEDUSA, ("medusa", "mlp_speculator")),
+    (LOOKUP, ("ngram", "suffix", "lookup")),
+    (DRAFT_MODEL, ("draft", "classic", "standalone")),
+)
+
+
+def method_of(name: str) -> str | None:
+    """The kind of a method of drafting; None for one that is not known.
+
+    >>> method_of("qwen3_next_mtp"), method_of("EAGLE3"), method_of("dflash"), method_of("eagle/mtp")
+    ('mtp', 'eagle', 'block', 'mtp')
+    """
+    word = name.strip().lower()
+    return next((kind for kind, parts in _METHODS if any(part in word for part in parts)), None)
+
+
+def model_of(name: str, folder: str | None = None) -> Architecture | None:
+    """A model by its name, with asides and the format as a word behind it: `Qwen3.6-27B IQ4_XS`, `Llama-3.1-8B (BF16)`.
+
+    folder: where a path starts from, for a model whose files are here; None: no file is read
+    """
+    if folder is not None:
+        found = find(name, open_in(folder), parts_in(folder))
+        if found is not None:
+            return found
+    return _named(name)
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> Architecture | None:
+    plain = _ASIDE.sub("", name).strip()
+    return find(plain) or find(re.sub(r"\s+", "-", plain))
+
+
+def gpus_of(name: str) -> tuple[Gpu | None, int]:
+    """A GPU, and how many of it the name tells.
+
+    >>> [(gpu.name if gpu else None, count) for gpu, count in map(gpus_of, ("H100 x4 (TP4)", "2x L40S", "GB10", "TP16"))]
+    [('h100', 4), ('l40s', 2), ('gb10', 1), (None, 16)]
+    """
+    counts = [int(next(filter(None, found))) for found in _SEVERAL.findall(name)]
+    plain = _SEVERAL.sub(" ", name).strip(" ()")
+    return (hardware.identify(plain) if plain else None), max(counts, default=1)
+
 
 TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
 """How many tokens are drafted where nobody says: what the recipes of the engines write most."""
@@ -28,7 +84,7 @@ guessed."""
 class Case:
     """What is asked, or was measured. Lengths are tokens; concurrency is how many requests are decoded at a time.
 
-    method:   a kind of drafting (servelint.speculation.names);  tokens: that are drafted each step
+    method:   a kind of drafting (servelint.speculation.cases);  tokens: that are drafted each step
     accepted: mean tokens that a step gives, the one of the model itself among them; None if nobody knows
     folder:   where a model that is a path starts from; None: it is a name
     """
@@ -47,12 +103,12 @@ class Case:
     @cached_property
     def architecture(self) -> Architecture | None:
         """The model, if it is known."""
-        return names.model_of(self.model, self.folder) if self.model else None
+        return model_of(self.model, self.folder) if self.model else None
 
     @cached_property
     def gpus(self) -> tuple[Gpu | None, int]:
         """The GPU, if it is known, and how many there are."""
-        return names.gpus_of(self.gpu) if self.gpu else (None, 1)
+        return gpus_of(self.gpu) if self.gpu else (None, 1)
 
     @property
     def drafted(self) -> int:
@@ -83,11 +139,11 @@ def accepted_of(acceptance: Mapping[str, Any] | float | None, tokens: int) -> fl
     """
     if acceptance is None:
         return None
-    told: Mapping[str, Any] = {"rate": acceptance} if isinstance(acceptance, (int, float)) else acceptance
-    if told.get("length"):
-        return float(told["length"])
-    if told.get("per_pos"):
-        return round(1 + sum(map(float, told["per_pos"])), 4)
-    if told.get("rate") is not None:
-        return float(1 + tokens * told["rate"])
+    given: Mapping[str, Any] = {"rate": acceptance} if isinstance(acceptance, (int, float)) else acceptance
+    if given.get("length"):
+        return float(given["length"])
+    if given.get("per_pos"):
+        return round(1 + sum(map(float, given["per_pos"])), 4)
+    if given.get("rate") is not None:
+        return float(1 + tokens * given["rate"])
     return None

@@ -1,19 +1,232 @@
-"""What speculation gains: throughput with it over throughput without, as an interval, or nothing where nobody can tell."""
+"""What others have measured, and what it says of a case that nobody has: the arithmetic's error there is like its error nearby.
+
+The error of the arithmetic (the logarithm of what was measured over what it gives) is taken for a Gaussian process over cases,
+with the covariance below: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1.
+
+What speculation gains: throughput with it over throughput without, as an interval, or nothing where nobody can tell.
+
+At how many requests speculation stops to pay: a curve over concurrency, and where it is above and below one.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
-from servelint.speculation import calibration
-from servelint.speculation.cases import TOKENS, Case, accepted_of
-from servelint.speculation.names import method_of
+from servelint.speculation.cases import BLOCK, TOKENS, Case, accepted_of, method_of
+from servelint.speculation.roofline import Prior, prior
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.speculation.calibration import Calibration, Measurement, Posterior
+
+_NOISE, _WORKLOAD, _BLOCK = 0.05, 0.06, 0.15
+"""Standard deviations of the logarithm of a measured gain: two runs of one benchmark differ by some percent; of two workloads
+of which nobody says how many drafts they accept by more, those of a block drafter most."""
+_FIELDS = {"engine", "release", "model", "gpu", "method", "tokens", "concurrency", "input", "output", "off", "on", "unit"}
+_FIELDS |= {"accepted", "rate", "workload", "source", "note"}
+
+
+class Measurement:
+    """off, on: what was measured without and with speculation, in `unit`;  source: where it is published."""
+
+    def __init__(self, data: dict[str, object]) -> None:
+        strange = sorted(set(data) - _FIELDS)
+        if strange:
+            raise ValueError(f"{strange[0]!r} is no field of a measurement; use {', '.join(sorted(_FIELDS))}")
+        self.off, self.on = (_number(data, key) for key in ("off", "on"))
+        method = method_of(str(data.get("method", "")))
+        if method is None:
+            raise ValueError(f"method {data.get('method')!r} is not known; write mtp, eagle3, dflash, draft, ngram or medusa")
+        tokens = _whole(data, "tokens")
+        rate = data.get("rate", data.get("accepted"))
+        given = {"rate": data["rate"]} if "rate" in data else {"length": data["accepted"]} if "accepted" in data else None
+        if rate is not None and not isinstance(rate, (int, float)):
+            raise ValueError(f"{rate!r} is no number")
+        self.method = str(data["method"])
+        self.case = Case(
+            str(data.get("engine", "vllm")),
+            method,
+            _text(data, "model"),
+            _text(data, "gpu"),
+            tokens,
+            _whole(data, "concurrency") or 1,
+            _whole(data, "input"),
+            _whole(data, "output"),
+            accepted_of(given, tokens or TOKENS.get(method, 3)),
+        )
+        self.release = _text(data, "release")
+        self.unit = _text(data, "unit") or "tok/s"
+        self.workload = _text(data, "workload")
+        self.source = _text(data, "source") or "your own"
+        self.note = _text(data, "note")
+
+    @property
+    def gain(self) -> float:
+        """Throughput with speculation over throughput without; times are turned round."""
+        return self.off / self.on if self.unit in ("ms", "s") else self.on / self.off
+
+
+def _text(data: dict[str, object], key: str) -> str | None:
+    value = data.get(key)
+    return None if value is None else str(value)
+
+
+def _number(data: dict[str, object], key: str) -> float:
+    value = data.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise ValueError(f"{key}: {value!r} is no number above 0")
+    return float(value)
+
+
+def _whole(data: dict[str, object], key: str) -> int | None:
+    value = data.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{key}: {value!r} is no whole number above 0")
+    return value
+
+
+@lru_cache(maxsize=1)
+def published() -> tuple[Measurement, ...]:
+    """The measurements that servelint brings along."""
+    with open(os.path.join(os.path.dirname(__file__), "data", "measurements.json"), encoding="utf-8") as file:
+        return tuple([Measurement(data) for data in json.load(file)["measurements"]])
+
+
+@lru_cache(maxsize=1)
+def published_calibration() -> Calibration:
+    """What the published measurements tell."""
+    return Calibration(published())
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    mean: float
+    deviation: float
+    near: list[tuple[float, Measurement]]
+    prior: Prior
+
+
+class Calibration:
+    """Measurements that cases are held against."""
+
+    def __init__(self, measurements: tuple[Measurement, ...]) -> None:
+        self.measurements = [(one, before) for one in measurements if (before := prior(one.case)) is not None]
+
+    @cached_property
+    def _factor(self) -> list[list[float]]:
+        """The lower Cholesky factor of the covariance of the measurements, by rows."""
+        rows: list[list[float]] = []
+        for index, (one, before) in enumerate(self.measurements):
+            row: list[float] = []
+            for other in range(index + 1):
+                there, its = self.measurements[other]
+                value = covariance(one.case, before, there.case, its) + (noise(one.case) ** 2 if other == index else 0.0)
+                value -= sum(map(_times, row, rows[other] if other < index else row))
+                row.append(math.sqrt(value) if other == index else value / rows[other][other])
+            rows.append(row)
+        return rows
+
+    @cached_property
+    def _weights(self) -> list[float]:
+        return self._backward(self._forward([math.log(one.gain) - before.mean for one, before in self.measurements]))
+
+    def _forward(self, values: list[float]) -> list[float]:
+        found: list[float] = []
+        for row, value in zip(self._factor, values, strict=True):
+            found.append((value - sum(map(_times, row, found))) / row[-1])
+        return found
+
+    def _backward(self, values: list[float]) -> list[float]:
+        rows, found = self._factor, list(values)
+        for index in range(len(found) - 1, -1, -1):
+            found[index] /= rows[index][index]
+            for other in range(index):
+                found[other] -= rows[index][other] * found[index]
+        return found
+
+    def left_out(self) -> list[tuple[Measurement, Posterior]]:
+        """Each measurement, and what all others let expect of it: Rasmussen and Williams, 2006, equations 5.10 to 5.12."""
+        found: list[tuple[Measurement, Posterior]] = []
+        for index, ((one, before), weight) in enumerate(zip(self.measurements, self._weights, strict=True)):
+            unit = [float(other == index) for other in range(len(self.measurements))]
+            precision = self._backward(self._forward(unit))[index]
+            near = [pair for pair in self._ranked(one.case, before) if pair[1] is not one]
+            mean = math.log(one.gain) - weight / precision
+            found.append((one, Posterior(mean, math.sqrt(1 / precision), near, before)))
+        return found
+
+    def _ranked(self, case: Case, before: Prior) -> list[tuple[float, Measurement]]:
+        pairs = [
+            (covariance(case, before, one.case, its) / (before.deviation * its.deviation), one)
+            for one, its in self.measurements
+        ]
+        return sorted(pairs, key=lambda pair: -pair[0])
+
+    def at(self, case: Case) -> Posterior | None:
+        """What is to be expected of a case; None where the arithmetic has no figure at all."""
+        before = prior(case)
+        if before is None:
+            return None
+        shared = [covariance(case, before, one.case, its) for one, its in self.measurements]
+        mean = before.mean + sum(map(_times, shared, self._weights))
+        left = before.deviation**2 - sum(value * value for value in self._forward(shared))
+        return Posterior(mean, math.sqrt(max(left, 0.0) + noise(case) ** 2), self._ranked(case, before), before)
+
+
+def noise(case: Case) -> float:
+    """How far two measurements of one case are apart, as the standard deviation of a logarithm."""
+    if case.accepted is not None:
+        return _NOISE
+    return math.hypot(_NOISE, _BLOCK if case.method == BLOCK else _WORKLOAD)
+
+
+def _times(one: float, other: float) -> float:
+    return one * other
+
+
+def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
+    """How much the arithmetic's error in one case tells of that in another: 1 and their deviations where they are the same."""
+    if one.method != other.method and {one.method, other.method} != {"mtp", "eagle"}:
+        return 0.0
+    alike = 1.0 if one.method == other.method else 0.5
+    alike *= 1.0 if one.engine == other.engine else 0.6
+    alike *= _same_model(one, other)
+    alike *= 1.0 if _same_gpu(one, other) else 0.7
+    alike *= 1.0 if (one.accepted is None) == (other.accepted is None) else 0.7
+    alike *= _near(one.concurrency, other.concurrency, 2.0)
+    alike *= _near(1 + one.drafted, 1 + other.drafted, 1.0)
+    alike *= _near(one.context, other.context, 3.0)
+    return alike * mine.deviation * its.deviation
+
+
+def _near(one: float, other: float, length: float) -> float:
+    """1 for the same number, less the more doublings are between two."""
+    return math.exp(-((math.log2(one / other) / length) ** 2) / 2)
+
+
+def _same_model(one: Case, other: Case) -> float:
+    mine, its = one.architecture, other.architecture
+    if mine is None or its is None:
+        return 1.0 if one.model == other.model else 0.5
+    if (mine.model_type, mine.layers, mine.hidden) == (its.model_type, its.layers, its.hidden):
+        return 1.0
+    return 0.7 if (mine.experts is None) == (its.experts is None) else 0.5
+
+
+def _same_gpu(one: Case, other: Case) -> bool:
+    mine, its = one.gpus, other.gpus
+    if mine[0] is None or its[0] is None:
+        return one.gpu == other.gpu
+    return mine[0].name == its[0].name and mine[1] == its[1]
+
 
 WIDTH = 1.5
 """Half of an interval, in standard deviations."""
@@ -44,13 +257,13 @@ class Gain:
         return f"Gain({self.low:.2f}..{self.mid:.2f}..{self.high:.2f})"
 
 
-def of_case(case: Case, measured: Calibration | None = None) -> Gain | None:
+def gain_of(case: Case, measured: Calibration | None = None) -> Gain | None:
     """None where neither the arithmetic nor a measurement reaches: its interval would hold most answers."""
-    found = (measured or calibration.of_all()).at(case)
-    return of_posterior(case, found) if found is not None else None
+    found = (measured or published_calibration()).at(case)
+    return gain_of_posterior(case, found) if found is not None else None
 
 
-def of_posterior(case: Case, found: Posterior) -> Gain | None:
+def gain_of_posterior(case: Case, found: Posterior) -> Gain | None:
     """The interval, unless it says next to nothing."""
     return Gain(case, found) if found.deviation <= _VAGUE else None
 
@@ -84,4 +297,104 @@ def gain(
         return None
     tokens = k if k is not None and k > 0 else None
     length = accepted_of(acceptance, tokens or TOKENS.get(kind, 3))
-    return of_case(Case(engine, kind, model, gpu, tokens, max(concurrency or 1, 1), input_len, output_len, length), measured)
+    return gain_of(Case(engine, kind, model, gpu, tokens, max(concurrency or 1, 1), input_len, output_len, length), measured)
+
+
+BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+"""Requests at which the curve is taken."""
+_TOKENS = (1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """What becomes of the gain of one number of drafted tokens as requests grow.
+
+    spec_tokens: tokens that are drafted each step
+    points:      requests and the gain there, None where nobody can tell
+    """
+
+    spec_tokens: int
+    points: tuple[tuple[int, Gain | None], ...]
+
+    @property
+    def crossover_batch_size(self) -> tuple[int, int | None] | None:
+        """Between which numbers of requests the gain is lost: the first at which it may be, and the first from which it surely
+        is (None: none that is known). None where nothing says that it is lost at all.
+
+        A mixture of experts dips at some requests and rises again: what counts is from where on it stays lost, and `dips` has
+        the others.
+        """
+        known = self._known
+        if not known or known[-1][1].low > 1:
+            return None
+        may = next(batch for index, (batch, _) in enumerate(known) if all(gain.low <= 1 for _, gain in known[index:]))
+        sure = next((batch for index, (batch, _) in enumerate(known) if all(gain.high < 1 for _, gain in known[index:])), None)
+        return may, sure
+
+    @property
+    def likely(self) -> int | None:
+        """The number of requests from which on losing is likelier than gaining; None for none that is known."""
+        known = self._known
+        return next((batch for index, (batch, _) in enumerate(known) if all(gain.mid <= 1 for _, gain in known[index:])), None)
+
+    @property
+    def dips(self) -> tuple[tuple[int, int], ...]:
+        """Requests between which the gain may be lost, with more requests at which it is there again."""
+        found: list[tuple[int, int]] = []
+        last = max((index for index, (_, gain) in enumerate(self._known) if gain.low > 1), default=-1)
+        for batch, gain in self._known[: last + 1]:
+            if gain.low > 1:
+                continue
+            before = BATCHES.index(batch) - 1
+            if found and before >= 0 and found[-1][1] == BATCHES[before]:
+                found[-1] = (found[-1][0], batch)
+            else:
+                found.append((batch, batch))
+        return tuple(found)
+
+    @property
+    def near(self) -> list[Measurement]:
+        """The measurements that are like any of its points."""
+        return list(dict.fromkeys([one for _, gain in self._known for one in gain.near]))
+
+    @property
+    def known_to(self) -> int | None:
+        """The most requests at which anybody can tell; None for none."""
+        return self._known[-1][0] if self._known else None
+
+    @property
+    def _known(self) -> list[tuple[int, Gain]]:
+        return [(batch, gain) for batch, gain in self.points if gain is not None]
+
+
+def curve(case: Case, measured: Calibration | None = None) -> Crossover:
+    """The gain of a case over concurrency."""
+    points = [(batch, gain_of(replace(case, concurrency=batch), measured)) for batch in BATCHES]
+    return Crossover(case.drafted, tuple(points))
+
+
+def crossover(
+    gpu_id: str,
+    model: str,
+    engine: str = "vllm",
+    method: str = "mtp",
+    tokens: tuple[int, ...] = _TOKENS,
+    input_len: int | None = None,
+    output_len: int | None = None,
+    acceptance: Mapping[str, Any] | float | None = None,
+    measured: Calibration | None = None,
+) -> list[Crossover]:
+    """For each number of drafted tokens, between which numbers of requests speculation stops to pay.
+
+    Raises ValueError for a method that is not known.
+
+    >>> [one.spec_tokens for one in crossover(gpu_id="rtx-3090", model="Qwen/Qwen3.6-27B")]
+    [1, 2, 3, 4, 5]
+    """
+    kind = method_of(method)
+    if kind is None:
+        raise ValueError(f"{method!r} is no method of speculation; write mtp, eagle3, dflash, draft, ngram or medusa")
+    cases = [
+        Case(engine, kind, model, gpu_id, count, 1, input_len, output_len, accepted_of(acceptance, count)) for count in tokens
+    ]
+    return [curve(case, measured) for case in cases]
