@@ -1,7 +1,6 @@
-"""Speculative decoding: on or off, by which method, how many tokens, and the number of requests at which that turns round.
+"""Advice on speculative decoding: whether, by which method, with how many tokens, and at what concurrency it stops paying off.
 
-from servelint import advise
-advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
+from servelint import advise advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
 advise.recommend(use_case=advise.UseCase.SINGLE_USER, gpu_id="h100", model="Qwen/Qwen3.6-27B-FP8").enable
 """
 

@@ -37,13 +37,7 @@ class WhatIf:
 
 
 def changed(config: Config, option: str, value: str) -> Config:
-    """The launch under the same release with an option added, which overrides an earlier one.
-
-    Args:
-        config: the launch under a release.
-        option: the option without its dashes.
-        value: its value as written on a command line.
-    """
+    """The launch under the same release with an option (without its dashes) added, which overrides an earlier one."""
     return _again(config, [*config.launch.argv, Word(Text.of(f"--{option}"), None), Word(Text.of(value), None)])
 
 
@@ -170,10 +164,6 @@ def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
 
 
 def gpus(launches: list[Config]) -> list[MemoryPlan]:
-    """Plan the launch on each of the common GPUs, the one with the least memory first.
-
-    Args:
-        launches: the launch under each release that it may run on, the newest last.
-    """
+    """Plan the launch, given under each release that it may run on, on each of the common GPUs, the smallest memory first."""
     found = [plan_over([on_gpu(config, name) for config in launches]) for name in COMMON_GPUS]
     return sorted((plan for plan in found if plan.gpu_gib is not None), key=lambda plan: plan.gpu_gib or 0.0)

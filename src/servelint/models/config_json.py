@@ -303,12 +303,7 @@ def _of_block(feed: Mapping[str, Any], hidden: int) -> int:
 
 
 def vision_of(data: Mapping[str, Any], hidden: int) -> Vision | None:
-    """The encoder of images, None if the model has none.
-
-    Args:
-        data: the config.json.
-        hidden: the hidden size of the language model.
-    """
+    """The encoder of images, None if the model has none. `hidden` is the hidden size of the language model."""
     given = next((data[key] for key in ("vision_config", "vision_tower_config") if isinstance(data.get(key), dict)), None)
     if given is None and isinstance(data.get("thinker_config"), dict):
         given = data["thinker_config"].get("vision_config")

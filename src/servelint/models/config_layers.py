@@ -36,13 +36,7 @@ _PATTERN = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_t
 
 
 def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...] | None:
-    """A word for each layer, None where the config cannot be read so.
-
-    Args:
-        kind: the model type.
-        config: the config.json of the language model.
-        layers: how many layers it has.
-    """
+    """A word for each layer, None where the config of a model type cannot be read so."""
     full = "mla" if number(config, "kv_lora_rank") else "full"
     given = listed(config, "layer_types", "layers_block_type")
     if kind in V4:
@@ -141,11 +135,7 @@ def attention_of(
 ) -> tuple[Attention, ...] | None:
     """The attention layers by kind, in the order of their first layer, None where the config lacks a dimension.
 
-    Args:
-        kind: the model type.
-        config: the config.json of the language model.
-        mixers: a word for each layer.
-        traits: the words of the model type in traits.json.
+    `traits` are the words of the model type in traits.json.
     """
     words: dict[str, int] = {}
     own: dict[str, int] = {}

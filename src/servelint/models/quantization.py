@@ -76,11 +76,7 @@ _ESCAPED = tuple([(re.escape(old), re.escape(new)) for old, new in _SAME])
 
 
 def quantization_of(data: Mapping[str, Any], inner: Mapping[str, Any]) -> Quantization | None:
-    """How the weights are held, by the quantization_config of a config.json or by a hf_quant_config.json.
-
-    Args:
-        data: the config.json.
-        inner: its part for the language model.
+    """How the weights are held, by a config.json and its part for the language model, or by a hf_quant_config.json.
 
     Returns:
         None if the weights are quantized in a way that is not known.
@@ -243,9 +239,7 @@ class Formats:
     def of_layer(self, index: int, tails: tuple[str, ...]) -> object:
         """What the lists say of a layer. Two layers with equal results have their matrices in the same formats.
 
-        Args:
-            index: the layer.
-            tails: the names of its matrices after the layer's number, ".self_attn.q_proj".
+        `tails` are the names of the layer's matrices after its number, ".self_attn.q_proj".
         """
         if self._whole:
             return None
@@ -326,11 +320,7 @@ class Patterns:
             self._apart.append(found)
 
     def names(self, name: str) -> bool:
-        """Whether the list names a matrix, or what contains it.
-
-        Args:
-            name: its name from `layers` on, "layers.3.self_attn.q_proj".
-        """
+        """Whether the list names a matrix, or what contains it. The name begins with `layers`: "layers.3.self_attn.q_proj"."""
         return any(self._of(one) for one in _checkpoint_names(name))
 
     def _of(self, name: str) -> bool:
@@ -349,9 +339,7 @@ class Patterns:
     def of_layer(self, index: int, tails: Iterable[str]) -> object:
         """What the list says of one layer. Where that is equal, it names the same matrices of two layers.
 
-        Args:
-            index: the layer.
-            tails: the names of its matrices after the layer's number, ".self_attn.q_proj".
+        `tails` are the names of the layer's matrices after its number, ".self_attn.q_proj".
         """
         tied = (*self._tied.get(str(index), ()), bool(self._begun) and str(index).startswith(self._begun))
         if not self._apart and not self._numbers:

@@ -145,17 +145,10 @@ def rounded(size: int) -> int:
 
 
 def quantized(model: Architecture, quantization: str | None) -> Quantization | None:
-    """How weights are held once they are loaded: in the checkpoint's own way, or quantized by --quantization.
+    """How weights are held once they are loaded: in the checkpoint's own way, or as --quantization makes them. None if unknown.
 
     Source: vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 and bitsandbytes (to 4 bits) quantize while loading. Names
     like awq_marlin only say how a checkpoint is read.
-
-    Args:
-        model: the model.
-        quantization: the value of --quantization.
-
-    Returns:
-        None if the result is not known.
     """
     if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
         return model.quantization

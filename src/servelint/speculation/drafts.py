@@ -1,6 +1,6 @@
-"""Which models draft with layers of their own (multi-token prediction), and from which release of an engine.
+"""Models with layers of their own for drafts (multi-token prediction), and the release from which an engine uses them.
 
-A checkpoint may bring such layers and an engine leave them aside: MiniMax-M2 has three that no release reads.
+An engine may ignore such layers of a checkpoint: MiniMax-M2 has three that no release reads.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ VLLM = {
     "Qwen3_5ForConditionalGeneration": "0.17.0", "Qwen3_5MoeForConditionalGeneration": "0.17.0", "Step3p5ForCausalLM": "0.15.1",
     "Step3p7ForConditionalGeneration": "0.23.0",
 }  # fmt: skip
-"""SpeculativeConfig.hf_config_override in vllm/config/speculative.py (config.py before 0.10), run on each of these, release by
-release.
-
-Of 0.15.0 and 0.15.1, whose source was not at hand, the names of methods tell it (glm4_moe_lite_mtp, step3p5_mtp).
-"""
+"""Architecture -> first release: SpeculativeConfig.hf_config_override in vllm/config/speculative.py (config.py before 0.10),
+run on each of these, release by release. The source of 0.15.0 and 0.15.1 was not at hand; names of methods show it for them
+(glm4_moe_lite_mtp, step3p5_mtp)."""
 
 SGLANG = {
     "BailingMoeForCausalLM": "0.5.3rc0", "BailingMoeV2ForCausalLM": "0.5.3rc0", "BailingMoeV2_5ForCausalLM": "0.5.9",
@@ -39,20 +37,22 @@ SGLANG = {
     "Qwen3_5ForConditionalGeneration": "0.5.9", "Qwen3_5MoeForConditionalGeneration": "0.5.9", "Step3p5ForCausalLM": "0.5.9",
     "Step3p7ForConditionalGeneration": "0.5.13",
 }  # fmt: skip
-"""ModelConfig._config_draft_model in sglang/srt/configs/model_config.py (__init__ before 0.5.4), read release by release."""
+"""Architecture -> first release: ModelConfig._config_draft_model in sglang/srt/configs/model_config.py (__init__ before 0.5.4),
+read release by release. Up to 0.5.11 the config of DeepSeek V3.2 is read as DeepSeek V3's."""
 
 _SINCE = {"vllm": VLLM, "sglang": SGLANG}
 _SOURCES = {"vllm": "vllm-{} vllm/config/speculative.py", "sglang": "sglang-{} srt/configs/model_config.py"}
 _COUNTED_BY_THE_ENGINE = ("MiMoV2FlashForCausalLM",)
-"""Its config.json says nothing of the layers; the engines know how many it has."""
+"""Architectures whose config.json says nothing about the layers, because the engines know how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnDrafts:
     """What is known of a model's own layers for drafts.
 
-    architecture: "" if it is not known
-    layers:       whether the checkpoint has such layers; None if that is not known
+    Attributes:
+        architecture: the architecture, "" if it is not known.
+        layers: whether the checkpoint has such layers, None if that is not known.
     """
 
     architecture: str
@@ -60,7 +60,7 @@ class OwnDrafts:
 
 
 def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
-    """By the files of a folder that is here, or by the name. folder: where a path of `model` starts from."""
+    """The model's own layers for drafts, by its files or by its name. `folder` is where a path of the model starts."""
     opened = open_in(folder)
     family = read(Text.of(model), opened) or identify(Text.of(model))
     known = architecture.find(model, opened)
@@ -74,7 +74,7 @@ def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
 
 
 def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str, str] | None:
-    """Why a release cannot draft with the model's own layers, and the source of that; None if it can, or if nobody knows."""
+    """Why a release cannot draft with the model's own layers, and the source of that. None if it can or that is not known."""
     product = ENGINE_NAMES[engine]
     if own.layers is False:
         return f"{model} has no layer for multi-token prediction; name a draft that was made for it, or serve it without", ""

@@ -1,11 +1,7 @@
-"""What others have measured, and what it says of a case that nobody has: the arithmetic's error there is like its error nearby.
+"""What speculative decoding gains, as an interval: the arithmetic, corrected by published measurements of similar cases.
 
-The error of the arithmetic (the logarithm of what was measured over what it gives) is taken for a Gaussian process over cases,
+The error of the arithmetic (the logarithm of the measured over the computed gain) is taken for a Gaussian process over cases
 with the covariance below: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1.
-
-What speculation gains: throughput with it over throughput without, as an interval, or nothing where nobody can tell.
-
-At how many requests speculation stops to pay: a curve over concurrency, and where it is above and below one.
 """
 
 from __future__ import annotations
@@ -26,14 +22,37 @@ if TYPE_CHECKING:
 
 
 _NOISE, _WORKLOAD, _BLOCK = 0.05, 0.06, 0.15
-"""Standard deviations of the logarithm of a measured gain: two runs of one benchmark differ by some percent; of two workloads
-of which nobody says how many drafts they accept by more, those of a block drafter most."""
+"""Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
+whose acceptance was not measured differ by more, those of a block drafter most."""
 _FIELDS = {"engine", "release", "model", "gpu", "method", "tokens", "concurrency", "input", "output", "off", "on", "unit"}
 _FIELDS |= {"accepted", "rate", "workload", "source", "note"}
 
 
+WIDTH = 1.5
+"""Half of an interval in standard deviations."""
+_VAGUE = 0.32
+"""An estimate with a larger deviation of the logarithm does not help to decide whether to speculate."""
+_NEAR = 0.35
+"""How similar a measurement has to be to be listed, from 0 to 1."""
+BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+"""Numbers of requests at which the curve is computed."""
+_TOKENS = (1, 2, 3, 4, 5)
+
+
 class Measurement:
-    """off, on: what was measured without and with speculation, in `unit`;  source: where it is published."""
+    """Throughput or time with and without speculation, as published.
+
+    Attributes:
+        case: what was measured.
+        method: the method as the publisher writes it.
+        off: the figure without speculation.
+        on: the figure with speculation.
+        unit: the unit of both, "ms" and "s" for times.
+        release: the release of the engine.
+        workload: the kind of prompts.
+        source: where it is published.
+        note: a remark.
+    """
 
     def __init__(self, data: dict[str, object]) -> None:
         strange = sorted(set(data) - _FIELDS)
@@ -68,7 +87,7 @@ class Measurement:
 
     @property
     def gain(self) -> float:
-        """Throughput with speculation over throughput without; times are turned round."""
+        """Throughput with speculation over throughput without."""
         return self.off / self.on if self.unit in ("ms", "s") else self.on / self.off
 
 
@@ -95,19 +114,28 @@ def _whole(data: dict[str, object], key: str) -> int | None:
 
 @lru_cache(maxsize=1)
 def published() -> tuple[Measurement, ...]:
-    """The measurements that servelint brings along."""
+    """The measurements that servelint ships."""
     with open(os.path.join(os.path.dirname(__file__), "data", "measurements.json"), encoding="utf-8") as file:
         return tuple([Measurement(data) for data in json.load(file)["measurements"]])
 
 
 @lru_cache(maxsize=1)
 def published_calibration() -> Calibration:
-    """What the published measurements tell."""
+    """The calibration by the published measurements."""
     return Calibration(published())
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
+    """What is expected of a case after measurements are considered.
+
+    Attributes:
+        mean: the mean of the logarithm of the gain.
+        deviation: its standard deviation.
+        near: measurements with their similarity from 0 to 1, the most similar first.
+        prior: what was expected before.
+    """
+
     mean: float
     deviation: float
     near: list[tuple[float, Measurement]]
@@ -115,7 +143,11 @@ class Posterior:
 
 
 class Calibration:
-    """Measurements that cases are held against."""
+    """Measurements that estimates are corrected by.
+
+    Attributes:
+        measurements: each with what the arithmetic expects of its case.
+    """
 
     def __init__(self, measurements: tuple[Measurement, ...]) -> None:
         self.measurements = [(one, before) for one in measurements if (before := prior(one.case)) is not None]
@@ -153,7 +185,7 @@ class Calibration:
         return found
 
     def left_out(self) -> list[tuple[Measurement, Posterior]]:
-        """Each measurement, and what all others let expect of it: Rasmussen and Williams, 2006, equations 5.10 to 5.12."""
+        """Each measurement, and what all others predict for it: Rasmussen and Williams, 2006, equations 5.10 to 5.12."""
         found: list[tuple[Measurement, Posterior]] = []
         for index, ((one, before), weight) in enumerate(zip(self.measurements, self._weights, strict=True)):
             unit = [float(other == index) for other in range(len(self.measurements))]
@@ -171,7 +203,7 @@ class Calibration:
         return sorted(pairs, key=lambda pair: -pair[0])
 
     def at(self, case: Case) -> Posterior | None:
-        """What is to be expected of a case; None where the arithmetic has no figure at all."""
+        """What is expected of a case, None where the arithmetic has no figure at all."""
         before = prior(case)
         if before is None:
             return None
@@ -182,7 +214,7 @@ class Calibration:
 
 
 def noise(case: Case) -> float:
-    """How far two measurements of one case are apart, as the standard deviation of a logarithm."""
+    """The standard deviation of the logarithm between two measurements of one case."""
     if case.accepted is not None:
         return _NOISE
     return math.hypot(_NOISE, _BLOCK if case.method == BLOCK else _WORKLOAD)
@@ -193,7 +225,10 @@ def _times(one: float, other: float) -> float:
 
 
 def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
-    """How much the arithmetic's error in one case tells of that in another: 1 and their deviations where they are the same."""
+    """How much the arithmetic's error in one case says about that in another: the product of both deviations for equal cases.
+
+    `mine` and `its` are what the arithmetic expects of the two cases.
+    """
     if one.method != other.method and {one.method, other.method} != {"mtp", "eagle"}:
         return 0.0
     alike = 1.0 if one.method == other.method else 0.5
@@ -208,7 +243,7 @@ def covariance(one: Case, mine: Prior, other: Case, its: Prior) -> float:
 
 
 def _near(one: float, other: float, length: float) -> float:
-    """1 for the same number, less the more doublings are between two."""
+    """1 for equal numbers, less the more doublings lie between them."""
     return math.exp(-((math.log2(one / other) / length) ** 2) / 2)
 
 
@@ -228,20 +263,17 @@ def _same_gpu(one: Case, other: Case) -> bool:
     return mine[0].name == its[0].name and mine[1] == its[1]
 
 
-WIDTH = 1.5
-"""Half of an interval, in standard deviations."""
-_VAGUE = 0.32
-"""Of the logarithm: what is less sure than this says nothing of whether to speculate."""
-_NEAR = 0.35
-"""How much a measurement must have in common with a case to be told as near."""
-
-
 class Gain:
-    """low, mid, high: throughput with speculation over throughput without; 1.2 is 20 % more
+    """The estimated gain of a case.
 
-    chance:  how likely it is above 1, from 0 to 1
-    counted: whether model and GPU are known, so that the arithmetic counts and not the length of a step alone
-    near:    the measurements that are most like it, the nearest first
+    Attributes:
+        case: the case.
+        low: throughput with speculation over throughput without, at least; 1.2 is 20 % more.
+        mid: the same, most likely.
+        high: the same, at most.
+        chance: the probability that it is above 1.
+        counted: model and GPU are known, so that the arithmetic counts.
+        near: the most similar measurements, at most four, the most similar first.
     """
 
     __slots__ = ("case", "chance", "counted", "high", "low", "mid", "near")
@@ -258,13 +290,16 @@ class Gain:
 
 
 def gain_of(case: Case, measured: Calibration | None = None) -> Gain | None:
-    """None where neither the arithmetic nor a measurement reaches: its interval would hold most answers."""
+    """The gain of a case, None where neither the arithmetic nor a measurement says enough.
+
+    `measured` are the measurements to correct by, the published ones by default.
+    """
     found = (measured or published_calibration()).at(case)
     return gain_of_posterior(case, found) if found is not None else None
 
 
 def gain_of_posterior(case: Case, found: Posterior) -> Gain | None:
-    """The interval, unless it says next to nothing."""
+    """The gain by what is expected of a case, None if that is too vague."""
     return Gain(case, found) if found.deviation <= _VAGUE else None
 
 
@@ -280,13 +315,22 @@ def gain(
     acceptance: Mapping[str, Any] | float | None = None,
     measured: Calibration | None = None,
 ) -> Gain | None:
-    """Throughput with speculation over throughput without, None where neither arithmetic nor measurements reach.
+    """Estimate throughput with speculation over throughput without.
 
-    method:      mtp, eagle, eagle3, dflash, ngram, draft_model, medusa, and the engines' other names of these
-    k:           tokens that are drafted each step; None: as many as recipes write
-    concurrency: requests that are decoded at a time;  input_len, output_len: tokens of a request
-    acceptance:  {"length": mean tokens of a step}, {"rate": accepted of the proposed}, {"per_pos": [...]}, or a rate
-    measured:    what to hold it against in place of the published measurements
+    Args:
+        engine: "vllm" or "sglang".
+        model: the model's name.
+        gpu: the GPU's name.
+        method: mtp, eagle, eagle3, dflash, ngram, draft_model, medusa, or another of the engines' names of these.
+        k: tokens drafted per step, as many as recipes write by default.
+        concurrency: requests that are decoded at a time.
+        input_len: tokens of a prompt.
+        output_len: tokens of an answer.
+        acceptance: {"length": mean tokens per step}, {"rate": accepted of the drafted}, {"per_pos": [...]}, or a rate.
+        measured: the measurements to correct by, the published ones by default.
+
+    Returns:
+        None where neither arithmetic nor measurements say enough.
 
     >>> found = gain(model="Qwen/Qwen3.6-27B-FP8", gpu="h100", k=2, acceptance=0.7)
     >>> found is not None and 1.5 < found.low < found.mid < found.high < 3
@@ -300,17 +344,13 @@ def gain(
     return gain_of(Case(engine, kind, model, gpu, tokens, max(concurrency or 1, 1), input_len, output_len, length), measured)
 
 
-BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-"""Requests at which the curve is taken."""
-_TOKENS = (1, 2, 3, 4, 5)
-
-
 @dataclass(frozen=True)
 class Crossover:
-    """What becomes of the gain of one number of drafted tokens as requests grow.
+    """The gain of one number of drafted tokens over the number of requests.
 
-    spec_tokens: tokens that are drafted each step
-    points:      requests and the gain there, None where nobody can tell
+    Attributes:
+        spec_tokens: tokens drafted per step.
+        points: a number of requests and the gain there, None where it is not known.
     """
 
     spec_tokens: int
@@ -318,11 +358,11 @@ class Crossover:
 
     @property
     def crossover_batch_size(self) -> tuple[int, int | None] | None:
-        """Between which numbers of requests the gain is lost: the first at which it may be, and the first from which it surely
-        is (None: none that is known). None where nothing says that it is lost at all.
+        """The numbers of requests between which the gain is lost, None where it is not lost at any known number.
 
-        A mixture of experts dips at some requests and rises again: what counts is from where on it stays lost, and `dips` has
-        the others.
+        The first is where it may be lost, the second from where on it certainly is (None if that is not known). The gain of a
+        mixture of experts falls at some numbers of requests and rises again. Here counts from where on it stays lost; `dips`
+        has the others.
         """
         known = self._known
         if not known or known[-1][1].low > 1:
@@ -333,13 +373,13 @@ class Crossover:
 
     @property
     def likely(self) -> int | None:
-        """The number of requests from which on losing is likelier than gaining; None for none that is known."""
+        """The number of requests from which on a loss is more likely than a gain, None if there is no such known number."""
         known = self._known
         return next((batch for index, (batch, _) in enumerate(known) if all(gain.mid <= 1 for _, gain in known[index:])), None)
 
     @property
     def dips(self) -> tuple[tuple[int, int], ...]:
-        """Requests between which the gain may be lost, with more requests at which it is there again."""
+        """Ranges of requests in which the gain may be lost, with more requests at which it is there again."""
         found: list[tuple[int, int]] = []
         last = max((index for index, (_, gain) in enumerate(self._known) if gain.low > 1), default=-1)
         for batch, gain in self._known[: last + 1]:
@@ -354,12 +394,12 @@ class Crossover:
 
     @property
     def near(self) -> list[Measurement]:
-        """The measurements that are like any of its points."""
+        """The measurements that are similar to any of its points."""
         return list(dict.fromkeys([one for _, gain in self._known for one in gain.near]))
 
     @property
     def known_to(self) -> int | None:
-        """The most requests at which anybody can tell; None for none."""
+        """The largest number of requests with a known gain."""
         return self._known[-1][0] if self._known else None
 
     @property
@@ -368,7 +408,7 @@ class Crossover:
 
 
 def curve(case: Case, measured: Calibration | None = None) -> Crossover:
-    """The gain of a case over concurrency."""
+    """The gain of a case over the number of requests. Its own concurrency does not matter."""
     points = [(batch, gain_of(replace(case, concurrency=batch), measured)) for batch in BATCHES]
     return Crossover(case.drafted, tuple(points))
 
@@ -384,9 +424,21 @@ def crossover(
     acceptance: Mapping[str, Any] | float | None = None,
     measured: Calibration | None = None,
 ) -> list[Crossover]:
-    """For each number of drafted tokens, between which numbers of requests speculation stops to pay.
+    """For each number of drafted tokens, at what concurrency speculation stops paying off.
 
-    Raises ValueError for a method that is not known.
+    Args:
+        gpu_id: the GPU's name.
+        model: the model's name.
+        engine: "vllm" or "sglang".
+        method: mtp, eagle, eagle3, dflash, ngram, draft_model, medusa, or another of the engines' names of these.
+        tokens: numbers of tokens drafted per step.
+        input_len: tokens of a prompt.
+        output_len: tokens of an answer.
+        acceptance: as for `gain`.
+        measured: the measurements to correct by, the published ones by default.
+
+    Raises:
+        ValueError: the method is not known.
 
     >>> [one.spec_tokens for one in crossover(gpu_id="rtx-3090", model="Qwen/Qwen3.6-27B")]
     [1, 2, 3, 4, 5]

@@ -1,11 +1,7 @@
-"""What one step of decoding reads of a GPU's memory, and what it computes.
+"""How long a decoding step takes with and without drafts: a roofline of memory and compute, and how far to trust it.
 
-Decoding is bound by memory until a step computes more than the memory delivers: the weights are read once a step however many
-tokens it has, the experts of a mixture only those that a token of the step is sent to.
-
-How long a step of decoding takes, with and without drafts: the roofline of servelint.speculation.roofline on a GPU.
-
-What is expected of a case before any measurement is looked at: the arithmetic where model and GPU are known.
+Decoding is bound by memory until a step computes more than the memory delivers. A step reads the weights once however many
+tokens it has, and of a mixture only the experts that a token of the step is sent to.
 """
 
 from __future__ import annotations
@@ -29,19 +25,59 @@ if TYPE_CHECKING:
 
 _ELEMENT = 2
 _SMALL = ("embedding", "vision", "norms")
-"""What a step of decoding reads next to nothing of."""
+"""Groups of which a decoding step reads next to nothing."""
+
+
+MEMORY = 0.8
+"""The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
+COMPUTE, OF_BLOCKS = 0.4, 0.1
+"""The part of the dense 16-bit rate of the tensor cores that verification reaches, and that of a block drafter's many tokens,
+fitted on DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
+TOGETHER = 1.5
+"""Memory and compute overlap, but not fully: a step takes the norm of this degree of both times. Fitted on EAGLE-3 of
+Llama-3.1-8B on an L40 with 16 requests (1, 3 and 5 tokens). Infinity would be a perfect overlap, 1 none."""
+LAYER, RANKS = 10e-6, 100e-6
+"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. Fitted
+on EAGLE-3.1 of Kimi-K2.6 on 4 GB200 (1, 4 and 16 requests), where most of a step goes there."""
+_EAGLES = {
+    "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
+    "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
+    "Qwen/Qwen3-8B": ("Tengyunw/qwen3_8b_eagle3",),
+    "Qwen/Qwen3-32B": ("RedHatAI/Qwen3-32B-speculator.eagle3",),
+    "openai/gpt-oss-120b": ("lmsys/EAGLE3-gpt-oss-120b-bf16",),
+}
+"""Models -> drafts that their publishers name for them."""
+_DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
+"""The standard deviation of the logarithm of a gain from the arithmetic. For a block drafter, a separate draft model and a
+lookup the software counts for more than the memory, and its speed is not known."""
+_COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
+"""The share of a step that a drafted token costs, where the model or the GPU is not known."""
+_UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
+_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.05, 0.4
+"""Deviations of what is not known: of the acceptance length by the root of the drafted tokens, of the time for prompts by
+doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
+prompts, which are computed between steps."""
+_UNCOUNTED = 0.05
+"""What the logarithm loses with each doubling of requests where no arithmetic counts the computing: fitted on one recipe's
+1.03, 0.91 and 0.77 at 1, 128 and 256 requests, and another's 0.92 and 0.68 at 8 and 64."""
 
 
 @dataclass(eq=False, slots=True)
 class Traffic:
-    """Of a whole model, undivided; bytes and parameters.
+    """What one step of decoding reads and computes, of a whole undivided model, in bytes and parameters.
 
-    dense:     bytes that every step reads, the head apart;  head: bytes of the head
-    expert:    bytes of one routed expert in all layers that have experts;  experts, per_token: how many there are and take part
-    key_value: bytes of keys and values that a token of context costs to read;  windows: (bytes a token, tokens) of sliding ones
-    state:     bytes of the recurrent states of one request
-    active:    parameters that a token is multiplied with
-    draft:     bytes that one pass of the draft reads, experts apart;  draft_expert: of one of its experts
+    Attributes:
+        dense: bytes that every step reads, except the head.
+        head: bytes of the head.
+        expert: bytes of one routed expert in all layers with experts.
+        experts: routed experts of a layer.
+        per_token: experts that a token is sent to.
+        key_value: bytes of keys and values that a token of context costs to read.
+        windows: bytes per token and tokens of each kind of sliding layer.
+        state: bytes of the recurrent states of one request.
+        active: parameters that a token is multiplied with.
+        draft: bytes that one pass of the draft reads, except experts.
+        draft_expert: bytes of one of the draft's experts.
     """
 
     dense: int = 0
@@ -57,31 +93,31 @@ class Traffic:
     draft_expert: int = 0
 
     def read(self, tokens: int) -> float:
-        """Bytes of weights that a step of so many tokens reads."""
+        """Bytes of weights that a step of some tokens reads."""
         return self.dense + self.head + self.expert * self.touched(tokens)
 
     def touched(self, tokens: int) -> float:
-        """Experts of a layer that some tokens are sent to, where each is as likely as any other."""
+        """Mean number of experts of a layer that some tokens are sent to, if all are equally likely."""
         if not self.experts:
             return 0.0
         return float(self.experts * (1 - (1 - self.per_token / self.experts) ** tokens))
 
     def cached(self, context: float, tokens: int) -> float:
-        """Bytes of the caches of one request that a step of so many tokens reads and writes.
+        """Bytes of the caches of one request with some tokens of context that a step of some tokens reads and writes.
 
-        A recurrent state is read once and written after each token, since any of the drafts may be the last one that holds:
-        vllm-0.33.0 vllm/v1/attention/backends/gdn_attn.py spec_state_indices_tensor has a state for each.
+        A recurrent state is read once and written after each token, because any of the drafts may be the last accepted one
+        (spec_state_indices_tensor in vllm-0.33.0 vllm/v1/attention/backends/gdn_attn.py has a state for each).
         """
         windows = sum(size * min(context, window) for size, window in self.windows)
         return self.key_value * context + windows + (1 + tokens) * self.state
 
     def drafting(self, tokens: int) -> float:
-        """Bytes that one pass of the draft reads for so many tokens, its own head or the model's among them."""
+        """Bytes that one pass of the draft reads for some tokens, its own head or the model's included."""
         return self.draft + self.draft_expert * self.touched(tokens)
 
 
 def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | None = None) -> Traffic:
-    """What a model reads. kv_bits: of an element of the KV cache; draft: the model that drafts, None for its own layer."""
+    """What a model reads and computes with a KV cache of `kv_bits` per element. `draft` is None for the model's own layer."""
     found = Traffic()
     if model.experts is not None:
         found.experts, found.per_token = model.experts.count, model.experts.per_token
@@ -120,26 +156,16 @@ def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | Non
     return found
 
 
-MEMORY = 0.8
-"""Part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
-COMPUTE, OF_BLOCKS = 0.4, 0.1
-"""Part of the dense 16-bit rate of the tensor cores that verification reaches; that of a block drafter's many tokens, fitted on
-DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
-TOGETHER = 1.5
-"""Memory and compute overlap, not wholly: a step takes the norm of this degree of both times. Fitted on EAGLE-3 of
-Llama-3.1-8B on an L40 with 16 requests (1, 3 and 5 tokens); infinity would be a perfect overlap, 1 none."""
-
-LAYER, RANKS = 10e-6, 100e-6
-"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. Fitted
-on EAGLE-3.1 of Kimi-K2.6 on 4 GB200 (1, 4 and 16 requests), where most of a step goes there."""
-
-
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Seconds of a step without drafts and with them, and of the prompts of the requests; of a GPU that is not known in units
-    of its memory's speed, and without the prompts.
+    """Seconds of a step. Of a GPU that is not known they are in units of its memory's speed, without the prompts.
 
-    output: tokens that a request gets;  length: mean tokens of a step with drafts
+    Attributes:
+        before: a step without drafts.
+        after: a step with drafts.
+        prompts: the prompts of all requests.
+        output: tokens of an answer.
+        length: the acceptance length in tokens.
     """
 
     before: float
@@ -150,21 +176,21 @@ class Steps:
 
     @property
     def gain(self) -> float:
-        """Throughput with drafts over throughput without; prompts take as long as before."""
+        """Throughput with drafts over throughput without. Prompts take as long with drafts."""
         decoding = self.output * self.before
         return (self.prompts + decoding) / (self.prompts + self.output * self.after / self.length)
 
     @property
     def on_prompts(self) -> float:
-        """The part of the time without drafts that is spent on prompts."""
+        """The share of the time without drafts that is spent on prompts."""
         return self.prompts / (self.prompts + self.output * self.before)
 
 
 def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps:
-    """How long the steps of a case take on some GPUs of a kind.
+    """How long the steps of a case take on `count` GPUs.
 
-    step(1 + drafted) verifies the drafts of all requests at once; each pass of the draft reads the draft and a head. Of a GPU
-    that is not known the memory alone counts, whose speed goes out of every ratio.
+    A step with drafts verifies those of all requests at once, and each pass of the draft reads the draft and a head. Of a GPU
+    that is not known only the memory counts, whose speed cancels out of every ratio.
     """
     facts = traffic_of(case, model)
     speeds = [gpu.facts.get(name, 0) if gpu is not None else 0 for name in ("bandwidth-gbs", "bf16-tflops")]
@@ -189,7 +215,7 @@ def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps
 
 
 def traffic_of(case: Case, model: Architecture) -> Traffic:
-    """What steps of a case read, the draft of its method among it."""
+    """What the steps of a case read and compute, the draft of its method included."""
     return _traffic(model, case.method == EAGLE)
 
 
@@ -206,38 +232,15 @@ def _traffic(model: Architecture, eagle: bool) -> Traffic:
     return found
 
 
-_EAGLES = {
-    "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
-    "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
-    "Qwen/Qwen3-8B": ("Tengyunw/qwen3_8b_eagle3",),
-    "Qwen/Qwen3-32B": ("RedHatAI/Qwen3-32B-speculator.eagle3",),
-    "openai/gpt-oss-120b": ("lmsys/EAGLE3-gpt-oss-120b-bf16",),
-}
-"""Drafts that their publishers name as those of a model."""
-
-
-_DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
-"""How far the logarithm of a gain is from the arithmetic: of a block drafter, a separate draft model and a lookup the software
-counts for more than the memory, and nothing here tells how fast it is."""
-_COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
-"""What a drafted token costs of a step, where the model or the GPU is not known."""
-_UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
-_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.05, 0.4
-"""Deviations of what is not known: of the length of a step by the root of the drafted tokens, of how long the prompts take by
-doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, the share of
-prompts, which are computed between steps."""
-
-
-_UNCOUNTED = 0.05
-"""What the logarithm loses with each doubling of requests where no arithmetic counts the computing: fitted on one recipe's
-1.03, 0.91 and 0.77 at 1, 128 and 256 requests, and another's 0.92 and 0.68 at 8 and 64."""
-
-
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """mean, deviation: of the logarithm of the gain
+    """What is expected of a case before any measurement is considered.
 
-    counted: by the arithmetic, not by the length alone;  prompts: the part of the time that is spent on them
+    Attributes:
+        mean: the mean of the logarithm of the gain.
+        deviation: its standard deviation.
+        counted: model and GPU are known, so that the arithmetic counts.
+        prompts: the share of the time that is spent on prompts.
     """
 
     mean: float
@@ -247,7 +250,7 @@ class Prior:
 
 
 def prior(case: Case) -> Prior | None:
-    """None for a method that nothing is known of."""
+    """What the arithmetic expects of a case, None for a method that it does not know."""
     if case.method not in _DEVIATIONS:
         return None
     deviations = [_DEVIATIONS[case.method]]

@@ -84,20 +84,14 @@ class Cells:
 
 
 def cells(release: Release, model: Architecture, form: str, ranks: Ranks, *, scaled_rows: bool = False) -> Cells:
-    """Bytes of one token.
+    """Bytes of one token in the format FP8, FP4, MXFP8 or PLAIN.
 
-    Layers that use the keys of others are counted, because no release leaves them out.
+    Layers that use the keys of others are counted, because no release leaves them out. With `scaled_rows` sparse attention
+    keeps its fp8 rows with scales (calculate_mla_kv_cache_dim).
 
     Source: profile_max_num_token in srt/model_executor/model_runner.py (0.4.0 line 445, 0.5.3.post1 line 1260, 0.5.5.post3 line
     1280), get_cell_size_per_token in model_runner_kv_cache_mixin.py (0.5.7 line 49, 0.5.9 line 47), DefaultPoolConfigurator and
     HybridSWAPoolConfigurator in pool_configurator.py (0.5.11 lines 74 and 184, 0.5.23 lines 219 and 656).
-
-    Args:
-        release: the release.
-        model: the model.
-        form: the format: FP8, FP4, MXFP8 or PLAIN.
-        ranks: how the cache is divided.
-        scaled_rows: sparse attention keeps its fp8 rows with scales (calculate_mla_kv_cache_dim).
     """
     full = sliding = layers = sliding_layers = 0
     for kind in model.attention:
@@ -197,15 +191,10 @@ def cache_form(release: Release, settings: SglangSettings, model: Architecture, 
 
 
 def scaled_rows(config_backends: tuple[str | None, str | None], model: Architecture, gpu: Gpu | None) -> bool:
-    """Whether fp8 rows of sparse attention carry scales.
+    """Whether fp8 rows of sparse attention carry scales, by the given backends of prefill and of decode.
 
     They do not for TensorRT-LLM's kernels, which are the default on Blackwell except for GLM on SM12x
     (_dsa_split_backend_resolution in srt/arg_groups/overrides.py, 0.5.23 line 605), nor for AMD's.
-
-    Args:
-        config_backends: the backends of prefill and of decode, as given.
-        model: the model.
-        gpu: the GPU.
     """
     if gpu is not None and gpu.vendor != "nvidia":
         return False

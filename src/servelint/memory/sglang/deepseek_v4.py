@@ -99,15 +99,7 @@ def rotary_table_gib(model: Architecture) -> float:
 def target_extra_gib(
     release: Release, settings: SglangSettings, model: Architecture, gpu: Gpu | None, experts_gib: float
 ) -> Interval:
-    """GiB of the target beside what the checkpoint holds.
-
-    Args:
-        release: the release.
-        settings: the settings of the launch.
-        model: the model.
-        gpu: the GPU.
-        experts_gib: GiB of the experts in the checkpoint, on one GPU.
-    """
+    """GiB of the target beside what the checkpoint holds. `experts_gib` is the size of the experts there, on one GPU."""
     stages = min(settings.pp, model.layers)
     found = unfolded_gib(settings, model, gpu).scaled(-(-model.layers // stages))
     return found + experts_factor(release, settings, gpu).scaled(experts_gib) - Interval.exact(experts_gib)
@@ -116,18 +108,10 @@ def target_extra_gib(
 def draft_extra_gib(
     release: Release, settings: SglangSettings, model: Architecture, gpu: Gpu | None, weights: Weights, experts_gib: float
 ) -> Interval:
-    """GiB of the layer that drafts, beside what the checkpoint holds.
+    """GiB of the layer that drafts, beside what the checkpoint holds. `experts_gib` is the size of all experts there.
 
     It has a table of rotary embedding of its own where no layer of the target looks at a window alone
     (COMPRESS_RATIO_NEXTN_LAYER in srt/models/deepseek_v4_nextn.py).
-
-    Args:
-        release: the release.
-        settings: the settings of the launch.
-        model: the model.
-        gpu: the GPU.
-        weights: the weights of the model on one GPU.
-        experts_gib: GiB of the experts in the checkpoint, on one GPU.
     """
     one = experts_gib * min(settings.pp, model.layers) / model.layers
     found = unfolded_gib(settings, model, gpu) + experts_factor(release, settings, gpu).scaled(one) - Interval.exact(one)
@@ -149,18 +133,13 @@ class CacheSizes:
     fixed: int
 
     def tokens(self, rest: int, limit: int | None) -> int:
-        """max_total_num_tokens in a number of bytes.
-
-        Args:
-            rest: bytes for the pools.
-            limit: --max-total-tokens.
-        """
+        """max_total_num_tokens in `rest` bytes. `limit` is --max-total-tokens."""
         found = int(max(0, rest - self.fixed) / self.token)
         return (found if limit is None else min(found, limit)) // _PAGE * _PAGE
 
 
 def cache_sizes(release: Release, settings: SglangSettings, model: Architecture, share: float) -> CacheSizes:
-    """The sizes of the pools.
+    """The sizes of the pools. `share` is --swa-full-tokens-ratio.
 
     Windows, and the states of layers that compress four tokens, grow with a share of the tokens. So do states of layers that
     compress 128 up to 0.5.14; later they belong to a running request. Up to 0.5.12 the layer that drafts is counted among the
@@ -168,12 +147,6 @@ def cache_sizes(release: Release, settings: SglangSettings, model: Architecture,
     576.
 
     Source: DSV4PoolConfigurator in srt/model_executor/pool_configurator.py (0.5.12 line 314, 0.5.15 line 570, 0.5.21 line 952).
-
-    Args:
-        release: the release.
-        settings: the settings of the launch.
-        model: the model.
-        share: --swa-full-tokens-ratio.
     """
     stages = min(settings.pp, model.layers)
     layers = {ratio: -(-count // stages) for ratio, count in _by_ratio(model).items()}

@@ -19,28 +19,23 @@ _MIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class FractionInputs:
-    """What the defaults depend on.
+    """What the defaults depend on. What is left out is None.
 
     Attributes:
         gpu_mib: MiB of one GPU, of the smallest where they differ.
-        tp: tensor parallel size.
-        pp: pipeline parallel size.
+        tp, pp: tensor and pipeline parallel size.
         replicas: replicas of data-parallel attention, 1 without it.
         nvidia: the GPUs are NVIDIA's.
-        chunk: --chunked-prefill-size as given, -1 for none.
-        prefill: --max-prefill-tokens.
+        chunk, prefill: --chunked-prefill-size as given, -1 for none, and --max-prefill-tokens.
         batch: the largest captured batch as given.
         requests: --max-running-requests as given, or as drafts set it.
-        decode_graphs: decoding is captured.
-        prefill_graphs: the prefill is captured.
-        algorithm: the algorithm of speculative decoding.
-        draft_tokens: tokens that a step verifies.
+        decode_graphs, prefill_graphs: decoding or prefill is captured.
+        algorithm, draft_tokens: the algorithm of speculative decoding, and the tokens that a step verifies.
         node: --disaggregation-mode: "null", "prefill" or "decode".
         mla: the model caches latent vectors.
         vision: layers and width of the vision encoder where it is loaded, (24, 1024) where the config does not say.
         deepep: experts are exchanged by DeepEP.
-        max_total_tokens: --max-total-tokens.
-        context: --context-length in tokens.
+        max_total_tokens, context: --max-total-tokens and --context-length.
     """
 
     gpu_mib: float
@@ -329,16 +324,7 @@ def vision(settings: SglangSettings, model: Architecture) -> tuple[int, int] | N
 def default_settings(
     release: Release, settings: SglangSettings, model: Architecture, gpu: Gpu, total_mib: float, captured: bool | None
 ) -> Defaults:
-    """The fraction, chunk and batch of a launch.
-
-    Args:
-        release: the release.
-        settings: the settings of the launch.
-        model: the model.
-        gpu: the GPU.
-        total_mib: MiB of one GPU.
-        captured: whether the prefill is captured, None if that is not known.
-    """
+    """The fraction, chunk and batch of a launch on a GPU of `total_mib` MiB. `captured`: whether the prefill is captured."""
     speculation = settings.speculation
     inputs = FractionInputs(
         gpu_mib=total_mib,

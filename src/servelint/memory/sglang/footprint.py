@@ -106,14 +106,8 @@ def load_weights(
     """The weights on the fullest GPU, None if the format of the checkpoint or of --quantization is not known.
 
     EAGLEDraftWorker in srt/speculative/eagle_worker_v2.py loads a model with an embedding and a head of its own, and takes the
-    target's after the pools are sized (0.5.23 line 258).
-
-    Args:
-        release: the release.
-        settings: the settings of the launch.
-        model: the target model.
-        draft: the draft model where there is a separate one that is known.
-        gpu: the GPU.
+    target's after the pools are sized (0.5.23 line 258). `draft` is the draft model where there is a separate one that is
+    known.
     """
     weights = _weigh(settings, model, settings.tp)
     if weights is None:
@@ -201,7 +195,7 @@ def _rotary(release: Release, weights: Weights) -> int:
 
 
 def adapters_gib(lora: Lora, model: Architecture, ranks: int) -> Interval | None:
-    """GiB that SGLang reserves for LoRA adapters on one GPU before it sizes its pools.
+    """GiB that SGLang reserves for LoRA adapters on one of `ranks` GPUs before it sizes its pools.
 
     Where the modules are not given they are the adapters' own: from those of attention alone to all.
 
@@ -209,11 +203,6 @@ def adapters_gib(lora: Lora, model: Architecture, ranks: int) -> Interval | None
     0.5.10 line 595; 0.5.23 maybe_init_lora_manager, line 831); get_lora_A_shape and get_lora_B_shape in srt/lora/mem_pool.py
     (0.5.3, 0.5.23): matrices of rank x in and out x rank for each adapter of a batch, stacked projections with one A for each
     part.
-
-    Args:
-        lora: the settings of the adapters.
-        model: the model.
-        ranks: GPUs that share the heads of attention.
 
     Returns:
         None for an unknown rank, experts, latent or linear attention.
@@ -261,12 +250,7 @@ def usable_gib(gpu: Gpu) -> float | None:
 
 
 def free_gib(gpu: Gpu, gpus: int) -> Interval | None:
-    """Free GiB of one GPU before weights are loaded: pre_model_load_memory, the least of all ranks.
-
-    Args:
-        gpu: the GPU.
-        gpus: how many GPUs the launch uses.
-    """
+    """Free GiB of one of several GPUs before weights are loaded: pre_model_load_memory, the least of all ranks."""
     usable = usable_gib(gpu)
     if usable is None:
         return None
@@ -284,14 +268,10 @@ def free_gib(gpu: Gpu, gpus: int) -> Interval | None:
 
 
 def forward_bytes(model: Architecture, ranks: int) -> int:
-    """Bytes that one token of a prefill holds while a layer runs, in 16 bits.
+    """Bytes that one token of a prefill holds while a layer runs, in 16 bits, on one of `ranks` GPUs.
 
     They are six copies as wide as the model, and the gate, up and product of the feed-forward part of all experts that the
     token takes; of linear attention its projections.
-
-    Args:
-        model: the model.
-        ranks: GPUs that share the heads of attention.
     """
     wide = model.dense // ranks
     rows = 0
@@ -306,14 +286,7 @@ def forward_bytes(model: Architecture, ranks: int) -> int:
 
 
 def prefill_gib(model: Architecture, ranks: int, tokens: int, captured: bool | None) -> Interval:
-    """GiB that prefilling takes.
-
-    Args:
-        model: the model.
-        ranks: GPUs that share the heads of attention.
-        tokens: tokens of a chunk.
-        captured: whether the prefill is captured, None if that is not known.
-    """
+    """GiB that prefilling a chunk of `tokens` takes on one of `ranks` GPUs, captured, not captured, or None for either."""
     unit = tokens * forward_bytes(model, ranks) / GIB
     if captured is None:
         return Interval(ACTIVATIONS.low * unit, PREFILL_GRAPHS.mid * unit, PREFILL_GRAPHS.high * unit)
@@ -321,22 +294,11 @@ def prefill_gib(model: Architecture, ranks: int, tokens: int, captured: bool | N
 
 
 def decode_gib(batch: int, width: int) -> Interval:
-    """GiB that capturing decode takes.
-
-    Args:
-        batch: requests of the largest captured batch.
-        width: tokens of a request that a step verifies.
-    """
+    """GiB that capturing decode takes, for a batch of requests of which a step verifies `width` tokens each."""
     return (A_BATCH_MIB.scaled(batch * max(1.0, width / 2) / 1024)) + Interval(0.0, 0.05, 0.4)
 
 
 def logits_gib(model: Architecture, ranks: int, rows: int) -> Interval:
-    """GiB of the logits of a batch in fp32 with the copies that sampling makes of them.
-
-    Args:
-        model: the model.
-        ranks: tensor parallel size.
-        rows: tokens that are sampled at once.
-    """
+    """GiB of the logits of `rows` tokens in fp32 with the copies that sampling makes of them."""
     once = rows * model.vocab * 4 / GIB
     return Interval(once / ranks, 2 * once, 3 * once)

@@ -71,18 +71,11 @@ class Pool:
 
 
 def solve_pool(release: Release, rest: int, cells: Cells, inputs: PoolInputs, drafts: DraftCells | None = None) -> Pool:
-    """The pool in a number of bytes. Its tokens are zero or less where nothing fits.
+    """The pool in a number of bytes (`rest`). Its tokens are zero or less where nothing fits.
 
     Source: init_memory_pool in srt/model_executor/model_runner.py (0.4.0 line 472, 0.4.4 line 639, 0.4.9 line 999),
     set_num_token_hybrid there (0.4.9.post3 line 991), set_num_tokens_hybrid_swa in model_runner_kv_cache_mixin.py (0.5.9), and
     pool_configurator.py (0.5.11 line 184, 0.5.23 line 656).
-
-    Args:
-        release: the release.
-        rest: bytes for the pool.
-        cells: bytes of a token.
-        inputs: the settings of the pool.
-        drafts: what a draft model adds to a token.
     """
     drafts = drafts or DraftCells()
     if inputs.window_share is None or not cells.sliding_layers:
@@ -153,18 +146,13 @@ def draft_headroom(release: Release, requests: int, steps: int, topk: int, verif
 
 
 def running_requests(release: Release, tokens: int, context: int, given: int | None, replicas: int) -> int:
-    """The most running requests of one replica, before the slots of states limit them.
+    """The most running requests of one replica of a pool, before the slots of states limit them.
+
+    `given` is --max-running-requests, of all replicas, and `context` the longest request in tokens.
 
     Source: init_memory_pool in srt/model_executor/model_runner.py (0.4.0 line 509), srt/managers/tp_worker.py (0.4.0 line 71:
     not more than half the tokens), _resolve_max_num_reqs in model_runner_kv_cache_mixin.py (0.5.10rc0 line 808, 0.5.14 line
     981), resolve_max_num_reqs in srt/mem_cache/kv_cache_configurator.py (0.5.23 line 3119).
-
-    Args:
-        release: the release.
-        tokens: tokens of the pool.
-        context: the longest request in tokens.
-        given: --max-running-requests as given.
-        replicas: replicas of data-parallel attention.
     """
     most = min(max(int(tokens / context * 512), 2048), 4096)
     if given is None:
@@ -225,18 +213,12 @@ class States:
 
 
 def state_bytes(model: Architecture, ranks: int, stages: int, *, ssm_dtype: str | None, conv_bytes: int = 2) -> int:
-    """Bytes of one slot in all layers of a pipeline stage.
+    """Bytes of one slot in all layers of one of `stages` pipeline stages, on one of `ranks` GPUs that share the heads.
 
     Up to 0.5.8 the dtype is --mamba-ssm-dtype, fp32 by default. From 0.5.9 the default is the config's (mamba2_state_dtype).
+    `conv_bytes` is the size of an element of the convolution's state.
 
     Source: Mamba2StateShape.create and mamba_cache_per_req in srt/configs/mamba_utils.py (0.5.23 lines 168 and 112).
-
-    Args:
-        model: the model.
-        ranks: GPUs that share the heads of attention.
-        stages: pipeline stages.
-        ssm_dtype: the dtype of the recurrent state, None for the config's.
-        conv_bytes: bytes of an element of the convolution's state.
     """
     total = 0
     for kind in model.states:
@@ -263,17 +245,11 @@ def extra_buffer_slots(release: Release, strategy: str, *, overlap: bool, drafts
 
 
 def solve_states(release: Release, rest: int, a_state: int, inputs: StateInputs) -> States:
-    """The slots of one GPU.
+    """The slots of `a_state` bytes on one GPU with `rest` bytes after the weights.
 
     Source: init in srt/model_executor/model_runner.py (0.5.2 line 356), handle_max_mamba_cache there (0.5.3.post2 line 1376)
     and in model_runner_kv_cache_mixin.py (0.5.7 line 145, 0.5.8 line 146, 0.5.9 line 151, 0.5.13 line 82),
     _handle_max_mamba_cache in srt/mem_cache/kv_cache_configurator.py (0.5.17 line 1816, 0.5.23 line 3229).
-
-    Args:
-        release: the release.
-        rest: bytes left after the weights.
-        a_state: bytes of one slot.
-        inputs: the settings of the states.
     """
     if a_state <= 0:
         return States(0, 0, 0, 1)
@@ -377,14 +353,7 @@ def radix_cache(release: Release, settings: SglangSettings, model: Architecture)
 
 
 def state_inputs(release: Release, settings: SglangSettings, model: Architecture, requests: int | None) -> StateInputs:
-    """What the slots of states of a launch depend on.
-
-    Args:
-        release: the release.
-        settings: the settings of the launch.
-        model: the model.
-        requests: --max-running-requests, None by default.
-    """
+    """What the slots of states of a launch depend on. `requests` is --max-running-requests as given."""
     speculation = settings.speculation
     verified = speculation.tokens if speculation is not None and model.states else 0
     extra = extra_buffer_slots(
@@ -408,10 +377,7 @@ class Inputs:
     """What the plan of a launch is computed from. An attribute that is not known yet, or cannot be known, is None.
 
     Attributes:
-        release: the release.
-        settings: the settings of the launch.
-        model: the model.
-        gpu: the GPU.
+        release, settings, model, gpu: the release, the settings, the model and the GPU of the launch.
         draft: the draft model where there is a separate one that is known.
         loaded: the weights.
         cells: bytes of a token in the KV cache.

@@ -76,30 +76,20 @@ class SglangSettings:
     """The settings of a launch. None stands for a default that depends on the GPU or on the model.
 
     Attributes:
-        tp: tensor parallel size.
-        pp: pipeline parallel size.
-        ep: expert parallel size.
-        replicas: replicas of data-parallel attention, 1 without it.
-        data_parallel: --dp-size.
+        tp, pp, ep: tensor, pipeline and expert parallel size.
+        replicas, data_parallel: replicas of data-parallel attention, 1 without it, and --dp-size.
         decode_context: --dcp-size.
         fraction: --mem-fraction-static.
-        kv_dtype: --kv-cache-dtype.
-        page: --page-size in tokens.
-        limit: --max-total-tokens.
-        requests: --max-running-requests.
-        chunk: --chunked-prefill-size.
-        prefill: --max-prefill-tokens.
+        kv_dtype, page: --kv-cache-dtype, and --page-size in tokens.
+        limit, requests: --max-total-tokens and --max-running-requests.
+        chunk, prefill: --chunked-prefill-size and --max-prefill-tokens.
         batch: the largest captured batch.
-        decode_graphs: decoding is captured.
-        prefill_graphs: whether the prefill is captured, where the launch says so.
+        decode_graphs, prefill_graphs: decoding or prefill is captured.
         speculation: speculative decoding.
-        radix: there is a radix cache.
-        overlap: scheduling overlaps with the GPU's work.
-        slots: --max-mamba-cache-size.
-        state_share: --mamba-full-memory-ratio.
+        radix, overlap: there is a radix cache; scheduling overlaps with the GPU's work.
+        slots, state_share: --max-mamba-cache-size and --mamba-full-memory-ratio.
         strategy: --mamba-radix-cache-strategy.
-        ssm_dtype: the dtype of recurrent states.
-        conv_dtype: the dtype of the states of convolutions.
+        ssm_dtype, conv_dtype: the dtypes of recurrent states and of those of convolutions.
         window_share: --swa-full-tokens-ratio.
         window_pool: sliding layers may have a pool of their own.
         context: --context-length in tokens.
@@ -107,10 +97,8 @@ class SglangSettings:
         offload: --cpu-offload-gb in GiB.
         encoder: the encoder of images is loaded.
         deepep: experts are exchanged by DeepEP.
-        experts: --moe-runner-backend.
-        dispatch: --moe-a2a-backend.
-        states16: DeepSeek V4's compressors keep their states in bfloat16.
-        v4_backend: --dsv4-attn-backend.
+        experts, dispatch: --moe-runner-backend and --moe-a2a-backend.
+        states16, v4_backend: DeepSeek V4's compressors keep their states in bfloat16; --dsv4-attn-backend.
         quantization: --quantization.
         lora: the settings of LoRA adapters.
         unknown: names of settings whose value is not known.

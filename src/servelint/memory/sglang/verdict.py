@@ -16,12 +16,7 @@ BOUND_GIB = 0.3
 def judge(found: MemoryPlan, given: Inputs, on: OnGpu, rest: Interval, pools: Pools) -> None:
     """Fill in the verdict, and the engine's own message where it refuses.
 
-    Args:
-        found: the plan.
-        given: what the plan is computed from.
-        on: the weights, what is free, and dependent settings.
-        rest: GiB that the fraction leaves after the weights.
-        pools: the pools at the most likely size.
+    `rest` is the GiB that the fraction leaves after the weights, and `pools` what its most likely value holds.
     """
     if found.missing:
         found.verdict = UNKNOWN

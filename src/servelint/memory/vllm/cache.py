@@ -374,11 +374,6 @@ def compressed_cache(settings: VllmSettings, model: Architecture, dtype: str) ->
     It is fp8 in a layout of its own unless FlashInfer's kernels are requested on a GPU other than SM12x (_select_dsv4_attn_cls
     in vllm/models/deepseek_v4/nvidia/model.py).
 
-    Args:
-        settings: the settings of the launch.
-        model: the model.
-        dtype: the dtype of the KV cache.
-
     Raises:
         Unsupported: the layout is not known.
     """

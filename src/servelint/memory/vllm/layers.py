@@ -56,16 +56,12 @@ def kv_dtype(settings: VllmSettings, model: Architecture) -> str:
 
 
 def token_bytes(layer: Attention, dtype: str, tensor: int, sparse: bool = False) -> int:
-    """Bytes of one token in one layer on one GPU.
+    """Bytes of one token in one layer on one GPU of `tensor` that share its heads.
 
-    Source: AttentionSpec.page_size_bytes and its kin in vllm/v1/kv_cache_interface.py. Tensor parallelism divides the heads of
-    keys and values among its ranks and copies them where there are fewer. Latent attention is the same on every rank.
+    Tensor parallelism copies heads of keys and values where there are fewer than ranks. Latent attention is the same on every
+    rank. Where an indexer chooses the tokens (`sparse`), fp8 means fp8_ds_mla.
 
-    Args:
-        layer: the layers of one kind.
-        dtype: the dtype of the KV cache.
-        tensor: tensor parallel size.
-        sparse: an indexer chooses the tokens, so that fp8 means fp8_ds_mla.
+    Source: AttentionSpec.page_size_bytes and its kin in vllm/v1/kv_cache_interface.py.
     """
     if layer.mla is not None:
         if dtype.startswith("fp8") and sparse:
@@ -135,12 +131,7 @@ def _named(settings: VllmSettings, option: str) -> str | None:
 
 
 def cache_of(settings: VllmSettings, model: Architecture, draft: Architecture | None = None) -> KvCache:
-    """The KV cache of a launch.
-
-    Args:
-        settings: the settings of the launch.
-        model: the model.
-        draft: the draft model where there is a separate one.
+    """The KV cache of a launch. `draft` is the draft model where there is a separate one.
 
     Raises:
         NoCache: the model keeps no KV cache.

@@ -116,34 +116,25 @@ class VllmSettings:
         missing: settings that are not known, in words for a reader.
         rules: the arithmetic of the release.
         gpu: the GPU of the launch.
-        tensor: --tensor-parallel-size.
-        pipeline: --pipeline-parallel-size.
-        data: --data-parallel-size.
-        decode: --decode-context-parallel-size.
-        prefill: --prefill-context-parallel-size.
+        tensor, pipeline, data: the parallel sizes, such as --tensor-parallel-size.
+        decode, prefill: --decode-context-parallel-size and --prefill-context-parallel-size.
         expert_parallel: --enable-expert-parallel.
         fraction: --gpu-memory-utilization.
         kv_bytes: --kv-cache-memory-bytes.
         blocks: --num-gpu-blocks-override.
         offload: --cpu-offload-gb in GiB.
-        kv_dtype: --kv-cache-dtype as given.
-        block: --block-size as given, in tokens.
+        kv_dtype, block: --kv-cache-dtype and --block-size (tokens) as given.
         context: the context length of the model in tokens.
         length: --max-model-len, or the context length of the model.
         fitted: --max-model-len is "auto" or -1: the longest that fits.
-        batched: --max-num-batched-tokens.
-        sequences: --max-num-seqs.
-        method: how tokens are drafted.
-        draft: the name of the draft model.
+        batched, sequences: --max-num-batched-tokens and --max-num-seqs.
+        method, draft: how tokens are drafted, and the name of the draft model.
         drafts: tokens drafted per step, 0 without speculation.
-        graphs: CUDA graphs are captured, or may be (`perhaps_eager`).
-        perhaps_eager: it is not known whether --enforce-eager is given.
+        graphs: CUDA graphs are captured, or may be (`perhaps_eager`: it is not known whether --enforce-eager is given).
         captured: the largest captured batch in tokens.
         cached: prefix caching is on.
-        text_only: the encoder of images is not loaded.
-        images: the encoder of images is profiled.
-        adapters: LoRA adapters that room is kept for, 0 without --enable-lora.
-        rank: --max-lora-rank.
+        text_only, images: the encoder of images is not loaded; it is profiled.
+        adapters, rank: LoRA adapters that room is kept for, 0 without --enable-lora, and --max-lora-rank.
         in_flight: batches that may be in flight at once.
     """
 

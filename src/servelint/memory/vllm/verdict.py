@@ -207,15 +207,7 @@ def _no_memory(rules: ReleaseRules) -> str:
 
 
 def _too_long(rules: ReleaseRules, length: int, need: int, available: int, longest: int) -> str:
-    """The message where one request of max_model_len takes more than there is.
-
-    Args:
-        rules: the arithmetic of the release.
-        length: max_model_len in tokens.
-        need: bytes of one request.
-        available: bytes of the KV cache.
-        longest: the length that fits in tokens, 0 if none does.
-    """
+    """The message where a request of `length` tokens needs more bytes than are available. `longest` is what fits."""
     late = rules.since("0.22.0")
     hint = f"Based on the available memory, the estimated maximum model length is {longest}. " if longest else ""
     fraction = "`gpu_memory_utilization`" + (" (which also controls CPU memory on the CPU backend)" if late else "")
