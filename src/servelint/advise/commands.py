@@ -26,22 +26,16 @@ if TYPE_CHECKING:
 
     from servelint.engines.catalog import Catalog
 
-
 VERBS = {"vllm": ("vllm", "serve"), "sglang": ("python", "-m", "sglang.launch_server")}
 TENSOR_PARALLEL = {"vllm": "tensor-parallel-size", "sglang": "tp-size"}
 CONTEXT = {"vllm": "max-model-len", "sglang": "context-length"}
 REQUESTS = {"vllm": "max-num-seqs", "sglang": "max-running-requests"}
 
-
 _WORDS = re.compile(r"--([a-z][a-z-]*) (\S+?)(?=[ ,;]|$)")
 _MEASURES = (
-    "max-model-len",
-    "context-length",
-    "gpu-memory-utilization",
-    "mem-fraction-static",
-    "max-num-batched-tokens",
+    "max-model-len", "context-length", "gpu-memory-utilization", "mem-fraction-static", "max-num-batched-tokens",
     "max-num-seqs",
-)
+)  # fmt: skip
 """Options that a memory rule may advise, because they change only how long and how many requests are."""
 METHODS = ("mtp", "eagle3", "dflash")
 """Drafting methods that a command can be written for."""
@@ -100,7 +94,7 @@ class ServeOptions:
             words += ["--speculative-config", json.dumps(self.speculation, separators=(",", ":"))]
         return [*words, *self.more]
 
-    def settings(self) -> list[str]:
+    def written(self) -> list[str]:
         """Variables, options with their values, and keys of the speculative config, each as one text."""
         options = ["--" + option if value is None else f"--{option} {value}" for option, value in self.values.items()]
         keys = [json.dumps({key: value}, separators=(",", ":"))[1:-1] for key, value in self.speculation.items()]
@@ -503,11 +497,11 @@ def _mended(options: ServeOptions, settings: Settings, trust_remote_code: bool) 
         faults = sorted([one for one in findings if one.severity != "info"], key=lambda one: -SEVERITIES.index(one.severity))
         rules = {finding.rule for finding in faults}
         notes += [_note(finding, written) for finding in before if finding.rule not in rules]
-        before_words = options.settings()
+        before_words = options.written()
         changed = [_mend(options, finding, trust_remote_code) for finding in faults]
         if not any(changed):
             break
-        written = " ".join(word for word in options.settings() if word not in before_words)
+        written = " ".join(word for word in options.written() if word not in before_words)
         before = faults
     if faults:
         raise Refused(options.engine, options.release, options.model, [_note(finding) for finding in faults])

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
     from servelint.speculation.gains import Calibration
 
-
 _GB = 1e9
 _PAYS = 1.05
 """A smaller gain is not worth another moving part: two runs of one benchmark differ by as much."""

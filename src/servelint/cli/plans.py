@@ -12,7 +12,6 @@ from servelint.engines.config import Config
 from servelint.engines.snapshot import Carried, carry
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import planned_releases
-from servelint.memory.plan import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
     launches, note = planned_for(launch, settings)
     if launches[-1].operand("gpu.memory-gib").value is None:
         return None
+    from servelint.memory.plan import UNKNOWN
+
     plan = memory.plan_over(launches)
     if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
         return None  # figures that stand on something else than the launch would mislead

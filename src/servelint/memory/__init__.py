@@ -1,17 +1,17 @@
 """GPU memory of a launch: what weights, caches and graphs take, and whether the engine starts.
 
-Each engine with known arithmetic is a package of its own with a function `plan(config)`. It is imported with the first plan.
+Each engine with known arithmetic is a package of its own with a function `plan(config)`. It is imported with the first plan, as
+is servelint.memory.plan: reports ask for `PLANNED` where no GPU is named.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN, Interval, MemoryPlan, Part
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.config import Config
+    from servelint.memory.plan import MemoryPlan
 
 PLANNED = ("vllm", "sglang")
 """Engines whose arithmetic is known."""
@@ -52,6 +52,8 @@ def plan_over(configs: list[Config]) -> MemoryPlan:
     Args:
         configs: the launch under each release, oldest first, at least one.
     """
+    from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN
+
     plans = [plan_of(config) for config in configs]
     latest = plans[-1]
     known = [plan for plan in plans if plan.verdict != UNKNOWN]
@@ -71,6 +73,8 @@ def plan_over(configs: list[Config]) -> MemoryPlan:
 
 def _widen(plan: MemoryPlan, plans: list[MemoryPlan]) -> None:
     """Widen the size of the KV cache to that under any of the releases."""
+    from servelint.memory.plan import Interval, Part
+
     sizes = [one.kv_gib for one in plans if one.kv_gib is not None]
     if plan.kv_gib is None:
         return

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
-
 _WORD = re.compile(r"[-_.]")
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 _GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$")

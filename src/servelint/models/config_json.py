@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-
 _LAYERS_AT_MOST = 2000
 _MTP_AT_MOST = 64
 _OWN_WIDTH = ("mixtral", "gpt_oss", "minimax", "minimax_m1", "minimax_text_01", "minimax_m2", "phimoe", "llama4", "llama4_text")

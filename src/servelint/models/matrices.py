@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 HEAD, MTP, VISION = -1, -2, -3
 """"Layers" of matrices outside of layers. Embeddings belong to layer 0."""
 
-
 _ATTENTION = ("full", "mla", "sliding", "chunked", "compressed")
 _NAMES = {
     "gdn": "linear_attn.",

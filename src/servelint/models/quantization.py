@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Matches = Callable[[str], re.Match[str] | None]
 
-
 _MODELOPT = {
     "FP8": Format("fp8", 8), "FP8_PER_CHANNEL_PER_TOKEN": Format("fp8", 8), "FP8_PB_WO": Format("fp8-block", 8, 128),
     "NVFP4": Format("nvfp4", 4, 16), "NVFP4_AWQ": Format("nvfp4", 4, 16), "NVFP4_SVD": Format("nvfp4", 4, 16),

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
     from servelint.models.matrices import Matrix
 
-
 GIB = 1 << 30
 _MIB = 1 << 20
 _PAD_VOCAB = 64
@@ -33,7 +32,6 @@ _FUSED = {
     "in_proj": "in_proj",
 }  # fmt: skip
 """Matrices that the engines keep in one."""
-
 
 _DOUBTFUL = ("attention", "linear attention", "shared experts")
 _SOURCES = {

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _SEVERAL = re.compile(r"(?:^|[\s(])(?:x\s*(\d+)|(\d+)\s*x|tp\s*-?(\d+))(?=$|[\s)])", re.IGNORECASE)
 MTP, EAGLE, BLOCK, DRAFT_MODEL, LOOKUP, MEDUSA = "mtp", "eagle", "block", "draft-model", "lookup", "medusa"
@@ -28,7 +27,6 @@ _METHODS = (
     (LOOKUP, ("ngram", "suffix", "lookup")),
     (DRAFT_MODEL, ("draft", "classic", "standalone")),
 )
-
 
 TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
 """Drafted tokens per step by default: what the recipes of the engines write most."""

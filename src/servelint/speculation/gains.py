@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-
 _NOISE, _WORKLOAD, _BLOCK = 0.05, 0.06, 0.15
 """Standard deviations of the logarithm of a measured gain. Two runs of one benchmark differ by some percent. Two workloads
 whose acceptance was not measured differ by more, those of a block drafter most."""
 _FIELDS = {"engine", "release", "model", "gpu", "method", "tokens", "concurrency", "input", "output", "off", "on", "unit"}
 _FIELDS |= {"accepted", "rate", "workload", "source", "note"}
-
 
 WIDTH = 1.5
 """Half of an interval in standard deviations."""
@@ -55,6 +53,11 @@ class Measurement:
     """
 
     def __init__(self, data: dict[str, object]) -> None:
+        """Read the fields of a measurement, as in measurements.json.
+
+        Raises:
+            ValueError: a field is unknown, missing or not of its type, or the method is not known.
+        """
         strange = sorted(set(data) - _FIELDS)
         if strange:
             raise ValueError(f"{strange[0]!r} is no field of a measurement; use {', '.join(sorted(_FIELDS))}")

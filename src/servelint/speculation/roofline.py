@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
     from servelint.speculation.cases import Case
 
-
 _ELEMENT = 2
 _SMALL = ("embedding", "vision", "norms")
 """Groups of which a decoding step reads next to nothing."""
-
 
 MEMORY = 0.8
 """The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from servelint.hardware import Gpu
     from servelint.models.architecture import Architecture, Attention
 
-
 FP8, FP4, MXFP8, PLAIN = "fp8", "fp4", "mxfp8", "plain"
 _FORMATS = {
     "fp8_e5m2": FP8, "fp8_e4m3": FP8, "fp4_e2m1": FP4, "nvfp4": FP4, "fp4_mx_block16": FP4, "mxfp8": MXFP8,
@@ -20,7 +19,6 @@ _FORMATS = {
 }  # fmt: skip
 _INDEX_BLOCK = 128
 """Elements of an indexer's key that share one scale of 4 bytes: quant_block_size in srt/mem_cache/memory_pool.py."""
-
 
 _SPLIT = {
     "Llama4ForConditionalGeneration": "0.5.8", "GptOssForCausalLM": "0.5.8", "MiMoV2FlashForCausalLM": "0.5.7",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from servelint.hardware import Gpu
     from servelint.models.architecture import Architecture
 
-
 _ATTENTION = ("attention", "linear attention", "absorbed")
 
 BESIDE_GIB = Interval(0.0, 0.1, 0.4)

@@ -18,7 +18,6 @@ BLOCKS = ("DFLASH", "DSPARK")
 """Algorithms whose draft model proposes a block at once."""
 _RUNNING_WITH_DRAFTS = 48
 
-
 _SPECIAL = (
     "enable-unified-memory", "enable-kv-cache-sharding", "enable-hisparse", "enable-linear-replayssm-spec",
     "enable-linear-replayssm", "prefill-only-disable-kv-cache", "enable-double-sparsity", "enable-dwdp", "enable-pdmux",

@@ -19,9 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
-
 FULL, SLIDING, CHUNKED, STATE = "full", "sliding", "chunked", "state"
-
 
 _ALIGNED = 576
 """Pages of the packed fp8 layout are a multiple of so many bytes."""

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.models.architecture import Architecture
 
-
 _MOST = 1 << 48
 _MOST_DRAFTS = 1 << 16
 _RANKS = 4096
