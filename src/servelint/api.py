@@ -90,7 +90,6 @@ def plan_memory(
     from servelint import memory
     from servelint.engines.config import configs
     from servelint.judge.releases import able_releases, releases_note
-    from servelint.memory.over_releases import plan_over
 
     if engine not in memory.PLANNED:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(memory.PLANNED)}")
@@ -100,7 +99,7 @@ def plan_memory(
     if named is not None and _orders(named):
         return memory.plan_of(configs(launch, [named])[0])
     several = able_releases(launch)
-    found = plan_over(several)
+    found = memory.plan_over(several)
     found.notes.append(releases_note(several, "no release is named" if named is None else f"{named!r} is no release"))
     return found
 

@@ -216,8 +216,7 @@ def test_the_length_of_a_secret_does_not_show(name: str) -> None:
 
 
 def test_the_picture_of_the_adviser() -> None:
-    from servelint.advise.profiles import Objective, UseCase
-    from servelint.advise.recommendation import recommend
+    from servelint.advise.recommendation import Objective, UseCase, recommend
 
     found = recommend(UseCase("chat"), Objective("latency"), "h100", "Qwen/Qwen3-8B", "vllm")
     assert found.crossover is not None
