@@ -44,10 +44,9 @@ MADE = {
     "readers/recognise.py": "constants of the module, which are looked at",
     "secret_shapes.py": "constants of the module, handed to a function",
     "shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
-    "shell/fields.py": "the separators of IFS, escaped",
-    "shell/bodies.py": "the word that ends a here-document, escaped",
     "shell/lexer.py": "the word that ends a here-document, escaped",
     "shell/patterns.py": "a bracket expression, and nothing else",
+    "shell/recipe.py": "the separators of IFS, escaped",
 }
 """Modules with expressions that are made from something else, and why these are harmless; harvest/ has others of its own."""
 
