@@ -44,10 +44,9 @@ MADE = {
     "readers/recognise.py": "constants of the module, which are looked at",
     "core/secrets.py": "constants of the module, handed to a function",
     "syntax/shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
-    "syntax/shell/fields.py": "the separators of IFS, escaped",
-    "syntax/shell/bodies.py": "the word that ends a here-document, escaped",
     "syntax/shell/lexer.py": "the word that ends a here-document, escaped",
     "syntax/shell/patterns.py": "a bracket expression, and nothing else",
+    "syntax/shell/recipe.py": "the separators of IFS, escaped",
 }
 """Modules with expressions that are made from something else, and why these are harmless; harvest/ has others of its own."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.lint import beside
 from servelint.readers import read
 from servelint.readers.discover import files, read_file
@@ -71,5 +71,6 @@ def test_a_wrong_place_is_a_fault() -> None:
     source, _ = unmarked("run.sh", "vllm serve m --port 8000\n")
     (launch,) = read(source).launches
     assert faults(launch) == []
-    launch.argv[-1].text.pieces[0].span.high -= 2  # type: ignore[union-attr]
+    piece = launch.argv[-1].text.pieces[0]
+    piece.span = Span(source, piece.span.start, piece.span.end - 2)  # type: ignore[union-attr]
     assert faults(launch) != []

@@ -16,9 +16,8 @@ from fuzz.mutate import mutated
 from fuzz.properties import SETTINGS
 from servelint.core.source import Source
 from servelint.lsp.analysis import analyse
-from servelint.lsp.checking import broken
-from servelint.lsp.frames import Frames
 from servelint.lsp.server import Server
+from servelint.lsp.transport import Frames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,20 +234,25 @@ class _Desk:
                     await self._told()
             at += size
         pending = self.server.protocol._request_futures
-        for _ in range(500):
-            await asyncio.sleep(0)
-            if not self.server._due and not pending:
-                break
+        await self._idle()
         for future in list(pending.values()):
             future.cancel()  # what waits for a change that does not come
         pending.clear()
         await asyncio.sleep(0)
 
     async def _told(self) -> None:
-        """Have what is due told, so that each change comes to a text that was looked at as it was before."""
-        await asyncio.sleep(0)
-        for document in self.server.documents:
+        """Have what is due published, so that each change comes to a text that was analysed as it was before."""
+        await self._idle()
+        for document in self.server.documents.values():
             document.seconds = 0.0  # what took longer is looked at later, and how long a small text takes is up to the machine
+
+    async def _idle(self) -> None:
+        """Wait until the server has nothing to do but for what waits for a change."""
+        quiet = 0
+        while quiet < 20:
+            busy = self.server._due or self.server.worker.jobs
+            quiet = 0 if busy else quiet + 1
+            await asyncio.sleep(0.0005 if busy else 0)
 
     def close(self) -> None:
         for name in _LOGGERS:
@@ -257,6 +261,10 @@ class _Desk:
         self.server.close()
         self.loop.run_until_complete(asyncio.sleep(0))
         self.loop.close()
+
+    async def known(self, document: Any) -> Any:
+        """The analysis of a text."""
+        return await self.server.analyses.begin(document, requested=True).analysis()
 
     def settings(self) -> None:
         """What a message may have changed, as it was. What is known of the same ones stays known."""
@@ -267,9 +275,9 @@ class _Desk:
             self.files = [folder.files for folder in folders.everywhere()]
 
     def leave(self) -> None:
-        for document in self.server.documents:
-            self.server.documents.remove(document.uri)
-            self.server.drop(document)
+        for document in list(self.server.documents.values()):
+            del self.server.documents[document.uri]
+            self.server.shut(document)
         for task in list(self.server._tasks):
             task.cancel()
         for path in [folder.path for folder in self.server.folders]:
@@ -416,10 +424,10 @@ def _places(node: Any, lines: list[int]) -> None:
 
 def _fresh(desk: _Desk, document: Any) -> None:
     """What is known of a text after its changes is what is known of one that is opened as it is now."""
-    known = desk.server.checking.analysis(document)
-    if broken(known):
+    known = desk.loop.run_until_complete(desk.known(document))
+    if known.broken:
         return
-    fresh = analyse(Source(document.path, document.source.text), known.settings, desk.server.checking.neighbours(document))
+    fresh = analyse(Source(document.path, document.source.text), known.settings, desk.server.analyses.neighbours(document))
     before, now = (
         [(one.rule, one.span.start, one.span.end, one.message) for one in found.findings] for found in (known, fresh)
     )

@@ -9,7 +9,7 @@ import pytest
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.lint import beside
-from servelint.lsp.actions import Action, Desk, all_safe, between, of_findings
+from servelint.lsp.edits import Action, Desk, all_safe, between, of_findings
 from tests.lsp.editing import originals
 
 AUDIT = Settings(profile="audit")

@@ -104,15 +104,15 @@ class TestOptions:
 
     def test_say_what_they_take_and_since_when(self) -> None:
         item = offered("compose.yml", compose("\n      - --model=x/y\n      - --‸"))["--max-num-seqs"]
-        assert item.detail.startswith("a whole number")
-        assert "In every vLLM since 0.6.0, the oldest that is known." in item.documentation
+        assert item.entry.detail.startswith("a whole number")
+        assert "In every vLLM since 0.6.0, the oldest that is known." in item.entry.documentation
 
     def test_that_are_deprecated_come_last(self) -> None:
         found = offered("compose.yml", compose("\n      - --model=x/y\n      - --‸", image="vllm/vllm-openai:v0.10.0"))
-        old = [item for item in found.values() if item.deprecated]
-        new = [item for item in found.values() if not item.deprecated]
+        old = [item for item in found.values() if item.entry.deprecated]
+        new = [item for item in found.values() if not item.entry.deprecated]
         assert old
-        assert min(item.sort for item in old) > max(item.sort for item in new)
+        assert min(item.entry.sort for item in old) > max(item.entry.sort for item in new)
 
     def test_of_other_engines(self) -> None:
         assert "--mem-fraction-static" in offered("serve.sh", "python -m sglang.launch_server --model-path x/y --‸\n")
@@ -164,7 +164,7 @@ class TestValues:
 
     def test_the_default_is_marked(self) -> None:
         item = offered("compose.yml", compose("\n      - --kv-cache-dtype\n      - ‸"))["auto"]
-        assert item.detail == "value of --kv-cache-dtype (default)"
+        assert item.entry.detail == "value of --kv-cache-dtype (default)"
 
     def test_of_an_option_that_takes_any_there_are_none(self) -> None:
         assert offered("serve.sh", QWEN + "--max-model-len ‸\n") == {}
@@ -221,9 +221,9 @@ class TestJson:
 
     def test_a_method_that_is_another_name_comes_last(self) -> None:
         found = offered("serve.sh", QWEN + '--speculative-config \'{"method": "‸"}\'\n')
-        assert found["qwen3_next_mtp"].deprecated
-        assert found["qwen3_next_mtp"].detail == "another name of mtp"
-        assert found["qwen3_next_mtp"].sort > found["mtp"].sort
+        assert found["qwen3_next_mtp"].entry.deprecated
+        assert found["qwen3_next_mtp"].entry.detail == "another name of mtp"
+        assert found["qwen3_next_mtp"].entry.sort > found["mtp"].entry.sort
 
     def test_methods_are_those_of_the_release(self) -> None:
         text = compose('\n      - --speculative-config\n      - \'{"method": "‸"}\'', image="vllm/vllm-openai:v0.19.1")
@@ -275,7 +275,7 @@ class TestVariables:
 
     def test_the_engine_s_own_come_first(self) -> None:
         found = offered("compose.yml", compose(" --model x/y", environment="      - ‸"))
-        assert found["VLLM_LOGGING_LEVEL"].sort < found["CUDA_HOME"].sort
+        assert found["VLLM_LOGGING_LEVEL"].entry.sort < found["CUDA_HOME"].entry.sort
 
     @pytest.mark.parametrize(
         ("environment", "line"),
@@ -294,7 +294,7 @@ class TestTags:
     def test_are_those_of_releases_that_are_known_the_newest_first(self, tag: str) -> None:
         items = list(offered("compose.yml", compose(" --model x/y", image=f"vllm/vllm-openai:{tag}")).values())
         assert items[0].new_text == f"v{known_releases('vllm')[-1]}"
-        assert [item.sort for item in items] == sorted(item.sort for item in items)
+        assert [item.entry.sort for item in items] == sorted(item.entry.sort for item in items)
         assert "v0.19.1" in [item.new_text for item in items]
 
     def test_keep_what_stands_around_the_release(self) -> None:

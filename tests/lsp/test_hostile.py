@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from servelint.lsp.annotations import symbols
 from servelint.lsp.hover import hover
-from servelint.lsp.markup import code, link, plain
-from servelint.lsp.symbols import symbols
+from servelint.report.clean import code, link, plain
 from tests.lsp.marked import marked
 
 TOKEN = "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.settings import Settings
-from servelint.lsp.inlay import Hint, hints
+from servelint.lsp.annotations import Hint, hints
 from tests.lsp.marked import analysed, compose
 
 QWEN = "vllm serve Qwen/Qwen3-8B"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.lsp.json_spot import Spot, spot
+from servelint.lsp.cursor import Spot, spot
 from tests.lsp.marked import MARK
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.settings import Settings
-from servelint.lsp.lens import lenses
+from servelint.lsp.annotations import lenses
 from tests.lsp.marked import analysed, compose
 
 GPU = "\n    gpus: all\n    ipc: host"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from servelint.core.source import Source
-from servelint.lsp.positions import Positions
+from servelint.lsp.documents import Positions
 from tests.lsp import told
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

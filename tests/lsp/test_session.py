@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
+from servelint.lsp.annotations import symbols as symbols_of
 from tests.lsp.clients import PULL, PULL_UTF8, PUSH, Editor, changed, led, opened, published, pulled
 from tests.lsp.editing import NAMES, Edit, edits, originals
+from tests.lsp.marked import analysed
 from tests.lsp.told import Checked, Kept, Told, checked, of_server, position
 
 pytestmark = pytest.mark.book
@@ -88,3 +91,32 @@ async def test_every_edit(kind: str, session: list[Step], tmp_path: Path) -> Non
                 assert [one.message for one in got if one.code == SYNTAX] == [one.message for one in found.problems]
                 broken += bool(found.problems)
     assert broken > 10  # else nothing of what is kept was tried
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", ["compose.yml", "serve.sh", "deployment.yaml"])
+async def test_edits_that_come_faster_than_they_are_analysed(name: str, session: list[Step], tmp_path: Path) -> None:
+    """The last diagnostics are of the last text, and a request is answered of the text at which it was made."""
+    first = session[0]
+    steps = [(before, step) for before, step in pairwise(session) if step.edit.name == name]
+    async with led(PUSH, options={"isolated": True}) as client:
+        uris = {one: opened(client, tmp_path / one, first.texts[one]) for one in (".env", name)}
+        uri, asked = uris[name], []
+        for version, (before, step) in enumerate(steps, start=2):
+            edit = step.edit
+            start, end = (position(before.texts[name], at, "utf-16") for at in (edit.start, edit.end))
+            changed(client, uri, version, edit.text, types.Range(start, end))
+            if version % 3 == 0:
+                symbols = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+                future = asyncio.wrap_future(client.text_document_document_symbol(symbols))
+                asked.append((future, len(symbols_of(analysed(str(tmp_path / name), step.texts[name])))))
+        changed(client, uri, len(steps) + 2, first.texts[name])
+        diagnostics = await published(client, uri, len(steps) + 2)
+        assert of_server(first.texts[name], diagnostics, "utf-16", uri) == sorted(first.found[name].findings)
+        answers = [(await answer, wanted) for answer, wanted in asked]
+    assert len(answers) > 3
+    tops = [
+        [one for one in answer or () if isinstance(one, types.SymbolInformation) and one.container_name is None]
+        for answer, _ in answers
+    ]
+    assert [len(found) for found in tops] == [wanted for _, wanted in answers]

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from servelint.lsp.options import read
+from servelint.lsp.settings import read
 from tests.lsp.clients import PULL, led, opened, published, pulled
 
 TEXT = "vllm serve Qwen/Qwen3-8B --swap-space 4 --gpu-memory-utilization 1.5\n"

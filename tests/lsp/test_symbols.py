@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.lsp.symbols import Symbol, symbols
+from servelint.lsp.annotations import Symbol, symbols
 from tests.lsp.marked import analysed, chart, compose
 
 SCRIPT = """#!/bin/sh

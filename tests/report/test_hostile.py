@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
 from servelint.core.result import Report
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.report import (
     concise,
     github,
@@ -83,9 +83,8 @@ def everywhere(said: str, path: str | None = None) -> Report:
     """A report that has a text in every place where there is one; path: that of the file, where it is another one"""
     body = said.replace("\u27e6", "").replace("\u27e7", "")
     source = Source(path or f"a{body}.sh", f"vllm serve {body} x\n")
-    _, (mark, other) = marked("b.sh", "vllm ⟦serve⟧ ⟦m⟧\n")
-    for span in (mark, other):
-        span.of = source
+    _, places = marked("b.sh", "vllm ⟦serve⟧ ⟦m⟧\n")
+    mark, other = (Span(source, place.start, place.end) for place in places)
     found = finding(
         mark, (other, body), message=body, advice=body, label=body, evidence=[body], launch=body, rule=f"vllm/{body}"
     )

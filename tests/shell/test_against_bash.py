@@ -18,8 +18,7 @@ import pytest
 from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, Text
-from servelint.syntax.shell.evaluate import evaluate
-from servelint.syntax.shell.invocation import Invocation
+from servelint.syntax.shell.evaluate import Invocation, evaluate
 
 BASH = shutil.which("bash") or ""
 STUBS = ("vllm", "python3", "docker")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.syntax.shell.walk import Evaluator
+from servelint.syntax.shell.evaluate import Evaluator
 from tests.running import Workspace
 
 LONG = "for i in 1 2 3 4 5 6 7 8; do for j in 1 2 3 4 5 6 7 8; do for k in 1 2 3 4 5 6 7 8; do :; x=$k; done; done; done\n"

@@ -46,14 +46,14 @@ def run(connection: Connection, log: Logging) -> int:
         return 2
     if not _start_log(log.log, log.log_level):
         return 2
-    from servelint.lsp import running
+    from servelint.lsp import transport
     from servelint.lsp.server import Server
 
     collect_garbage_as_usual()
     if listen is None:
-        return running.serve_pipes(Server())
+        return transport.serve_pipes(Server())
     try:
-        return running.serve_port(Server, *listen, _ready)
+        return transport.serve_port(Server, *listen, _ready)
     except OSError as error:
         print_stderr(f"servelint: cannot listen on {connection.tcp}: {error.strerror or error}")
         return 2

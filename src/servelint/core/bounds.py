@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 _reached: ContextVar[dict[tuple[str, str], Problem] | None] = ContextVar("reached", default=None)
 
 
-class _Said:
-    """count: how often it was said that a bound is passed"""
-
-    __slots__ = ("count",)
-
-    def __init__(self) -> None:
-        self.count = 0
-
-
-_SAID = _Said()
-
-
 class Bound:
     """most: how much is read;  unit: of what;  says: what a report says past it, `{most}` in it
 
@@ -62,14 +50,19 @@ class Bound:
 
         path: of the file where the place is not known;  at: line and column in it, as far as they are
         """
-        _SAID.count += 1
-        problems = _reached.get()
-        if problems is None or not self.says:
+        if not self.says:
             return
         span = place.extent() if isinstance(place, Text) else place
         shown = span.source.path if span is not None else path or ""
         line, column = span.source.position(span.start) if span is not None else at
-        problems.setdefault((self.says, shown), Problem(shown, self.message, line, column))
+        report(Problem(shown, self.message, line, column))
+
+
+def report(problem: Problem) -> None:
+    """Report a bound that was reached, each once for each file, at the first place."""
+    problems = _reached.get()
+    if problems is not None:
+        problems.setdefault((problem.message, problem.path), problem)
 
 
 @contextmanager
@@ -88,11 +81,6 @@ def told(path: str) -> Iterator[list[Problem]]:
         for problem in problems.values():
             problem.path = problem.path or path
         found += problems.values()
-
-
-def said() -> int:
-    """How often it was said so far that a bound is passed."""
-    return _SAID.count
 
 
 # -- of files

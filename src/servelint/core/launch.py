@@ -168,24 +168,6 @@ class Hosting:
         self.declared = declared
         self.direct = direct
 
-    def moved(self, text: Callable[[Text], Text]) -> Hosting:
-        """The same, with every text put elsewhere."""
-        return Hosting(
-            ports=[Port(text(one.text), one.number, one.host, one.exposed) for one in self.ports]
-            if self.ports is not None
-            else None,
-            mounts=[text(one) for one in self.mounts] if self.mounts is not None else None,
-            probes=[
-                Probe(one.kind, text(one.text), one.patience, one.port, text(one.site) if one.site else None, one.gates)
-                for one in self.probes
-            ],
-            network=text(self.network) if self.network is not None else None,
-            private=self.private,
-            restart=text(self.restart) if self.restart is not None else None,
-            declared=self.declared,
-            direct=self.direct,
-        )
-
 
 class Container:
     """The container that a launch runs in.
@@ -238,32 +220,13 @@ class Launch:
     open:      the file that a word of it names, where that is known (`--config FILE`)
     fragment:  a part of a launch (a speculative-config file), not a start on its own
     owner:     the file whose launch it is, where another that changes it was read (the base of a compose override)
-    moves:     it is told again where an edit of its file moves it (servelint.readers.again)
     cut:       words that look like the command's and never reach the engine: the line before them does not go on
     """
 
     __slots__ = (
-        "argv",
-        "container",
-        "cut",
-        "engine",
-        "env",
-        "folder",
-        "fragment",
-        "gpu",
-        "gpu_count",
-        "gpu_site",
-        "likely",
-        "moves",
-        "name",
-        "open",
-        "open_env",
-        "owner",
-        "release",
-        "site",
-        "source",
-        "verb",
-    )
+        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "likely", "name",
+        "open", "open_env", "owner", "release", "site", "source", "verb",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -291,7 +254,6 @@ class Launch:
         self.container = container
         self.open_env = open_env
         self.likely = True
-        self.moves = False
         self.folder: str | None = None
         self.gpu: str | None = None
         self.gpu_count: int | None = None

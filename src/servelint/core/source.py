@@ -14,7 +14,6 @@ from servelint.core.secrets import Redactions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.kept import Kept
     from servelint.syntax.template_mask import Mask
 
 
@@ -24,31 +23,21 @@ class Source:
     encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
     mask:     what a template hides in a YAML text (servelint.syntax.template_mask); None where there is none
     redactions: what of the text no report prints
-    kept:     what is kept of its parts from one edit to the next, if it is one that is edited
-    base:     that of a segment which is all of it
     """
 
-    __slots__ = ("_held", "_lines", "encoding", "kept", "mask", "path", "redactions", "text")
-
-    base = 0
+    __slots__ = ("_held", "_lines", "encoding", "mask", "path", "redactions", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
         self.mask: Mask | None = None
-        self.kept: Kept | None = None
         self.redactions = Redactions()
         self._lines: list[int] | None = None
         self._held: dict[str, bool] = {}
 
     def __repr__(self) -> str:
         return f"Source({self.path!r}, {len(self.text)} characters)"
-
-    @property
-    def source(self) -> Source:
-        """That of a segment which is all of it."""
-        return self
 
     def holds(self, part: str) -> bool:
         """Whether the text has something in it; a large one is searched once for all launches that ask."""
@@ -89,43 +78,15 @@ def _line_starts(text: str) -> list[int]:
     return [0, *ends]
 
 
-class Segment:
-    """A part of a source that may be moved: it stays as it is while what stands before it is edited.
-
-    source: the one that it stands in now;  base: the offset at which it starts there
-    """
-
-    __slots__ = ("base", "source")
-
-    def __init__(self, source: Source, base: int) -> None:
-        self.source = source
-        self.base = base
-
-
 class Span:
-    """Characters start (inclusive) to end (exclusive) of one source.
+    """Characters start (inclusive) to end (exclusive) of one source. Never changed after it is made."""
 
-    of: the source, or the segment of it with which they move;  low, high: offsets from its base
-    """
+    __slots__ = ("end", "source", "start")
 
-    __slots__ = ("high", "low", "of")
-
-    def __init__(self, of: Source | Segment, low: int, high: int) -> None:
-        self.of = of
-        self.low = low
-        self.high = high
-
-    @property
-    def source(self) -> Source:
-        return self.of.source
-
-    @property
-    def start(self) -> int:
-        return self.of.base + self.low
-
-    @property
-    def end(self) -> int:
-        return self.of.base + self.high
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
 
     def __repr__(self) -> str:
         line, column = self.source.position(self.start)
@@ -136,26 +97,6 @@ class Span:
 
     def __hash__(self) -> int:
         return hash((id(self.source), self.start, self.end))
-
-    @property
-    def fixed(self) -> Span:
-        """The same characters, which nothing moves."""
-        return Span(self.of.source, self.start, self.end)
-
-    def to(self, last: Span) -> Span:
-        """From the first of these characters to the last of others, in the same source."""
-        if last.of is self.of and not isinstance(last, _Between):
-            return Span(self.of, self.low, last.high)
-        return _Between(self, last)
-
-    def same(self, other: Span | None) -> bool:
-        """Whether it is the same part of the same source or segment."""
-        return other is not None and self.of is other.of and self.low == other.low and self.high == other.high
-
-    @property
-    def parts(self) -> list[tuple[Source | Segment, int, int]]:
-        """What it stands in, with its offsets there."""
-        return [(self.of, self.low, self.high)]
 
     @property
     def text(self) -> str:
@@ -170,32 +111,10 @@ class Span:
         """The line of the last character."""
         return self.source.position(max(self.start, self.end - 1))[0]
 
+    def to(self, last: Span) -> Span:
+        """From the first of these characters to the last of others, in the same source."""
+        return Span(self.source, self.start, last.end)
+
     def sub(self, start: int, end: int) -> Span:
         """A part of this span, by offsets relative to its start."""
-        return Span(self.of, self.low + start, self.low + end)
-
-
-class _Between(Span):
-    """From the first character of one span to the last of another one, each of which may be moved."""
-
-    __slots__ = ("_last",)
-
-    def __init__(self, first: Span, last: Span) -> None:
-        super().__init__(first.of, first.low, first.low)
-        self._last = last
-
-    @property
-    def end(self) -> int:
-        return self._last.end
-
-    def same(self, other: Span | None) -> bool:
-        return isinstance(other, _Between) and super().same(other) and self._last.same(other._last)
-
-    @property
-    def parts(self) -> list[tuple[Source | Segment, int, int]]:
-        return [*super().parts, *self._last.parts]
-
-
-def same_place(one: Span | None, other: Span | None) -> bool:
-    """Whether two spans are the same part of the same source or segment, or none both."""
-    return one is other or (one is not None and one.same(other))
+        return Span(self.source, self.start + start, self.start + end)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from copy import copy
 
-from servelint.core.source import Segment, Source, Span
+from servelint.core.source import Source, Span
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
@@ -91,30 +92,19 @@ class Piece:
         new = Piece.__new__(Piece)
         span = self.span
         new.text = self.text[start:end]
-        new.span = Span(span.of, span.low + start, span.low + end) if self.verbatim and span is not None else span
+        new.span = Span(span.source, span.start + start, span.start + end) if self.verbatim and span is not None else span
         new.verbatim = self.verbatim
         new.expression = new.shown = new.perhaps = None
         new.assumed = self.assumed
         new.origin = self.origin
         return new
 
-    def alike(self, other: Piece) -> bool:
-        """Whether it is known to be the same but for its place."""
-        if self.text != other.text or self.verbatim is not other.verbatim or self.assumed is not other.assumed:
-            return False
-        return self.expression == other.expression and self.shown == other.shown
-
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
         """The same text, said to stand at another span (the place that uses it)."""
-        return Piece(
-            self.text,
-            span,
-            expression=self.expression,
-            shown=self.shown,
-            assumed=self.assumed if assumed is None else assumed,
-            origin=self.origin or self.span,
-            perhaps=self.perhaps,
-        )
+        new = copy(self)
+        new.span, new.verbatim, new.origin = span, False, self.origin or self.span
+        new.assumed = self.assumed if assumed is None else assumed
+        return new
 
 
 def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
@@ -138,20 +128,12 @@ class Text:
     @classmethod
     def at(cls, source: Source, start: int, end: int) -> Text:
         """The source's own characters between two offsets."""
-        return cls._written(source.text[start:end], Span(source, start, end))
-
-    @classmethod
-    def on(cls, segment: Segment, text: str) -> Text:
-        """The characters of a segment."""
-        return cls._written(text, Span(segment, 0, len(text)))
-
-    @classmethod
-    def _written(cls, text: str, span: Span) -> Text:
+        text = source.text[start:end]
         if not text:
             return cls(())
         piece = Piece.__new__(Piece)  # as in Piece.cut
         piece.text = text
-        piece.span = span
+        piece.span = Span(source, start, end)
         piece.verbatim = True
         piece.expression = piece.shown = piece.origin = piece.perhaps = None
         piece.assumed = False
@@ -230,21 +212,11 @@ class Text:
             return EMPTY
         pieces = self.pieces
         if len(pieces) == 1:
-            # the part as Piece.cut makes it, without a call: the most frequent thing of all that a check does
-            piece = pieces[0]
-            if piece.expression is not None:
+            part = pieces[0].cut(start, end)
+            if part is pieces[0]:
                 return self
             new = Text.__new__(Text)
-            part = Piece.__new__(Piece)
-            span = piece.span
-            part.text = new.flat = piece.text[start:end]
-            part.span = Span(span.of, span.low + start, span.low + end) if piece.verbatim and span is not None else span
-            part.verbatim = piece.verbatim
-            part.expression = part.shown = part.perhaps = None
-            part.assumed = piece.assumed
-            part.origin = piece.origin
-            new.pieces = (part,)
-            new._starts = None
+            new.pieces, new.flat, new._starts = (part,), part.text, None
             return new
         starts = self.starts
         first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
@@ -334,21 +306,10 @@ class Text:
         """The same text, marked as a default that the environment may override."""
         if all(piece.assumed for piece in self.pieces):
             return self
-        return Text(
-            [
-                Piece(
-                    piece.text,
-                    piece.span,
-                    verbatim=piece.verbatim,
-                    expression=piece.expression,
-                    shown=piece.shown,
-                    assumed=True,
-                    origin=piece.origin,
-                    perhaps=piece.perhaps,
-                )
-                for piece in self.pieces
-            ]
-        )
+        pieces = [copy(piece) for piece in self.pieces]
+        for piece in pieces:
+            piece.assumed = True
+        return Text(pieces)
 
 
 EMPTY = Text(())

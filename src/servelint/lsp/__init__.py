@@ -1,5 +1,5 @@
-"""The language server: what an editor asks of the texts that are open in it. Nothing else imports it.
+"""The language server: answers what an editor asks about its open texts. Only the command `servelint lsp` imports it.
 
-What knows the protocol is `server` and what it calls to answer; what a position of a text means is told by modules that know
-texts and offsets only.
+`server`, `features`, `transport`, `documents`, `diagnostics` and `settings` know the protocol. The other modules know texts and
+offsets only.
 """

@@ -1,6 +1,9 @@
-"""What is known of one text: its launches, its findings, and what could not be read of it."""
+"""What is known of a text: its launches, its findings, and what could not be read of it."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Event
 
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch
@@ -11,46 +14,63 @@ from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.judge.judging import judge
 from servelint.lint import add_source, settle
+from servelint.lsp.launch_cache import LaunchCache
 from servelint.readers import mentions_engine
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.lsp.remembering import Memory
 
-
+@dataclass(slots=True, eq=False)
 class Analysis:
-    """findings: as `servelint check` of a file with this text gives them, in the same order
+    """What is known of one text.
 
-    problems: what could not be read or parsed, of this text or of files beside it
+    Attributes:
+        source: The text.
+        settings: Those that it was judged by.
+        launches: Its launches.
+        findings: As `servelint check` of a file with this text gives them, in the same order.
+        problems: What could not be read or parsed, of this text or of files beside it.
     """
 
-    __slots__ = ("findings", "launches", "problems", "settings", "source")
+    source: Source
+    settings: Settings
+    launches: list[Launch]
+    findings: list[Finding]
+    problems: list[Problem]
 
-    def __init__(
-        self, source: Source, settings: Settings, launches: list[Launch], findings: list[Finding], problems: list[Problem]
-    ) -> None:
-        self.source = source
-        self.settings = settings
-        self.launches = launches
-        self.findings = findings
-        self.problems = problems
+    @property
+    def broken(self) -> bool:
+        """Whether the text could not be parsed."""
+        return any(problem.path == self.source.path and not problem.own for problem in self.problems)
 
 
-def analyse(source: Source, settings: Settings, neighbours: Neighbours, memory: Memory | None = None) -> Analysis:
-    """Lint a text as a file at its path would be linted. memory: of the text as it was before"""
+def analyse(
+    source: Source, settings: Settings, neighbours: Neighbours, cache: LaunchCache | None = None, stop: Event | None = None
+) -> Analysis:
+    """Lint a text as a file at its path would be linted.
+
+    Args:
+        source: The text.
+        settings: Those of its file.
+        neighbours: Reads the files beside it.
+        cache: Findings of earlier states of the text.
+        stop: Ends the analysis, before the next launch is judged.
+
+    Raises:
+        GivenUp: `stop` was set.
+    """
     report = Report()
+
+    def judging(launch: Launch, asked: Settings) -> list[Finding]:
+        if stop is not None and stop.is_set():
+            raise GivenUp
+        return cache.judge(launch, asked) if cache is not None and launch.source is source else judge(launch, asked)
+
     if mentions_engine(source.text.encode("utf-8", "replace")):
-        if memory is not None:
-            memory.begin(source, settings)
-        add_source(report, source, settings, neighbours, memory.judge if memory is not None else judge)
+        if cache is not None:
+            cache.begin(source)
+        add_source(report, source, settings, neighbours, judging)
         settle(report)
-        for finding in report.findings:
-            _fix_places(finding)
     return Analysis(source, settings, report.launches, report.findings, report.errors)
 
 
-def _fix_places(finding: Finding) -> None:
-    """Have it stay where it is: its launch may move with the next edit of the text."""
-    finding.span = finding.span.fixed
-    for place in finding.related:
-        place.span = place.span.fixed
+class GivenUp(BaseException):
+    """Raised in an analysis whose result is not needed any more. No error: what handles exceptions of readers lets it pass."""

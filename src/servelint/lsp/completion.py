@@ -3,54 +3,59 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 
+from servelint import hardware
 from servelint.core.source import Span
 from servelint.core.text import HOLE, Text
 from servelint.engines import ENGINE_NAMES, images
-from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Option
+from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Catalog, Keys, Option
 from servelint.engines.releases import known_releases, release_key
-from servelint.files.directives import SIGN
 from servelint.files.siblings import Neighbours
 from servelint.fixes.words import as_written
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
-from servelint.lsp.facts import METHOD, Here
-from servelint.lsp.listing import Entry, fields_of, long_name, options_of, variables_of
-from servelint.lsp.unfinished import STAND_IN, Typed, typed_at
+from servelint.lsp.incomplete_text import STAND_IN, Typed, typed_at
+from servelint.lsp.launch_view import METHOD, LaunchView
+from servelint.report import life
+from servelint.rules.load import every
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_RULE = re.compile(r"ignore\[(?:[^\]]*[,\s])?(?P<name>[\w/.*-]*)$")
+_GPU = re.compile(r"(?:.*[\s,])?gpu[ \t]*=[ \t]*(?P<name>[\w.-]*)$")
+_FIRST = re.compile(r"(?P<name>[\w-]*)$")
+_NAME = re.compile(r"[\w/.*-]*")
+_FORMS = (
+    ("ignore[", "silences a rule on this line, the next one or a whole launch"),
+    ("gpu=", "the GPU that a launch runs on"),
+    ("gpu-count=", "how many GPUs it has"),
+)
 _TYPED = re.compile(r"(?i)[-+]?[\d.]+(?:e[-+]?\d+)?|true|false|yes|no|on|off|null|none|y|n|~")
 _MAPPED = re.compile(r"[\w.\"'-]+:[ \t]+$")
 _FINAL = 3
 _SIGNS = ("=", ":")
+_CHOICES_AT_MOST = 16
+_LATER, _LAST = "5", "9"
+_OWN = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "llama.cpp": ("LLAMA_", "GGML_"), "lmdeploy": ("LMDEPLOY_",)}
 
 
+@dataclass(slots=True, eq=False)
 class Item:
-    """One completion.
+    """One completion. kind: "option", "value", "key", "variable" or "tag";  span: the characters that new_text replaces"""
 
-    label:  what a list shows;  kind: "option", "value", "key", "variable" or "tag"
-    detail: on one line;  documentation: Markdown
-    span:   the characters that new_text takes the place of
-    sort:   orders the items;  deprecated: better not written any more
-    """
+    entry: Entry
+    kind: str
+    span: Span
+    new_text: str
 
-    __slots__ = ("deprecated", "detail", "documentation", "kind", "label", "new_text", "sort", "span")
-
-    def __init__(self, entry: Entry, kind: str, span: Span, new_text: str) -> None:
-        self.label = entry.label
-        self.kind = kind
-        self.detail = entry.detail
-        self.documentation = entry.documentation
-        self.span = span
-        self.new_text = new_text
-        self.sort = entry.sort
-        self.deprecated = entry.deprecated
-
-    def __repr__(self) -> str:
-        return f"Item({self.kind} {self.new_text!r})"
+    @property
+    def label(self) -> str:
+        return self.entry.label
 
 
 def complete(
@@ -60,66 +65,64 @@ def complete(
 
     before:     the last analysis that had launches;  neighbours: the files beside the text's
     """
-    if SIGN in analysis.source.text:
-        from servelint.lsp import remarks
-
-        if remarks.is_remark(analysis.source, offset):
-            return remarks.complete_remark(analysis, offset)
+    lead = cursor.directive(analysis.source, offset)
+    if lead is not None:
+        return _directives(analysis, offset, lead["text"])
     typed = typed_at(analysis, offset, before, neighbours)
     if typed is None or "\n" in typed.span.text:
         return []
     kind = typed.cursor.kind
     if HOLE in typed.typed or (typed.cursor.text is not None and not typed.cursor.text.known):
         return []  # a part of it is not known, and would be lost
-    here = Here(typed.bare, analysis.settings)
+    view = LaunchView(typed.bare, analysis.settings)
     if kind == cursor.TAG:
         return _tags(typed)
-    if here.catalog is None:
+    if view.catalog is None:
         return []
     if kind == cursor.KEY:
-        return _keys(typed, here)
+        return _keys(typed, view)
     if kind == cursor.FIELD:
-        return _fields(typed, here)
+        return _fields(typed, view)
     if kind == cursor.VARIABLE:
-        return _variables(typed, here)
+        return _variables(typed, view)
     if kind == cursor.CONTENT:
-        return _contents(typed, here)
+        return _contents(typed, view)
     if kind in (cursor.OPTION, cursor.VALUE, cursor.MODEL):
-        return _words(typed, here)
+        return _words(typed, view)
     return []
 
 
 # -- words
 
 
-def _words(typed: Typed, here: Here) -> list[Item]:
+def _words(typed: Typed, view: LaunchView) -> list[Item]:
     found = typed.cursor
     if found.kind == cursor.OPTION or typed.typed.startswith("-"):
-        return _options(typed, here)
+        return _options(typed, view)
     word = found.word
     fresh = typed.typed == "" and word is not None and word.text.flat in ("", STAND_IN)
     if found.setting is None:
-        return (_switched(typed, here) if here.launch.fragment else _options(typed, here)) if fresh else []
-    values = _values(typed, here)
+        return (_switched(typed, view) if view.launch.fragment else _options(typed, view)) if fresh else []
+    values = _values(typed, view)
     option = found.setting.option
     if fresh and option is not None and found.setting.word is not word:
         further = option.kind == OPTIONAL or (option.kind == LIST and len(found.setting.values) > 1)
-        values += _options(typed, here) if further else []
+        values += _options(typed, view) if further else []
     return values
 
 
-def _switched(typed: Typed, here: Here) -> list[Item]:
+def _switched(typed: Typed, view: LaunchView) -> list[Item]:
     """What a switch is set to in a file of options."""
     argv = typed.cursor.launch.argv
     at = next((index for index, word in enumerate(argv) if word is typed.cursor.word), 0)
-    option = _declared(argv[at - 1].text.flat.replace("_", "-"), here) if at else None
+    option = view.option(argv[at - 1].text.flat.replace("_", "-")) if at else None
     if option is None or option.takes_value:
         return []
     entries = [_choice(one, number, f"value of {long_name(option)}") for number, one in enumerate(("true", "false"))]
     return [Item(entry, "value", typed.span, entry.label) for entry in entries]
 
 
-def _options(typed: Typed, here: Here) -> list[Item]:
+def _options(typed: Typed, view: LaunchView) -> list[Item]:
     """The options of the release that the launch does not have yet."""
     word = typed.cursor.word
     mapped = typed.config_key
@@ -129,9 +132,9 @@ def _options(typed: Typed, here: Here) -> list[Item]:
             mapped = True  # a key of a file of options
         elif first is not None and not first.verbatim:
             return []  # a key of a chart, which has names of its own
-    given = {setting.name.partition(".")[0] for setting in here.config.reading.arguments.every}
+    given = {setting.name.partition(".")[0] for setting in view.config.reading.arguments.every}
     items: list[Item] = []
-    for entry, option in options_of(here.launch.engine, here.index):
+    for entry, option in options_of(view.launch.engine, view.index):
         if option.name in given and option.kind != APPEND:
             continue
         if not mapped:
@@ -141,24 +144,19 @@ def _options(typed: Typed, here: Here) -> list[Item]:
     return items
 
 
-def _values(typed: Typed, here: Here) -> list[Item]:
+def _values(typed: Typed, view: LaunchView) -> list[Item]:
     """The choices of an option."""
     setting = typed.cursor.setting
-    option = _declared(setting.spelling, here) if setting is not None else None
+    option = view.option(setting.spelling.partition(".")[0]) if setting is not None else None
     if option is None or not option.takes_value:
         return []
     items: list[Item] = []
-    for number, choice in enumerate(here.choices(option)):
+    for number, choice in enumerate(view.choices(option)):
         written = _written(choice, typed)
         if written is not None:
             entry = _choice(choice, number, f"value of {long_name(option)}", default=str(option.default) == choice)
             items.append(Item(entry, "value", typed.span, written))
     return items
-
-
-def _declared(spelling: str, here: Here) -> Option | None:
-    catalog = here.catalog
-    return catalog.table(here.index).find(spelling.partition(".")[0]) if catalog is not None else None
 
 
 def _choice(choice: str, number: int, detail: str, *, default: bool = False, documentation: str = "") -> Entry:
@@ -184,23 +182,20 @@ def _written(text: str, typed: Typed) -> str | None:
 # -- JSON options
 
 
-def _keys(typed: Typed, here: Here) -> list[Item]:
+def _keys(typed: Typed, view: LaunchView) -> list[Item]:
     found = typed.cursor
-    option = _declared(found.setting.spelling, here) if found.setting is not None else None
+    option = view.option(found.setting.spelling.partition(".")[0]) if found.setting is not None else None
     if option is None:
         return []
     above = found.path[:-1] if found.path else ()
-    keys = here.keys(option, above)
+    keys = view.keys(option, above)
     if keys is None:
         return []
     if found.spot is None:
-        return [
-            Item(entry, "key", typed.span, entry.label)
-            for entry in fields_of(here.launch.engine, here.index, option.json, above, keys)
-        ]
+        return [Item(entry, "key", typed.span, entry.label) for entry in fields_of(view.launch.engine, keys)]
     quote = _quote(typed)
     items: list[Item] = []
-    for entry in fields_of(here.launch.engine, here.index, option.json, above, keys):
+    for entry in fields_of(view.launch.engine, keys):
         if entry.label in found.spot.keys:
             continue
         if quote == "":
@@ -213,16 +208,16 @@ def _keys(typed: Typed, here: Here) -> list[Item]:
     return items
 
 
-def _fields(typed: Typed, here: Here) -> list[Item]:
+def _fields(typed: Typed, view: LaunchView) -> list[Item]:
     """The values of a key."""
     found = typed.cursor
-    option = _declared(found.setting.spelling, here) if found.setting is not None else None
-    keys = here.keys(option, found.path[:-1]) if option is not None and found.path else None
+    option = view.option(found.setting.spelling.partition(".")[0]) if found.setting is not None else None
+    keys = view.keys(option, found.path[:-1]) if option is not None and found.path else None
     body = keys.get(found.path[-1]) if keys is not None else None
     if body is None:
         return []
     quote = _quote(typed) if found.spot is not None else ""
-    methods = here.names("speculative-methods") if (found.name, found.path) == METHOD else {}
+    methods = view.names("speculative-methods") if (found.name, found.path) == METHOD else {}
     items: list[Item] = []
     for number, choice in enumerate(_field_choices(body)):
         shown = str(choice).lower() if isinstance(choice, bool) else str(choice)
@@ -278,12 +273,12 @@ def _closed(typed: Typed, quote: str) -> bool:
 # -- what surrounds the command
 
 
-def _variables(typed: Typed, here: Here) -> list[Item]:
+def _variables(typed: Typed, view: LaunchView) -> list[Item]:
     sign = _assigned(typed)
-    given = here.launch.env
+    given = view.launch.env
     return [
         Item(entry, "variable", typed.span, typed.before + entry.label + sign)
-        for entry in variables_of(here.launch.engine, here.index)
+        for entry in variables_of(view.launch.engine, view.index)
         if entry.label not in given
     ]
 
@@ -303,10 +298,10 @@ def _assigned(typed: Typed) -> str:
     return "=" + typed.after.strip("=")
 
 
-def _contents(typed: Typed, here: Here) -> list[Item]:
+def _contents(typed: Typed, view: LaunchView) -> list[Item]:
     """The values of a variable."""
-    runs = here.catalog.variables().get(typed.cursor.name, ()) if here.catalog is not None else ()
-    body = next((run[2] for run in runs if run[0] <= here.index <= run[1]), None)
+    runs = view.catalog.variables().get(typed.cursor.name, ()) if view.catalog is not None else ()
+    body = next((run[2] for run in runs if run[0] <= view.index <= run[1]), None)
     if body is None:
         return []
     choices = [str(one) for one in body.get("choices") or () if one is not None]
@@ -352,3 +347,151 @@ def _tags(typed: Typed) -> list[Item]:
         entry = Entry(other, f"{ENGINE_NAMES[known.engine]} {release}", "", f"{number:04}", deprecated=False)
         items.append(Item(entry, "tag", typed.span, other))
     return items
+
+
+# -- what a release has
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One thing that may be written.
+
+    Attributes:
+        label: What a list shows;  detail: more of it, on one line.
+        documentation: Markdown.
+        sort: Orders the list.
+        deprecated: Whether it should not be written any more.
+    """
+
+    label: str
+    detail: str
+    documentation: str
+    sort: str
+    deprecated: bool
+
+
+def long_name(option: Option) -> str:
+    """The first long spelling of an option, else its first."""
+    return next((name for name in option.names if name.startswith("--")), option.names[0])
+
+
+@lru_cache(maxsize=16)
+def options_of(engine: str, index: int) -> list[tuple[Entry, Option]]:
+    """The spellings of a release's options, those that are deprecated or refused last."""
+    catalog = catalogs.load(engine)
+    if catalog is None:
+        return []
+    found: list[tuple[Entry, Option]] = []
+    for option in catalog.table(index).options():
+        if option.refuses:
+            continue
+        first = long_name(option)
+        for spelling in [*option.names, *option.negatives]:
+            if spelling != first and not spelling.startswith("--"):
+                continue
+            rank = _LAST if option.deprecated else _LATER if spelling != first else "0"
+            entry = Entry(
+                spelling,
+                _short(option, spelling),
+                _documented(option, spelling, catalog),
+                rank + spelling.lstrip("-"),
+                deprecated=bool(option.deprecated),
+            )
+            found.append((entry, option))
+    return found
+
+
+@lru_cache(maxsize=16)
+def variables_of(engine: str, index: int) -> list[Entry]:
+    """The environment variables that a release reads."""
+    catalog = catalogs.load(engine)
+    if catalog is None:
+        return []
+    found: list[Entry] = []
+    for name, runs in catalog.variables().items():
+        body = next((run[2] for run in runs if run[0] <= index <= run[1]), None)
+        if body is None:
+            continue
+        gone = bool(body.get("deprecated"))
+        own = name.startswith(_OWN.get(engine, ()))
+        lasting = _lasting([(run[0], run[1]) for run in runs], catalog)
+        detail = life.reads(body)
+        found.append(
+            Entry(
+                name,
+                detail if detail != "read" else "",
+                lasting,
+                (_LAST if gone else "0" if own else _LATER) + name,
+                deprecated=gone,
+            )
+        )
+    return found
+
+
+def fields_of(engine: str, keys: Keys) -> list[Entry]:
+    """The keys of an object of a JSON option."""
+    catalog = catalogs.load(engine)
+    return [
+        Entry(
+            one,
+            life.field(body, _CHOICES_AT_MOST),
+            _lasting([(run[0], run[1]) for run in keys.runs.get(one, ())], catalog),
+            (_LAST if body.get("deprecated") else "0") + one,
+            deprecated=bool(body.get("deprecated")),
+        )
+        for one, body in sorted(keys.known.items())
+    ]
+
+
+def _lasting(runs: list[tuple[int, int]], catalog: Catalog | None) -> str:
+    return life.lasting(runs, catalog) if runs and catalog is not None else ""
+
+
+def _short(option: Option, spelling: str) -> str:
+    """What an option takes in a few words: its choices are offered once it is written."""
+    if not option.takes_value:
+        return "off" if spelling in option.negatives else "switch"
+    taken = life.takes(option, spelling, most=4)
+    return taken.partition(", also ")[0]
+
+
+def _documented(option: Option, spelling: str, catalog: Catalog) -> str:
+    taken = life.takes(option, spelling, most=_CHOICES_AT_MOST)
+    lines = [f"{taken[:1].upper()}{taken[1:]}.", "", _lasting([run[:2] for run in catalog.spelled(spelling)], catalog)]
+    if option.deprecated:
+        lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]
+    return "\n".join(lines)
+
+
+# -- comments to servelint
+
+
+def _directives(analysis: Analysis, offset: int, lead: str) -> list[Item]:
+    """Rules behind `ignore[`, those that the text breaks first; GPUs behind `gpu=`; else the forms of a comment.
+
+    lead: the text of the comment up to the offset
+    """
+    source = analysis.source
+    for pattern, entries in ((_RULE, _rules), (_GPU, _gpus), (_FIRST, _forms)):
+        found = pattern.match(lead)
+        if found is not None:
+            rest = _NAME.match(source.text, offset)
+            span = Span(source, offset - len(found["name"]), rest.end() if rest is not None else offset)
+            return [Item(entry, "value", span, entry.label) for entry in entries(analysis)]
+    return []
+
+
+def _rules(analysis: Analysis) -> list[Entry]:
+    broken = {finding.rule for finding in analysis.findings}
+    return [
+        Entry(rule.id, f"{rule.severity}: {rule.title}", "", ("0" if rule.id in broken else "5") + rule.id, deprecated=False)
+        for rule in every(analysis.settings.rules)
+    ]
+
+
+def _gpus(_analysis: Analysis) -> list[Entry]:
+    return [Entry(name, "", "", f"{number:03}", deprecated=False) for number, name in enumerate(hardware.names())]
+
+
+def _forms(_analysis: Analysis) -> list[Entry]:
+    return [Entry(form, detail, "", str(number), deprecated=False) for number, (form, detail) in enumerate(_FORMS)]

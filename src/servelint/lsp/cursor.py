@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
+
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.arguments import Setting
 from servelint.engines.config import Config, configs
 from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.files.directives import SIGN
 from servelint.fixes.variables import name_span
-from servelint.lsp.json_spot import Spot, spot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+_DIRECTIVE = re.compile(r"#[ \t]*servelint:[ \t]*(?P<text>[^\n]*)$")
 
 OPTION, VALUE, KEY, FIELD = "option", "value", "key", "field"
 VARIABLE, CONTENT, IMAGE, TAG, MODEL = "variable", "content", "image", "tag", "model"
@@ -21,56 +26,47 @@ VARIABLE, CONTENT, IMAGE, TAG, MODEL = "variable", "content", "image", "tag", "m
 variable's name and its value; an image's repository and its tag; the model."""
 
 _MODELS = ("model", "model-path", "model-tag")
+_WORD = re.compile(r'"(?:\\.|[^"\\])*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_NAME = re.compile(r"[\w./-]*")
 
 
+@dataclass(slots=True, eq=False)
 class Cursor:
-    """kind:    one of the above
-    launch:    the launch that it belongs to;  config: the launch under a release, by which its words were told apart
-    span:      its characters;  name: an option's or variable's name, of an unknown option as it is written
-    typed:     its characters up to the offset, without quotes
-    setting:   of an option, its value or a key of it;  word: the word that it stands in
-    spot, path: of a JSON key or its value: where it stands in the JSON, and all the keys down to it
-    variable:  of an environment variable or its value
-    text:      the value, where it is one
+    """What stands at an offset.
+
+    Attributes:
+        kind: One of the kinds above.
+        config: The launch that it belongs to, under the release by which its words were read.
+        span: Its characters.
+        name: Of an option or a variable; of an unknown option as it is written.
+        typed: Its characters up to the offset, without quotes.
+        setting: Of an option, its value or a key of it;  word: the word that it stands in.
+        spot: Of a JSON key or its value, where it stands in the JSON;  path: all keys down to it.
+        variable: Of an environment variable or its value.
+        text: The value, where it is one.
     """
 
-    __slots__ = (
-        "config",
-        "kind",
-        "launch",
-        "name",
-        "path",
-        "setting",
-        "span",
-        "spot",
-        "text",
-        "typed",
-        "variable",
-        "word",
-    )
+    kind: str
+    config: Config
+    span: Span
+    name: str = ""
+    typed: str = ""
+    setting: Setting | None = None
+    word: Word | None = None
+    spot: Spot | None = None
+    path: tuple[str, ...] = ()
+    variable: Variable | None = None
+    text: Text | None = None
 
-    def __init__(self, kind: str, config: Config, span: Span, name: str = "", typed: str = "") -> None:
-        self.kind = kind
-        self.config = config
-        self.launch = config.launch
-        self.span = span
-        self.name = name
-        self.typed = typed
-        self.setting: Setting | None = None
-        self.word: Word | None = None
-        self.spot: Spot | None = None
-        self.path: tuple[str, ...] = ()
-        self.variable: Variable | None = None
-        self.text: Text | None = None
-
-    def __repr__(self) -> str:
-        return f"Cursor({self.kind} {self.name} {'.'.join(self.path)} {self.span!r})"
+    @property
+    def launch(self) -> Launch:
+        return self.config.launch
 
 
 def at(source: Source, launches: Iterable[Launch], offset: int, versions: Mapping[str, str] | None = None) -> Cursor | None:
     """What stands at an offset of a source; of a text that several launches share, as the first of them has it.
 
-    versions: engine -> release, by which words are told apart where a launch names none
+    versions: engine -> release by which words are read where a launch names none
     """
     given = versions or {}
     behind: Cursor | None = None  # what ends where the offset is, if nothing begins there
@@ -245,3 +241,126 @@ def tag_of(image: Text) -> tuple[int, int]:
     end = len(flat) if digest == -1 else digest
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
     return (colon + 1, end) if colon != -1 else (0, 0)
+
+
+# -- comments to servelint
+
+
+def directive(source: Source, offset: int) -> re.Match[str] | None:
+    """The comment to servelint that an offset is in, up to the offset, as group `text`; None if it is in no such comment."""
+    if SIGN not in source.text:
+        return None
+    start = source.line_starts[source.position(offset)[0] - 1]
+    return _DIRECTIVE.search(source.text, start, offset)
+
+
+# -- JSON
+
+
+@dataclass(slots=True, eq=False)
+class Spot:
+    """What stands at an offset of a JSON text.
+
+    Attributes:
+        path: The keys above, the outermost first; of a value its own key is the last.
+        is_key: Whether it is a key of an object, or would be one.
+        start, end: The key or value without its quotes; equal where nothing is written yet.
+        quoted: Whether a quote opens it;  closed: whether one closes it.
+        keys: The other keys of the same object.
+    """
+
+    path: tuple[str, ...]
+    is_key: bool
+    start: int
+    end: int
+    quoted: bool = False
+    closed: bool = False
+    keys: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
+class _Level:
+    """An object or an array that is open. value: a colon was seen, so that a value follows"""
+
+    is_object: bool
+    key: str | None = None
+    value: bool = False
+    keys: set[str] = field(default_factory=set)
+
+
+def spot(text: str, at: int) -> Spot | None:
+    """What stands at an offset of a text that starts an object; None outside of it, and for an item of an array."""
+    levels: list[_Level] = []
+    found: Spot | None = None
+    own: _Level | None = None
+    for match in _WORD.finditer(text):
+        word, start, end = match.group(), match.start(), match.end()
+        if found is None and start >= at and not (start == at and word[0] not in '"{}[],:'):
+            if not levels:
+                return None
+            found, own = _fresh(levels, at), levels[-1]
+        if found is None and levels and _holds(word, start, end, at):
+            found, own = _of_word(levels, word, start, end, at), levels[-1]
+            if levels[-1].is_object and not levels[-1].value:
+                if not found.closed and found.quoted:
+                    break
+                levels[-1].key = None
+                continue
+        if word in "{[":
+            levels.append(_Level(word == "{"))
+        elif word in "}]":
+            if not levels:
+                return None
+            if levels.pop() is own:
+                break
+            if not levels and found is None:
+                return None
+        elif word == ",":
+            if levels:
+                levels[-1].key, levels[-1].value = None, False
+        elif word == ":":
+            if levels:
+                levels[-1].value = True
+        elif levels and levels[-1].is_object and not levels[-1].value:
+            levels[-1].key = word.strip('"')
+            levels[-1].keys.add(levels[-1].key)
+    if found is None:
+        if not levels:
+            return None
+        found, own = _fresh(levels, at), levels[-1]
+    if own is None or not own.is_object:
+        return None
+    found.keys = own.keys
+    return found
+
+
+def _holds(word: str, start: int, end: int, at: int) -> bool:
+    if word[0] == '"':
+        closed = len(word) > 1 and word.endswith('"')
+        return start < at < end or (not closed and at == end)
+    return word not in "{}[],:" and start <= at <= end
+
+
+def _of_word(levels: list[_Level], word: str, start: int, end: int, at: int) -> Spot:
+    level = levels[-1]
+    quoted = word[0] == '"'
+    closed = quoted and len(word) > 1 and word.endswith('"')
+    first, last = start + quoted, end - closed
+    is_key = level.is_object and not level.value
+    if quoted and (not closed or "\n" in word or (is_key and _NAME.fullmatch(word, 1, len(word) - 1) is None)):
+        closed = False  # it has swallowed what follows it
+        name = _NAME.match(word, at - start)
+        last = start + (name.end() if name is not None else at - start)
+    found = Spot(_path(levels), is_key, first, last)
+    found.quoted, found.closed = quoted, closed
+    return found
+
+
+def _fresh(levels: list[_Level], at: int) -> Spot:
+    return Spot(_path(levels), levels[-1].is_object and not levels[-1].value, at, at)
+
+
+def _path(levels: list[_Level]) -> tuple[str, ...]:
+    """The keys above the innermost level, and its own key where a value follows."""
+    keys = [level.key for level in levels if level.is_object and level.value and level.key is not None]
+    return tuple(keys)

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
+
 from lsprotocol import types
 
 from servelint.core.finding import Finding
-from servelint.core.own_rules import UNUSED_IGNORE
+from servelint.core.own_rules import OWN, UNUSED_IGNORE
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
-from servelint.core.trust import RuleFolder
+from servelint.core.trust import RuleFolder, folder_path
 from servelint.lsp.analysis import Analysis
-from servelint.lsp.documents import uri_of
-from servelint.lsp.pages import page_of
-from servelint.lsp.positions import Positions
+from servelint.lsp.documents import Positions, uri_of
 from servelint.report.clean import clean
+from servelint.rules.load import rule_folder
 
 NAME = "servelint"
 SYNTAX = "servelint/unreadable"
 """The code of what could not be read or parsed."""
-
-SEVERITIES = {
+_DOCS = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "rules"))
+_SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
     "info": types.DiagnosticSeverity.Information,
 }
 
 
-def told(analysis: Analysis, findings: list[Finding], positions: Positions, uri: str) -> list[types.Diagnostic]:
-    """What is told of a text, which has a URI: what could not be read of it, then its findings."""
+def of_text(analysis: Analysis, findings: list[Finding], positions: Positions, uri: str) -> list[types.Diagnostic]:
+    """The diagnostics of a text: what could not be read of it, then its findings.
+
+    Args:
+        analysis: Of the text.
+        findings: Those to show.
+        positions: Of the client.
+        uri: Of the text, as the editor writes it.
+    """
     source, folders = analysis.source, analysis.settings.rules
     found = [of_problem(problem, source, positions) for problem in analysis.problems]
     return found + [of_finding(finding, source, positions, folders, uri) for finding in findings]
@@ -36,9 +45,16 @@ def told(analysis: Analysis, findings: list[Finding], positions: Positions, uri:
 def of_finding(
     finding: Finding, source: Source, positions: Positions, folders: tuple[str | RuleFolder, ...], uri: str
 ) -> types.Diagnostic:
-    """A finding in a text. folders: those of users' rules;  uri: the text's, as the editor writes it
+    """The diagnostic of a finding of a text.
 
-    What stands in another file that this one uses is shown where it is used, with its own place as a related one.
+    A finding in another file is shown where this text uses that file, with its own place as a related one.
+
+    Args:
+        finding: The finding.
+        source: The text.
+        positions: Of the client.
+        folders: Those of users' rules.
+        uri: Of the text, as the editor writes it.
     """
     place = here(finding, source)
     related = [(one.span, one.message) for one in finding.related if one.span != place]
@@ -47,11 +63,11 @@ def of_finding(
     return types.Diagnostic(
         range=positions.of_span(place),
         message=clean(finding.sentence),
-        severity=SEVERITIES[finding.severity],
+        severity=_SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=description(finding.rule, folders),
+        code_description=_description(finding.rule, folders),
         source=NAME,
-        tags=tags(finding.rule, finding.impact),
+        tags=_tags(finding.rule, finding.impact),
         related_information=[
             types.DiagnosticRelatedInformation(
                 types.Location(uri if span.source is source else uri_of(span.source.path), positions.of_span(span)),
@@ -100,8 +116,8 @@ def _first_line(source: Source, start: int, end: int) -> Span:
     return Span(source, start, stop if stop != -1 else end)
 
 
-def tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
-    """How an editor may show it: struck through, or faded since it has no effect."""
+def _tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
+    """How an editor may show a finding: struck through, or faded since what it is about has no effect."""
     if impact == "deprecated":
         return [types.DiagnosticTag.Deprecated]
     if impact == "silently-ignored" or rule == UNUSED_IGNORE:
@@ -109,7 +125,17 @@ def tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
     return None
 
 
-def description(rule: str, folders: tuple[str | RuleFolder, ...]) -> types.CodeDescription | None:
-    """The page of a rule. folders: those of users' rules"""
-    page = page_of(rule, folders)
+def _description(rule: str, folders: tuple[str | RuleFolder, ...]) -> types.CodeDescription | None:
+    """The link to the page of a rule. folders: those of users' rules"""
+    page = _page(rule, folders)
     return types.CodeDescription(href=uri_of(page)) if page is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _page(rule: str, folders: tuple[str | RuleFolder, ...]) -> str | None:
+    """The path of a rule's page in a checkout, else of the rule's own file, which says the same; None if there is none."""
+    if rule in OWN:
+        return None
+    candidates = [os.path.join(_DOCS, *rule.split("/")) + ".md"]
+    candidates += [os.path.join(folder_path(folder), *rule.split("/")) + ".yaml" for folder in (rule_folder(), *folders)]
+    return next((os.path.abspath(path) for path in candidates if os.path.isfile(path)), None)

@@ -1,23 +1,34 @@
-"""What an editor shows of what the pointer is on: what it is in the release of its launch, how long it has been, what is known
-to go wrong with it. Markdown, a screenful at most; what nobody knows is not said.
+"""What an editor shows of what the pointer is on: what it is in the release of its launch, since when, and known problems.
+
+Markdown, a screenful at most. What is not known is left out.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
+from servelint import hardware
+from servelint.core.finding import SEVERITIES, Finding
+from servelint.core.own_rules import OWN
 from servelint.core.source import Span
 from servelint.core.text import HOLE
+from servelint.core.trust import RuleFolder
+from servelint.engines import ENGINE_NAMES
 from servelint.engines.catalog import Option
-from servelint.files.directives import SIGN
+from servelint.files.directives import ignores
 from servelint.judge.parser.wording import listed
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
+from servelint.lsp.completion import long_name
 from servelint.lsp.cursor import Cursor
-from servelint.lsp.facts import LOOKED_UP, METHOD, Here
-from servelint.lsp.listing import long_name
-from servelint.lsp.markup import code
-from servelint.lsp.memory import memory_lines
-from servelint.lsp.problems import problems, told
-from servelint.report import life
+from servelint.lsp.launch_view import LOOKED_UP, METHOD, LaunchView, rules_on
+from servelint.lsp.memory_hover import memory_lines
+from servelint.report import life, rule_texts
+from servelint.report.clean import code, link, plain
+from servelint.rules.condition import evaluate
+from servelint.rules.ranges import describe
+from servelint.rules.rule import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,30 +36,27 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CHOICES_AT_MOST = 24
+_AT_MOST = 5
+_GPU_NAMED = re.compile(r"gpu[ \t]*=[ \t]*(?P<name>[\w.-]+)")
 
 
+@dataclass(slots=True, eq=False)
 class Hover:
-    """markdown: what to show;  span: the characters that it is about"""
+    """What to show, and the characters that it is about."""
 
-    __slots__ = ("markdown", "span")
-
-    def __init__(self, markdown: str, span: Span) -> None:
-        self.markdown = markdown
-        self.span = span
+    markdown: str
+    span: Span
 
 
 def hover(analysis: Analysis, offset: int) -> Hover | None:
-    """What is known of what stands at an offset; None where nothing is that a launch has."""
+    """What is known of what stands at an offset of a text; None if that is no part of a launch."""
     source = analysis.source
-    if SIGN in source.text:
-        from servelint.lsp import remarks
-
-        if remarks.is_remark(source, offset):
-            return remarks.hover_remark(analysis, offset)
+    if cursor.directive(source, offset) is not None:
+        return _directive(analysis, offset)
     found = cursor.at(source, analysis.launches, offset, analysis.settings.engine_versions)
     if found is not None:
-        here = Here(found.launch, analysis.settings)
-        lines = _TOLD[found.kind](found, here, analysis)
+        view = LaunchView(found.launch, analysis.settings)
+        lines = _LINES[found.kind](found, view, analysis)
         if lines:
             return Hover("\n".join(lines), found.span)
     launch = cursor.start_of(source, analysis.launches, offset)
@@ -57,50 +65,50 @@ def hover(analysis: Analysis, offset: int) -> Hover | None:
     span = Span(source, start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
     if launch is None or not span.start <= offset <= span.end:
         return None
-    return Hover("\n".join(_launch(Here(launch, analysis.settings), analysis)), span)
+    return Hover("\n".join(_launch(LaunchView(launch, analysis.settings), analysis)), span)
 
 
 # -- options
 
 
-def _option(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    spelling, runs = _spelled(found, here)
-    if here.catalog is None:
+def _option(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    spelling, runs = _spelled(found, view)
+    if view.catalog is None:
         return []
     if spelling is None:
-        return _unknown(found, here, analysis)
-    lines = [f"**{code(spelling)}** · {here.shown}", ""]
-    option = _declared(found, here)
+        return _unknown(found, view, analysis)
+    lines = [f"**{code(spelling)}** · {view.shown}", ""]
+    option = _declared(found, view)
     if option is None:
         lines.append("No option of this release.")
     else:
-        lines.append(_takes(option, here, spelling) + ".")
-    lines += _lasting([(first, last) for first, last, _ in runs], here)
+        lines.append(_takes(option, view, spelling) + ".")
+    lines += _lasting([(first, last) for first, last, _ in runs], view)
     if option is not None and option.deprecated:
         lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]
-    instead = life.instead(here.catalog, spelling.lstrip("-"), runs[-1][1]) if option is None else []
+    instead = life.instead(view.catalog, spelling.lstrip("-"), runs[-1][1]) if option is None else []
     lines += instead
-    return [*lines, *problems(found, here, analysis, [found.name])]
+    return [*lines, *_problems(found, view, analysis, [found.name])]
 
 
-def _unknown(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    """An option that no release has."""
+def _unknown(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    """Lines for an option that no release has."""
     name = found.setting.spelling if found.setting is not None else found.name
-    if here.catalog is None or not name.startswith("--") or HOLE in name:
+    if view.catalog is None or not name.startswith("--") or HOLE in name:
         return []
-    close = life.near(here.catalog, name)
-    lines = [f"**{code(name)}** · {here.shown}", "", "No option of any release that servelint knows."]
+    close = life.near(view.catalog, name)
+    lines = [f"**{code(name)}** · {view.shown}", "", "No option of any release that servelint knows."]
     lines += ["", f"Is {code(close)} meant?"] if close is not None else []
-    return [*lines, *problems(found, here, analysis, [])]
+    return [*lines, *_problems(found, view, analysis, [])]
 
 
-def _spelled(found: Cursor, here: Here) -> tuple[str | None, list[tuple[int, int, Option]]]:
+def _spelled(found: Cursor, view: LaunchView) -> tuple[str | None, list[tuple[int, int, Option]]]:
     """The option as some release spells it, with its life."""
     setting = found.setting
     spellings = [setting.spelling.partition(".")[0]] if setting is not None else [found.name]
     if setting is not None and setting.option is not None:
         spellings += setting.option.names
-    catalog = here.catalog
+    catalog = view.catalog
     for spelling in spellings:
         runs = catalog.spelled(spelling) if catalog is not None else []
         if runs:
@@ -108,57 +116,55 @@ def _spelled(found: Cursor, here: Here) -> tuple[str | None, list[tuple[int, int
     return None, []
 
 
-def _declared(found: Cursor, here: Here) -> Option | None:
-    """The option in the release; where another one told the words apart, as this one declares it."""
-    spelling, _ = _spelled(found, here)
-    if spelling is None or here.catalog is None:
-        return None
-    return here.catalog.table(here.index).find(spelling)
+def _declared(found: Cursor, view: LaunchView) -> Option | None:
+    """The option as the release declares it."""
+    spelling, _ = _spelled(found, view)
+    return view.option(spelling) if spelling is not None else None
 
 
-def _takes(option: Option, here: Here, spelling: str) -> str:
-    """What an option takes, and since when it has been so if the releases that the launch may run on differ."""
-    said = life.takes(option, spelling, most=_CHOICES_AT_MOST)
-    if option.choices is None and option.takes_value and not option.refuses and here.choices(option):
-        said = said.replace("text", f"one of {listed(here.choices(option), _CHOICES_AT_MOST)}", 1)
-    said = said[:1].upper() + said[1:]
-    if here.catalog is None or not _differs(option, here, spelling):
-        return said
-    return f"{said} (in {here.catalog.releases[here.index]}; not the same in all of these releases)"
+def _takes(option: Option, view: LaunchView, spelling: str) -> str:
+    """What an option takes; a note if the releases that the launch may run on differ in it."""
+    text = life.takes(option, spelling, most=_CHOICES_AT_MOST)
+    if option.choices is None and option.takes_value and not option.refuses and view.choices(option):
+        text = text.replace("text", f"one of {listed(view.choices(option), _CHOICES_AT_MOST)}", 1)
+    text = text[:1].upper() + text[1:]
+    if view.catalog is None or not _differs(option, view, spelling):
+        return text
+    return f"{text} (in {view.catalog.releases[view.index]}; not the same in all of these releases)"
 
 
-def _differs(option: Option, here: Here, spelling: str) -> bool:
-    first, last = here.span
-    runs = here.catalog.spelled(spelling) if here.catalog is not None else []
+def _differs(option: Option, view: LaunchView, spelling: str) -> bool:
+    first, last = view.span
+    runs = view.catalog.spelled(spelling) if view.catalog is not None else []
     return any(
         run[0] <= last and first <= run[1] and life.takes(run[2], spelling) != life.takes(option, spelling) for run in runs
     )
 
 
-def _lasting(runs: list[tuple[int, int]], here: Here) -> list[str]:
-    return ["", life.lasting(runs, here.catalog)] if here.catalog is not None and runs else []
+def _lasting(runs: list[tuple[int, int]], view: LaunchView) -> list[str]:
+    return ["", life.lasting(runs, view.catalog)] if view.catalog is not None and runs else []
 
 
 # -- values
 
 
-def _value(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    option = _declared(found, here)
+def _value(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    option = _declared(found, view)
     value = found.text.value if found.text is not None else None
-    if option is None or here.catalog is None:
+    if option is None or view.catalog is None:
         return []
     if value is None or not value:
-        return _option(found, here, analysis)
-    spelling, _ = _spelled(found, here)
-    lines = _chosen(f"{spelling}", value, here.choices(option), _value_runs(option, value, here), here)
+        return _option(found, view, analysis)
+    spelling, _ = _spelled(found, view)
+    lines = _chosen(f"{spelling}", value, view.choices(option), _value_runs(option, value, view), view)
     if not lines:
-        return _option(found, here, analysis)
-    return [*lines, *problems(found, here, analysis, [found.name], near=True)]
+        return _option(found, view, analysis)
+    return [*lines, *_problems(found, view, analysis, [found.name], near=True)]
 
 
-def _value_runs(option: Option, value: str, here: Here) -> list[tuple[int, int]]:
+def _value_runs(option: Option, value: str, view: LaunchView) -> list[tuple[int, int]]:
     """The releases that have a value of an option."""
-    catalog = here.catalog
+    catalog = view.catalog
     if catalog is None:
         return []
     kind = LOOKED_UP.get(option.name)
@@ -172,127 +178,127 @@ def _texts(choices: Sequence[Any] | None) -> list[str]:
     return [str(one) for one in choices or ()]
 
 
-def _chosen(name: str, value: str, choices: list[str], runs: list[tuple[int, int]], here: Here) -> list[str]:
-    """A value that is one of several names; nothing where the names are not known."""
+def _chosen(name: str, value: str, choices: list[str], runs: list[tuple[int, int]], view: LaunchView) -> list[str]:
+    """Lines for a value that is one of several names; none if the names are not known."""
     if not choices:
         return []
-    lines = [f"**{code(value)}** of {code(name)} · {here.shown}", ""]
+    lines = [f"**{code(value)}** of {code(name)} · {view.shown}", ""]
     taken = value in choices
     lines.append(
         "One of its values." if taken else f"No value of it in this release: one of {listed(choices, _CHOICES_AT_MOST)}."
     )
-    return [*lines, *_lasting(runs, here)]
+    return [*lines, *_lasting(runs, view)]
 
 
 # -- keys of JSON options
 
 
-def _key(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    option = _declared(found, here)
+def _key(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    option = _declared(found, view)
     name = ".".join(found.path)
     if option is None or not option.json or not name:
         return []
-    keys = here.keys(option, found.path[:-1])
+    keys = view.keys(option, found.path[:-1])
     runs = keys.runs.get(_written(found.path[-1], keys.dashes)) if keys is not None else None
     if keys is None:
         return []
     body = keys.get(found.path[-1])
-    lines = [f"**{code(name)}** of {code(long_name(option))} · {here.shown}", ""]
+    lines = [f"**{code(name)}** of {code(long_name(option))} · {view.shown}", ""]
     if body is None:
         what = "refuses the object for it" if keys.extra == "reject" else "ignores it"
         lines.append(f"No key of this release, which {what}.")
         if not runs:
-            return [*lines, *problems(found, here, analysis, [f"{found.name}.{name}"])]
+            return [*lines, *_problems(found, view, analysis, [f"{found.name}.{name}"])]
     else:
-        said = life.field(body, _CHOICES_AT_MOST)
-        lines.append(said[:1].upper() + said[1:] + ".")
+        text = life.field(body, _CHOICES_AT_MOST)
+        lines.append(text[:1].upper() + text[1:] + ".")
     if len(found.path) == 1 or runs:
-        lines += _lasting([(run[0], run[1]) for run in runs or ()], here)
-    return [*lines, *problems(found, here, analysis, [f"{found.name}.{name}"])]
+        lines += _lasting([(run[0], run[1]) for run in runs or ()], view)
+    return [*lines, *_problems(found, view, analysis, [f"{found.name}.{name}"])]
 
 
 def _written(key: str, dashes: bool) -> str:
     return key.replace("-", "_") if dashes else key
 
 
-def _field_value(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    option = _declared(found, here)
+def _field_value(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    option = _declared(found, view)
     value = found.text.value if found.text is not None else None
-    keys = here.keys(option, found.path[:-1]) if option is not None and found.path else None
+    keys = view.keys(option, found.path[:-1]) if option is not None and found.path else None
     body = keys.get(found.path[-1]) if keys is not None else None
     choices = [str(one) for one in (body or {}).get("choices") or () if one is not None]
-    if not choices or not value or keys is None or option is None or here.catalog is None:
-        return _key(found, here, analysis)
+    if not choices or not value or keys is None or option is None or view.catalog is None:
+        return _key(found, view, analysis)
     runs = [
         (run[0], run[1])
         for run in keys.runs.get(_written(found.path[-1], keys.dashes), ())
         if value in _texts(run[2].get("choices"))
     ]
     method = (found.name, found.path) == METHOD
-    named = here.catalog.names("speculative-methods").get(value) if method else None
+    named = view.catalog.names("speculative-methods").get(value) if method else None
     if named:
         runs = [(run[0], run[1]) for run in named]
-    lines = _chosen(".".join(found.path), value, choices, runs, here)
-    alias = here.names("speculative-methods").get(value, {}).get("alias_of") if method else None
+    lines = _chosen(".".join(found.path), value, choices, runs, view)
+    alias = view.names("speculative-methods").get(value, {}).get("alias_of") if method else None
     if alias:
         lines[2] = f"Another name of {code(alias)}, which the release makes of it."
-    return [*lines, *problems(found, here, analysis, [f"{found.name}.{'.'.join(found.path)}"], near=True)]
+    return [*lines, *_problems(found, view, analysis, [f"{found.name}.{'.'.join(found.path)}"], near=True)]
 
 
 # -- what surrounds the command
 
 
-def _variable(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    runs = here.catalog.variables().get(found.name) if here.catalog is not None else None
-    if not runs or here.catalog is None:
+def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    runs = view.catalog.variables().get(found.name) if view.catalog is not None else None
+    if not runs or view.catalog is None:
         return []
-    now = next((body for first, last, body in runs if first <= here.index <= last), None)
-    lines = [f"**{code(found.name)}** · {here.shown}", ""]
+    now = next((body for first, last, body in runs if first <= view.index <= last), None)
+    lines = [f"**{code(found.name)}** · {view.shown}", ""]
     if now is None:
         lines.append("Nothing reads it in this release.")
     else:
-        said = life.reads(now)
-        lines.append(said[:1].upper() + said[1:] + ".")
-    lines += _lasting([(run[0], run[1]) for run in runs], here)
-    lines += life.instead(here.catalog, found.name, runs[-1][1]) if now is None else []
-    return [*lines, *problems(found, here, analysis, ["env." + found.name])]
+        text = life.reads(now)
+        lines.append(text[:1].upper() + text[1:] + ".")
+    lines += _lasting([(run[0], run[1]) for run in runs], view)
+    lines += life.instead(view.catalog, found.name, runs[-1][1]) if now is None else []
+    return [*lines, *_problems(found, view, analysis, ["env." + found.name])]
 
 
-def _image(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    claim = here.launch.release
+def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    claim = view.launch.release
     if claim.how != "image" and found.kind == cursor.TAG:
         lines = [
-            f"**{code(found.name)}** · {here.engine}",
+            f"**{code(found.name)}** · {view.engine}",
             "",
             "No release of the engine that servelint can tell from this tag.",
         ]
-        return [*lines, *problems(found, here, analysis, [])]
-    lines = [f"**{code(found.name)}** · {here.shown}"]
-    catalog = here.catalog
-    if catalog is not None and here.releases.exact and here.release is not None:
+        return [*lines, *_problems(found, view, analysis, [])]
+    lines = [f"**{code(found.name)}** · {view.shown}"]
+    catalog = view.catalog
+    if catalog is not None and view.releases.exact and view.release is not None:
         latest = catalog.releases[-1]
-        known = catalog.index(here.release)
+        known = catalog.index(view.release)
         if known is None:
-            lines += ["", f"The catalog has no {here.release}; it is judged by the releases around it."]
+            lines += ["", f"The catalog has no {view.release}; it is judged by the releases around it."]
         elif known < len(catalog.releases) - 1:
             newer = len(catalog.releases) - 1 - known
             later = f"{newer} {'release' if newer == 1 else 'releases'} later"
-            lines += ["", f"The newest {here.engine} that servelint knows is {latest}: {later}."]
+            lines += ["", f"The newest {view.engine} that servelint knows is {latest}: {later}."]
         else:
-            lines += ["", f"The newest {here.engine} that servelint knows."]
-    return [*lines, *problems(found, here, analysis, [])]
+            lines += ["", f"The newest {view.engine} that servelint knows."]
+    return [*lines, *_problems(found, view, analysis, [])]
 
 
-def _model(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
-    config = here.config
+def _model(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
+    config = view.config
     family, model = config.family, config.reading.model
     value = found.text.value if found.text is not None else None
     if value is None or model is None or model.value != value:
         return []
-    lines = [f"**{code(value)}** · {here.shown}"]
+    lines = [f"**{code(value)}** · {view.shown}"]
     if family is not None and family.architecture is not None:
         known = [f"Architecture {family.architecture}"]
-        known += [f"in {here.engine} since {config.since}"] if config.since is not None else []
+        known += [f"in {view.engine} since {config.since}"] if config.since is not None else []
         facts = family.facts
         known += [
             words
@@ -303,19 +309,19 @@ def _model(found: Cursor, here: Here, analysis: Analysis) -> list[str]:
         lines += ["", ", ".join(known) + "."]
     else:
         lines += ["", "Not a model that servelint knows by its name."]
-    return [*lines, *memory_lines(here, analysis.settings), *problems(found, here, analysis, ["model"])]
+    return [*lines, *memory_lines(view, analysis.settings), *_problems(found, view, analysis, ["model"])]
 
 
-def _launch(here: Here, analysis: Analysis) -> list[str]:
-    launch = here.launch
+def _launch(view: LaunchView, analysis: Analysis) -> list[str]:
+    launch = view.launch
     name = f" · {code(launch.name)}" if launch.name else ""
-    lines = [f"**{here.shown}**{name}"]
-    lines += memory_lines(here, analysis.settings)
+    lines = [f"**{view.shown}**{name}"]
+    lines += memory_lines(view, analysis.settings)
     own = [one for one in analysis.findings if one.launch is launch]
-    return [*lines, *told([], own, here)]
+    return [*lines, *_listed([], own, view)]
 
 
-_TOLD = {
+_LINES = {
     cursor.OPTION: _option,
     cursor.VALUE: _value,
     cursor.KEY: _key,
@@ -326,3 +332,104 @@ _TOLD = {
     cursor.TAG: _image,
     cursor.MODEL: _model,
 }
+
+
+# -- known problems
+
+
+def _problems(found: Cursor, view: LaunchView, analysis: Analysis, names: list[str], *, near: bool = False) -> list[str]:
+    """Findings about what stands at the cursor, then the rules about it, those first whose condition may hold.
+
+    Args:
+        found: What stands at the cursor.
+        view: Its launch.
+        analysis: Of the text.
+        names: Operands of rules about it.
+        near: Whether only rules whose condition may hold count.
+    """
+    rules = [rule for name in names for rule in rules_on(name, view, analysis.settings)]
+    ids = {rule.id for rule in rules}
+    firing = [one for one in analysis.findings if one.launch is view.launch and (one.rule in ids or _touches(one, found))]
+    listed_already = {one.rule for one in firing}
+    if near:
+        rules = [rule for rule in rules if evaluate(rule.when, view.config) is not False]
+    return _listed([rule for rule in rules if rule.id not in listed_already], firing, view)
+
+
+def _touches(finding: Finding, found: Cursor) -> bool:
+    """Whether a finding is about what stands at the cursor; for an option or its value, about either."""
+    places = [found.span]
+    if found.setting is not None and found.kind in (cursor.OPTION, cursor.VALUE):
+        places += [word.site for word in found.setting.words if word.site is not None]
+    one = finding.span
+    return any(one.source is other.source and one.start < other.end and other.start < one.end for other in places)
+
+
+def _listed(rules: list[Rule], firing: list[Finding], view: LaunchView) -> list[str]:
+    """Findings and rules as a list in Markdown, the worst first."""
+    firing = sorted(firing, key=lambda one: -SEVERITIES.index(one.severity))
+    lines = [f"- **{one.severity}** here: {plain(one.sentence)}{_link(one.evidence)}" for one in firing]
+    others = sorted(
+        rules, key=lambda rule: (evaluate(rule.when, view.config) is False, -SEVERITIES.index(rule.severity), rule.id)
+    )
+    lines += [
+        f"- {rule.severity}: {plain(rule.title)} ({describe(rule.versions)}), {code(rule.id)}{_link(rule.evidence)}"
+        for rule in others
+    ]
+    if not lines:
+        return []
+    more = len(lines) - _AT_MOST
+    head = "Found here:" if not others else "Known problems:"
+    return ["", head, "", *lines[:_AT_MOST], *([f"- and {more} more"] if more > 0 else [])]
+
+
+def _link(evidence: list[str]) -> str:
+    """A link to the first address of a rule's evidence."""
+    address = next((one.partition(" ")[0] for one in evidence if one.startswith(("https://", "http://"))), None)
+    return f" ({link('source', address)})" if address is not None else ""
+
+
+# -- comments to servelint
+
+
+def _directive(analysis: Analysis, offset: int) -> Hover | None:
+    """A rule that a comment ignores, or the GPU that it names."""
+    source = analysis.source
+    for comment in ignores(source):
+        for name, span in comment.patterns:
+            if span.start <= offset <= span.end:
+                lines = _rule(name, analysis.settings.rules)
+                return Hover("\n".join(lines), span) if lines else None
+    line = source.position(offset)[0]
+    start = source.line_starts[line - 1]
+    for found in _GPU_NAMED.finditer(source.line_text(line)):
+        span = Span(source, start + found.start("name"), start + found.end("name"))
+        if span.start <= offset <= span.end:
+            gpu = hardware.identify(found["name"])
+            lines = _gpu(gpu) if gpu is not None else []
+            return Hover("\n".join(lines), span) if lines else None
+    return None
+
+
+def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> list[str]:
+    """A rule's page; nothing for an area, or for a name that no rule has."""
+    if name in OWN:
+        return [f"**{plain(OWN[name].title)}** \u00b7 {code(name)}", "", plain(OWN[name].why)]
+    data = rule_texts.written(name, folders)
+    if data is None:
+        return []
+    engine = ENGINE_NAMES.get(data["engine"], "any engine,")
+    lines = [f"**{plain(data['title'])}** \u00b7 {code(name)}", ""]
+    lines += [f"{data['severity']}, {data['impact']}, {engine} {describe(str(data['versions']))}"]
+    lines += ["", plain(" ".join(data["why"].split()))]
+    lines += ["", f"Instead: {plain(data['advice'])}"] if data["advice"] else []
+    urls = [(one["url"], one["says"]) for one in data["evidence"] if "url" in one]
+    return [*lines, *(["", *[f"- {link(text, url)}" for url, text in urls]] if urls else [])]
+
+
+def _gpu(gpu: hardware.Gpu) -> list[str]:
+    lines = [f"**{code(gpu.name)}**"]
+    memory, capability = gpu.facts.get("memory-gib"), gpu.facts.get("capability")
+    known = [f"{memory:g} GiB"] if isinstance(memory, (int, float)) else []
+    known += [f"compute capability {capability}"] if capability is not None else []
+    return [*lines, "", ", ".join(known)] if known else []

@@ -1,11 +1,11 @@
-"""The language server: its state, and when what is told to whom. The features are in modules of their own."""
+"""The language server: its state, what it keeps of the editor's, and when it publishes diagnostics."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import logging
-import time
+import os
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
@@ -14,13 +14,15 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter
 
 from servelint import __version__
-from servelint.lsp import apart, diagnostics, running
-from servelint.lsp.checking import Checking
-from servelint.lsp.documents import Document, Documents, path_of, uri_of
-from servelint.lsp.folders import Folders
-from servelint.lsp.options import SECTION
-from servelint.lsp.positions import Positions
-from servelint.lsp.protocol import Protocol
+from servelint.core.trust import folder_path
+from servelint.files.settings_finder import NAME, PYPROJECT
+from servelint.lsp import diagnostics, features, launch_view, worker
+from servelint.lsp.documents import Document, Documents, Positions, path_of, uri_of
+from servelint.lsp.settings import SECTION, Folders
+from servelint.lsp.transport import Protocol, lives
+from servelint.lsp.worker import Analyses, Worker
+from servelint.rules import folder as rule_folders
+from servelint.rules import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,17 +32,31 @@ if TYPE_CHECKING:
 log = logging.getLogger("servelint.lsp")
 
 _SLOW = 0.15
-"""Seconds. A text that takes longer is looked at when nothing has been typed for as long as it takes."""
+"""Seconds. A text that takes longer is analysed only when nothing has been typed for as long as it takes."""
 _WAIT_AT_MOST = 0.5
 _SETTLED = 3.0
-"""Seconds after the first text, when what is needed for most has been imported."""
+"""Seconds after the first text, when most of what is needed has been imported."""
+_WATCHED = (
+    f"**/{{{NAME},{PYPROJECT}}}",
+    "**/{.env,.env.*,*.env}",
+    "**/*.{yml,yaml,json,sh,bash,toml,conf,ini,mk,service,container}",
+    "**/{Dockerfile,Containerfile,Dockerfile.*,*.Dockerfile,Makefile,Procfile,justfile}",
+)
+"""Files that others may read: settings, variables, extended and included files, scripts, Dockerfiles, rules."""
 
 
 class Server(LanguageServer):
-    """documents: the open texts;  folders: those that are open, with their settings;  checking: what is known of both
+    """A server of one client.
 
-    editor: the client's process, where it can be seen
-    pulls: whether the client asks for diagnostics, instead of being told;  moved: set when something has changed since a scan
+    Attributes:
+        documents: The open texts.
+        folders: The open folders, with their settings.
+        worker: Runs what takes time. What is read of documents and settings files is read before, on the server's loop.
+        analyses: Of the open texts.
+        positions: As the client counts them.
+        pulls: Whether the client asks for diagnostics; if not, they are published.
+        moved: Set when something has changed since the last search of the workspace.
+        editor: Number of the client's process, None if it cannot be seen.
     """
 
     protocol: Protocol
@@ -49,68 +65,39 @@ class Server(LanguageServer):
         super().__init__("servelint", __version__, protocol_cls=Protocol, converter_factory=default_converter)
         self.documents = Documents()
         self.folders = Folders()
+        self.worker = Worker()
+        self.analyses = Analyses(self.documents, self.folders, self.worker)
         self.positions = Positions("utf-16")
-        self.checking = Checking(self.documents, self.folders)
         self.pulls = False
+        self.moved = asyncio.Event()
         self.editor: int | None = None
         self._due: dict[str, asyncio.Handle] = {}
-        self._apart: dict[str, tuple[Document, int, asyncio.Task[list[types.Diagnostic]]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._asking: set[str] = set()
         self._complained: set[str] = set()
-        self.moved = asyncio.Event()
-        from servelint.lsp import features, language, syncing, watching, workspace
-
-        for module in (syncing, watching, features, language, workspace):
-            module.register(self)
+        _register(self)
+        features.register(self)
 
     def close(self) -> None:
         """End what still runs."""
         for handle in self._due.values():
             handle.cancel()
-        for task in [*self._tasks, *[task for _, _, task in self._apart.values()]]:
+        for task in list(self._tasks):
             task.cancel()
+        for document in self.documents.values():
+            self.analyses.forget(document)
+        self.worker.close()
 
     def report_server_error(self, error: Exception, _source: Any) -> None:
-        """A bug of ours goes to the log: a window for each keystroke would help nobody."""
+        """Log a bug of ours: a window for each keystroke would be of no use."""
         log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
-    def begin(self, params: types.InitializeParams) -> None:
-        encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16")
-        self.positions = Positions(encoding.value)
-        self.pulls = self.can("text_document.diagnostic")
-        number = params.process_id
-        # one that is not there now is of another machine or container
-        self.editor = number if number is not None and running.lives(number) else None
-        uris = [folder.uri for folder in params.workspace_folders or []] or ([params.root_uri] if params.root_uri else [])
-        for path in [path_of(uri) for uri in uris]:
-            if path is not None:
-                self.folders.add(path)
-        self.folders.start(params.initialization_options)
-
-    def configure(self) -> None:
-        """Ask the client what its settings are, for each folder."""
-        if self.can("workspace.configuration"):
-            self.run(self._configure())
-
-    async def _configure(self) -> None:
-        folders = list(self.folders)
-        items = [types.ConfigurationItem(uri_of(folder.path), SECTION) for folder in folders]
-        asked = [*items, types.ConfigurationItem(section=SECTION)]
-        try:
-            said = await self.workspace_configuration_async(types.ConfigurationParams(asked))
-        except JsonRpcException as error:
-            log.warning("the client tells no settings: %s", error)
-            return
-        if self.folders.take(dict(zip([one.path for one in folders], said, strict=False)), said[-1] if said else None):
-            self.everything()
-
     def can(self, capability: str) -> bool:
-        """Whether the client can do something: a path in its capabilities, `workspace.diagnostics.refresh_support`."""
+        """Whether the client has a capability, by its path: `workspace.diagnostics.refresh_support`."""
         return get_capability(self.client_capabilities, capability) not in (None, False)
 
     def run(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Do something that takes a while beside everything else."""
+        """Run something beside everything else."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -121,132 +108,252 @@ class Server(LanguageServer):
         if error is not None:
             log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
+    # -- the session
+
+    def begin(self, params: types.InitializeParams) -> None:
+        encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16")
+        self.positions = Positions(encoding.value)
+        self.pulls = self.can("text_document.diagnostic")
+        number = params.process_id
+        # one that is not there now is of another machine or container
+        self.editor = number if number is not None and lives(number) else None
+        uris = [folder.uri for folder in params.workspace_folders or []] or ([params.root_uri] if params.root_uri else [])
+        for path in [path_of(uri) for uri in uris]:
+            if path is not None:
+                self.folders.add(path)
+        self.folders.start(params.initialization_options)
+
+    def watch(self) -> None:
+        """Ask the client to report changes of files and of its settings."""
+        wanted: list[types.Registration] = []
+        if self.can("workspace.did_change_watched_files.dynamic_registration"):
+            watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
+            options: Any = types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
+            wanted.append(types.Registration("servelint-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+        if self.can("workspace.did_change_configuration.dynamic_registration"):
+            options = types.DidChangeConfigurationRegistrationOptions(section=SECTION)
+            wanted.append(types.Registration("servelint-settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
+        if wanted:
+            self.client_register_capability(types.RegistrationParams(wanted))
+
+    def configure(self) -> None:
+        """Ask the client for its settings of each folder."""
+        if self.can("workspace.configuration"):
+            self.run(self._configure())
+
+    async def _configure(self) -> None:
+        folders = list(self.folders)
+        items = [types.ConfigurationItem(uri_of(folder.path), SECTION) for folder in folders]
+        asked = [*items, types.ConfigurationItem(section=SECTION)]
+        try:
+            given = await self.workspace_configuration_async(types.ConfigurationParams(asked))
+        except JsonRpcException as error:
+            log.warning("the client gives no settings: %s", error)
+            return
+        if self.folders.take(dict(zip([one.path for one in folders], given, strict=False)), given[-1] if given else None):
+            self.everything()
+
     async def settle(self) -> None:
-        """Take what the first texts have loaded out of the sight of the garbage collector: it stays as it is."""
+        """Hide what the first texts have loaded from the garbage collector: it stays."""
         await asyncio.sleep(_SETTLED)
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
 
-    # what is told
+    # -- diagnostics
 
     def soon(self, document: Document) -> None:
-        """Have a text looked at, and its findings told, when the messages that are here by now have been read.
+        """Publish the diagnostics of a text, once the messages that are here by now have been read.
 
-        One that takes long waits until nobody types: what was begun for an older text is given up.
+        A text that takes long waits until nothing is typed. What was begun for an older state of the text is given up.
         """
         if self.pulls:
             return
         old = self._due.pop(document.uri, None)
         if old is not None:
             old.cancel()
-        loop = asyncio.get_running_loop()
-        if document.seconds < _SLOW and len(document.source.text) <= apart.LARGE:
-            self._due[document.uri] = loop.call_soon(self._tell, document.uri)
-        else:
-            self._due[document.uri] = loop.call_later(min(document.seconds, _WAIT_AT_MOST), self._tell, document.uri)
+        slow = document.seconds >= _SLOW or worker.is_large(document.source)
+        delay = min(document.seconds, _WAIT_AT_MOST) if slow else 0
+        self._due[document.uri] = asyncio.get_running_loop().call_later(delay, self._publish, document)
 
-    def _tell(self, uri: str) -> None:
-        self._due.pop(uri, None)
-        document = self.documents.get(uri)
-        if document is None:
-            return
-        if self.checking.is_large(document):
-            self.run(self._tell_later(document, document.version))
-        else:
-            self._publish(document, self.found(document))
+    def _publish(self, document: Document) -> None:
+        self._due.pop(document.uri, None)
+        if self.documents.get(document.uri) is document:
+            self.run(self._published(document, document.version))
 
-    async def _tell_later(self, document: Document, version: int) -> None:
-        found = await self.found_later(document)
+    async def _published(self, document: Document, version: int) -> None:
+        found = await self.diagnostics(document)
         if found is not None and document.version == version and self.documents.get(document.uri) is document:
-            self._publish(document, found)
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, found, version))
+            self.report_settings()
 
-    def _publish(self, document: Document, found: list[types.Diagnostic]) -> None:
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, found, document.version))
-        self.told_of_settings()
-
-    def found(self, document: Document) -> list[types.Diagnostic]:
-        """What is told of a text that is not large."""
-        if not self.folders.of(document.path).options.switches["diagnostics"]:
-            return []
-        started = time.perf_counter()
-        findings = self.checking.findings(document)
-        document.seconds = time.perf_counter() - started
-        return diagnostics.told(self.checking.analysis(document), findings, self.positions, document.uri)
-
-    async def found_later(self, document: Document) -> list[types.Diagnostic] | None:
-        """What is told of a large text; None if it was changed meanwhile."""
+    async def diagnostics(self, document: Document, *, requested: bool = False) -> list[types.Diagnostic] | None:
+        """The diagnostics of a text as it stands now; None if it was changed meanwhile and they were not requested."""
         options = self.folders.of(document.path).options
         if not options.switches["diagnostics"]:
             return []
-        running = self._apart.get(document.uri)
-        if running is None or running[:2] != (document, document.version):
-            if running is not None:
-                running[2].cancel()
-            task = asyncio.ensure_future(self.checking.apart(document, options, self.positions))
-            running = self._apart[document.uri] = (document, document.version, task)
-        try:
-            return await asyncio.shield(running[2])
-        except asyncio.CancelledError:
-            if running[2].cancelled():
-                return None
-            raise
+        found = await self.analyses.begin(document, requested=requested).analysis()
+        if found is None:
+            return None
+        return diagnostics.of_text(found, self.analyses.findings(document, found), self.positions, document.uri)
 
-    def drop(self, document: Document) -> None:
+    def report_settings(self) -> None:
+        """Report what is wrong with settings: in settings files as diagnostics, in the editor's own in a window."""
+        for folder in self.folders.everywhere():
+            for fault in folder.faults():
+                if fault not in self._complained:
+                    self._complained.add(fault)
+                    self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"servelint: {fault}"))
+            for uri, found in folder.news():
+                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+
+    # -- changes
+
+    def open(self, document: Document) -> None:
+        self.documents[document.uri] = document
+        self.soon(document)
+        self._readers_of(document)
+
+    def edit(self, document: Document, params: types.DidChangeTextDocumentParams) -> None:
+        document.change(params.content_changes, params.text_document.version, self.positions)
+        self.analyses.forget(document)
+        self.soon(document)
+        self._readers_of(document)
+
+    def shut(self, document: Document) -> None:
         """Forget a text that was closed."""
         handle = self._due.pop(document.uri, None)
         if handle is not None:
             handle.cancel()
-        running = self._apart.pop(document.uri, None)
-        if running is not None:
-            running[2].cancel()
+        self.analyses.forget(document)
+        self.moved.set()
+        if not self.pulls:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, []))
+        self._readers_of(document)
 
-    # what has to be looked at again
-
-    def others(self, document: Document) -> None:
-        """Have the open texts looked at that read this one."""
+    def _readers_of(self, document: Document) -> None:
+        """Analyse again the open texts that read this one."""
         if document.is_file:
-            self.changed(lambda path: path == document.path)
+            self._changed(lambda path: path == document.path)
 
-    def changed(self, is_one: Callable[[str], bool]) -> None:
-        """Have the open texts looked at that read files that have changed."""
-        stale = [one for one in self.documents if any(is_one(path) for path in one.reads)]
+    def _changed(self, is_changed: Callable[[str], bool]) -> None:
+        """Analyse again the open texts that read files which have changed."""
+        stale = [
+            one
+            for one in self.documents.values()
+            if one.pending is not None and any(is_changed(path) for path in one.pending.reads.copy())
+        ]
         for document in stale:
-            self.checking.forget(document)
+            self.analyses.forget(document)
             self.soon(document)
         if stale:
-            self.ask_to_pull()
+            self._ask_to_pull()
+
+    def files_changed(self, paths: list[str]) -> None:
+        """Note changes on the disk: of settings, which count for every text, or of files that texts read."""
+        folders = [os.path.abspath(folder_path(path)) for one in self.folders.everywhere() for path in one.files.rule_folders()]
+        of_rules = any(path.startswith(os.path.join(folder, "")) for path in paths for folder in folders)
+        if of_rules:
+            rule_folders.load.cache_clear()
+            load.headings.cache_clear()
+            launch_view.forget()
+        if of_rules or any(os.path.basename(path) in (NAME, PYPROJECT) or self._is_settings(path) for path in paths):
+            for one in self.folders.everywhere():
+                one.read_again()
+            self.everything()
+            return
+        self.moved.set()
+        changed = {path for path in paths if self.documents.at(path) is None}
+        if changed:
+            self._changed(changed.__contains__)
+
+    def _is_settings(self, path: str) -> bool:
+        """Whether a file is a settings file: one that another extends may have any name."""
+        return any(one.options.file == path or path in one.files.read_paths() for one in self.folders.everywhere())
 
     def everything(self) -> None:
-        """Have every open text looked at: the settings have changed."""
+        """Analyse every open text again: the settings have changed."""
         self.moved.set()
-        for document in self.documents:
-            self.checking.forget(document, settings=True)
-            self._apart.pop(document.uri, None)
+        for document in self.documents.values():
+            self.analyses.forget(document, settings=True)
             self.soon(document)
-        self.ask_to_pull()
+        self._ask_to_pull()
         for method in ("inlay_hint", "code_lens"):
             if self.can(f"workspace.{method}.refresh_support"):
-                self.ask(f"workspace/{'inlayHint' if method == 'inlay_hint' else 'codeLens'}/refresh")
+                self._ask(f"workspace/{'inlayHint' if method == 'inlay_hint' else 'codeLens'}/refresh")
 
-    def ask_to_pull(self) -> None:
+    def _ask_to_pull(self) -> None:
         if self.pulls and self.can("workspace.diagnostics.refresh_support"):
-            self.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+            self._ask(types.WORKSPACE_DIAGNOSTIC_REFRESH)
 
-    def ask(self, method: str) -> None:
+    def _ask(self, method: str) -> None:
         """Ask the client to ask again, once at a time."""
         if method in self._asking:
             return
         self._asking.add(method)
         self.protocol.send_request(method).add_done_callback(lambda _: self._asking.discard(method))
 
-    def told_of_settings(self) -> None:
-        """Tell what is wrong with settings: in the files that say them, and in a window what the editor says."""
-        for folder in self.folders.everywhere():
-            for fault in folder.faults():
-                if fault in self._complained:
-                    continue
-                self._complained.add(fault)
-                self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"servelint: {fault}"))
-            for uri, found in folder.news():
-                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+
+def _register(server: Server) -> None:
+    """Register what keeps the server's state as the editor has it."""
+    first = {"text"}
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        server.begin(params)
+
+    @server.feature(types.INITIALIZED)
+    def initialized(_params: types.InitializedParams) -> None:
+        server.watch()
+        server.configure()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        if first:
+            first.clear()
+            server.run(server.settle())
+        server.open(Document(item.uri, item.language_id, item.version, item.text))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        document = server.documents.get(params.text_document.uri)
+        if document is not None:
+            server.edit(document, params)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        document = server.documents.pop(params.text_document.uri, None)
+        if document is not None:
+            server.shut(document)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            server.files_changed([path])
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        for folder in params.event.removed:
+            path = path_of(folder.uri)
+            if path is not None:
+                server.folders.remove(path)
+        for folder in params.event.added:
+            path = path_of(folder.uri)
+            if path is not None:
+                server.folders.add(path)
+        server.configure()
+        server.everything()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def configured(params: types.DidChangeConfigurationParams) -> None:
+        if server.can("workspace.configuration"):
+            server.configure()
+        elif isinstance(params.settings, dict):
+            server.folders.start(params.settings.get(SECTION, params.settings))
+            server.everything()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def watched(params: types.DidChangeWatchedFilesParams) -> None:
+        server.files_changed([path for change in params.changes if (path := path_of(change.uri)) is not None])

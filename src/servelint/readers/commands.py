@@ -37,11 +37,7 @@ _MANAGING = frozenset((
     "restart", "rm", "rmi", "start", "stats", "stop", "system", "tag", "top", "update", "volume", "wait",
 ))  # fmt: skip
 """What container tools do to a container or an image that they do not start."""
-UNHEARD = (
-    (_OTHERS - {"apt", "apt-get", "dnf", "yum"})
-    | _QUIET
-    | {f"{tool} {verb}" for tool in ("docker", "nerdctl", "podman") for verb in _MANAGING - {"compose", "start"}}
-)
+UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 

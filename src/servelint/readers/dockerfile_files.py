@@ -13,8 +13,8 @@ from servelint.core.text import Piece, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.dockerfile_lines import expand, replace, words
 from servelint.readers.dockerfile_stages import Stage, Step, array, option
+from servelint.syntax.shell.evaluate import Evaluator
 from servelint.syntax.shell.files import Files, Opened
-from servelint.syntax.shell.walk import Evaluator
 
 _FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
 """Where a program without a folder is looked for."""

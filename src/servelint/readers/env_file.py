@@ -129,7 +129,7 @@ def _words(text: Text) -> list[Word]:
 
 def _arrays(source: Source, names: set[str]) -> list[tuple[str, list[Word]]]:
     """The arrays of a file that shell scripts source."""
-    from servelint.syntax.shell.walk import Evaluator
+    from servelint.syntax.shell.evaluate import Evaluator
 
     shell = Evaluator(Text.at(source, 0, len(source.text)), lambda _: None, {}, [])
     try:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from copy import copy
+
+from servelint.core.launch import Container, Hosting, Launch, Port, Probe, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_RECORDS = (Variable, ReleaseClaim, Container, Hosting, Port, Probe)
 
 
 def launches(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:
@@ -25,28 +33,31 @@ class _Move:
         self.source = source
 
     def launch(self, launch: Launch) -> Launch:
+        self.fields(launch)
         launch.source = self.source if launch.source is self.shown else launch.source
-        launch.argv = [self.word(word) for word in launch.argv]
-        launch.verb = tuple([self.word(word) for word in launch.verb])
-        launch.env = {name: self.variable(variable) for name, variable in launch.env.items()}
-        launch.site = self.span(launch.site) or Span(self.source, 0, 0)
-        launch.cut = self.span(launch.cut)
-        claim = launch.release
-        launch.release = ReleaseClaim(claim.release, claim.how, self.span(claim.span), claim.rolling)
-        box = launch.container
-        if box is not None:
-            settings = {name: self.text(value) for name, value in box.settings.items()}
-            image = self.text(box.image) if box.image is not None else None
-            hosting = box.hosting.moved(self.text) if box.hosting is not None else None
-            launch.container = Container(image, settings, box.gpus, box.reserved, box.open, hosting)
+        launch.site = launch.site or Span(self.source, 0, 0)
         return launch
 
-    def word(self, word: Word) -> Word:
-        return Word(self.text(word.text), self.span(word.site), word.many)
+    def fields(self, record: object) -> None:
+        for name in type(record).__slots__:  # type: ignore[attr-defined]
+            setattr(record, name, self.value(getattr(record, name)))
 
-    def variable(self, variable: Variable) -> Variable:
-        value = self.text(variable.value) if variable.value is not None else None
-        return Variable(variable.name, value, self.span(variable.site))
+    def value(self, value: Any) -> Any:
+        """A field of a launch or of a record that it has, with each place in the file."""
+        if isinstance(value, Text):
+            return self.text(value)
+        if isinstance(value, Span):
+            return self.span(value)
+        if isinstance(value, Word):
+            return Word(self.text(value.text), self.span(value.site), value.many)
+        if isinstance(value, (list, tuple)):
+            return type(value)([self.value(one) for one in value])
+        if isinstance(value, dict):
+            return {name: self.value(one) for name, one in value.items()}
+        if isinstance(value, _RECORDS):
+            value = copy(value)
+            self.fields(value)
+        return value
 
     def span(self, span: Span | None) -> Span | None:
         if span is None or span.source is not self.shown:

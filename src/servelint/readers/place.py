@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 from servelint.core.launch import Container, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
@@ -77,20 +78,10 @@ class Place:
         open_env: bool | None = None,
     ) -> Place:
         """The same place for a command inside this one."""
-        place = Place(
-            self.source,
-            self.name,
-            site,
-            env,
-            self.container,
-            self.claims if claims is None else claims,
-            self.env_file,
-            self.open_env if open_env is None else open_env,
-            self.files,
-            self.open,
-            self.stdin,
-        )
-        place.anchor, place.ran, place.budget = self.anchor, self.ran, self.budget
+        place = copy(self)
+        place.site, place.env, place.hosting = site, env, None
+        place.claims = self.claims if claims is None else claims
+        place.open_env = self.open_env if open_env is None else open_env
         return place
 
     def note_hosting(self, *, direct: bool, starts: bool) -> None:

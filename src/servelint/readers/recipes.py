@@ -27,8 +27,7 @@ def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[
     """engine -> release for each engine that a script installs. environment: variables that are set before it starts"""
     if "install" not in script.flat and "add" not in script.flat:
         return {}
-    from servelint.syntax.shell.evaluate import evaluate
-    from servelint.syntax.shell.invocation import Invocation
+    from servelint.syntax.shell.evaluate import Invocation, evaluate
 
     found: dict[str, ReleaseClaim] = {}
 

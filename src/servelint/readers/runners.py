@@ -41,6 +41,7 @@ TEXTS = _REMOTE | frozenset(
 def texts(words: list[Word], place: Place, depth: int) -> list[Launch]:
     """The launches of the commands that such a program is given, as one text or as its last words."""
     from servelint.readers import commands, scripts
+    from servelint.syntax.shell.recipe import joined
 
     name = words[0].text.flat.rpartition("/")[2]
     env = {} if name in _REMOTE else place.env
@@ -55,7 +56,7 @@ def texts(words: list[Word], place: Place, depth: int) -> list[Launch]:
             len(command) in (1, 2) and entry.program(command[0]) in SHELLS and (len(command) == 1 or command[1].value == "-s")
         )
         if command and not bare:
-            return scripts.script_launches(_joined(command), inner, None, depth + 1)
+            return scripts.script_launches(joined([word.text for word in command], " "), inner, None, depth + 1)
         return scripts.script_launches(place.stdin, inner, None, depth + 1) if place.stdin is not None else []
     found: list[Launch] = []
     # what these read is added to the command
@@ -80,11 +81,3 @@ def _after_host(words: list[Word]) -> list[Word]:
         flat = words[at].text.flat
         at += 2 if flat[-1] in _SSH_WITH_VALUE and len(flat) == 2 else 1
     return words[at + 1 :]
-
-
-def _joined(words: list[Word]) -> Text:
-    space = Text.of(" ")
-    parts: list[Text] = []
-    for word in words:
-        parts += [word.text, space]
-    return Text.join(parts[:-1])

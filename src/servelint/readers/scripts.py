@@ -81,15 +81,12 @@ def script_launches(
     args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
     """
     from servelint.readers import installs
-    from servelint.readers.again import Again, Look
     from servelint.readers.commands import UNHEARD, launches
-    from servelint.readers.idle_scripts import Looking
-    from servelint.syntax.shell.evaluate import Budget, evaluate
-    from servelint.syntax.shell.ground import kept_of
-    from servelint.syntax.shell.invocation import Invocation
+    from servelint.syntax.shell.evaluate import Budget, Invocation, evaluate
 
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
+    outside = place.open
     environment = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
 
     def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
@@ -107,42 +104,17 @@ def script_launches(
         found_here = {**place.claims, **ran.installed}
         here = place.with_(site=site, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
         here.anchor = ran.site if ran.site.source is place.source else place.anchor
-        here.open, here.stdin, here.env_file = looking.open, ran.stdin, looking.env_file
-        started = again.known(ran, here) if again is not None else None
-        if started is not None:
-            add(ran, started)
-            return {}
-        look = Look(ran, here)
-        here.open, here.env_file = look.opening, look.env_file
-        command = Looking.at_command(ran.words, here, depth)
-        if command.is_idle():
-            if again is not None:
-                again.note(look, [])
-            return {}
-        here.open, here.env_file = command.open, command.env_file
-        started = launches(ran.words, here, depth)
-        if not started:
-            command.note(here.budget)
-        for launch in started:
+        here.stdin = ran.stdin
+        here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
+        for launch in launches(ran.words, here, depth):
             launch.likely = ran.likely
             launch.cut = launch.cut or ran.lost
-        if again is not None:
-            again.note(look, started)
-        add(ran, started)
-        return {}
-
-    def add(ran: Invocation, started: list[Launch]) -> None:
-        for launch in started:
             key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
             if key not in seen:
                 seen.add(key)
                 found.append(launch)
+        return {}
 
-    looking = Looking.at_script(text, place, args, depth)
-    if looking.is_idle():
-        return []
-    kept = kept_of(text) if not depth else None
-    again = Again(kept, place.source) if kept is not None else None
     budget, place.budget = place.budget, place.budget or Budget()
     scripts = evaluate(
         text,
@@ -150,7 +122,7 @@ def script_launches(
         environment=environment,
         args=args,
         files=place.files,
-        here=looking.open,
+        here=outside,
         budget=budget,
         unheard=UNHEARD,
     )
@@ -158,8 +130,6 @@ def script_launches(
         if not any(script is one for one in place.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: whoever does may set anything
             found += script_launches(script, Place(place.source, place.name, open_env=True), None, depth + 1)
-    if not found and not scripts:
-        looking.note(budget)
     return found
 
 

@@ -6,6 +6,7 @@ Every text that a report, a listing or a message on standard error prints goes t
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from servelint.core.secrets import without_lookalikes
 
@@ -19,6 +20,8 @@ _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800"
 _ODD = re.compile(rf"\A\s*::(?=[A-Za-z])|##(?=[A-Za-z]*\[)|[{_UNSEEN}]")
 """What begins a command in the log of a CI: `::name::` for GitHub where a line starts with it, `##[name]` and `##vso[name]` for
 GitHub and Azure wherever it is; and what is unseen."""
+_SAFE = "!#$%&*+,/:;=?@~"
+_MARKUP = re.compile(r"[\\\\`*\[\]<>&|]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def clean(text: str) -> str:
@@ -84,3 +87,44 @@ def _whole(text: str) -> str:
     if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     return "".join([escape(char) if "\ud800" <= char <= "\udfff" else char for char in text])
+
+
+# -- Markdown: nothing in a text of other people's files is markup
+
+
+def plain(text: str) -> str:
+    """A text as it is to be read. Underscores within words are none of Markdown's.
+
+    >>> plain("write [x](y) for kv_cache, *or* `z`")
+    'write \\\\[x\\\\](y) for kv_cache, \\\\*or\\\\* \\\\`z\\\\`'
+    """
+    return _MARKUP.sub(lambda found: "\\" + found.group(), clean(text))
+
+
+def link(says: str, address: str) -> str:
+    """A link, with what could end it early or begin another thing as a URL writes it; no other address than one of the web.
+
+    >>> link("a source", "https://x/(y) z")
+    '[a source](https://x/%28y%29%20z)'
+    >>> link("a source", "command:x")
+    'a source'
+    """
+    if not address.startswith(("https://", "http://")):
+        return plain(says)
+    return f"[{plain(says)}]({quote(address, safe=_SAFE)})"
+
+
+def code(text: str) -> str:
+    """A text in a code span, on one line.
+
+    >>> code("fp8")
+    '`fp8`'
+    >>> code("a`b")
+    '``a`b``'
+    """
+    text = clean(text)
+    fence = "`"
+    while fence in text:
+        fence += "`"
+    pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return fence + pad + text + pad + fence

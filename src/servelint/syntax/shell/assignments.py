@@ -8,14 +8,14 @@ from servelint.core.launch import Word
 from servelint.core.text import EMPTY, Text, spend, unknown
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
-from servelint.syntax.shell.simple import Assignment
-from servelint.syntax.shell.simple import assignment as read
 from servelint.syntax.shell.state import SUCCESS, UNSET, Status, Value, unsure_items
+from servelint.syntax.shell.syntax import Assignment
+from servelint.syntax.shell.syntax import assignment as read
 from servelint.syntax.shell.tree import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.walk import Evaluator
+    from servelint.syntax.shell.evaluate import Evaluator
 
 _NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(.+)\])?", re.ASCII | re.DOTALL)
 _LOCAL = ("local", "declare", "typeset")

@@ -1,4 +1,7 @@
-"""Simple commands: their words, inline environment and redirections; what a function call and a heredoc make of them."""
+"""Simple commands: their words, inline environment and redirections; and what the few print whose output is plain.
+
+Those are echo, printf, cat of what is known, basename, dirname, `cd X && pwd` and some like them.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,30 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, Text
-from servelint.syntax.shell import expand, idle, left_out, outputs, pure
+from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.syntax.shell import expand
+from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.assignments import assigned
+from servelint.syntax.shell.files import HERE, is_own, own
+from servelint.syntax.shell.recipe import joined
 from servelint.syntax.shell.state import SUCCESS, UNSURE, Status, Value
+from servelint.syntax.shell.syntax import NOWHERE, Script, writes
 from servelint.syntax.shell.tree import Node
 from servelint.syntax.shell.words import nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.walk import Evaluator
+    from servelint.syntax.shell.evaluate import Evaluator
 
 _WORDS_A_STEP = 10
+_AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
+"""What follows `<<EOF` on its line hangs on the redirection."""
 _TABS = re.compile(r"^\t+", re.MULTILINE)
+_PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
+_ECHO_OPTION = re.compile(r"-[neE]+")
+_DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
+_ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
+_LINE_END = Text.of("\n")
 
 
 def redirected(shell: Evaluator, node: Node) -> Status:
@@ -30,16 +44,16 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
             here = heredoc(shell, redirect)
-            after += [child for child in redirect.parts if child.type in pure.AFTER_HEREDOC]
+            after += [child for child in redirect.parts if child.type in _AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
             target = redirect.field("destination")
             path = shell.script.cut(target) if target is not None else EMPTY
-            if path.flat not in ("", idle.NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
+            if path.flat not in ("", NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
                 shell.write(expand.value(path, shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
-        pipe(shell, outputs.printed_by(shell, node, here) if simple else None, after[0].parts)
+        pipe(shell, printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
     return status
@@ -50,9 +64,9 @@ def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
     status = UNSURE
     for node in nodes:
         outer = shell.state
-        shell.worked(2)
+        shell.steps += 2
         shell.state = outer.copy()
-        printed = outputs.printed_by(shell, node, here)
+        printed = printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)
         outer.files = shell.state.files
         shell.state = outer
@@ -93,15 +107,15 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
 
 def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
-    ground, flat = shell.script.ground, shell.script.flat
+    text, flat = shell.script.text, shell.script.flat
     found = shell.script.simple(start)
     shape = found.shape
-    if shape.idle is not None:
-        status = left_out.command(shell, found)
+    if shape.quiet is not None:
+        status = shell.skip(shape.quiet, found)
         if status is not None:
             return status, None
     if shape.cut:
-        bounds.WORDS.reached(ground.extent(start, start + 1))
+        bounds.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
     for assignment in found.assignments:
         name, value = assigned(shell, assignment)
@@ -119,12 +133,12 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
             last = high
         words += word.words(shell)
         if len(words) > bounds.WORDS.most:
-            bounds.WORDS.reached(ground.extent(start, found.ranges[index][1]))
+            bounds.WORDS.reached(text.extent(start, found.ranges[index][1]))
             return UNSURE, None
-    shell.worked(len(words) // _WORDS_A_STEP)
+    shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
-        if idle.writes(operator, path.text.flat):
-            written = outputs.printed(shell, words, here) if words else Text(())
+        if writes(operator, path.text.flat):
+            written = printed(shell, words, here) if words else Text(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
@@ -133,3 +147,169 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     for name, value in values.items():
         shell.set(name, value)
     return (UNSURE, None) if found.words else (SUCCESS, found.end)
+
+
+def output(shell: Evaluator, command: Text, whole: Text) -> Text:
+    """What a command substitution prints, without the line ends after it; unknown where that needs running something."""
+    nothing = Text((unknown(whole.shown, whole.span()),))
+    if _PLAIN_OUTPUT.match(command.flat) is None:
+        return nothing
+    script = Script(command)
+    statements = [child for child in script.root.children if child.is_named and child.type != "comment"]
+    if len(statements) != 1 or (script.root.has_error and command.flat.lstrip()[:1] != "<"):
+        return nothing
+    outer = shell.script, shell.state
+    shell.script, shell.state = script, shell.state.copy()
+    found = _output(shell, statements[0])
+    shell.script, shell.state = outer
+    if found is None:
+        return nothing
+    found = found.cut(0, len(found.flat.rstrip("\n")))
+    return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
+
+
+def _output(shell: Evaluator, node: Node) -> Text | None:
+    if node.type == "list":
+        return _folder(shell, node)
+    here: Text | None = None
+    if node.type == "redirected_statement":
+        redirects, body = node.fields("redirect"), node.field("body")
+        if len(redirects) != 1:
+            return None
+        if redirects[0].type == "heredoc_redirect":
+            if body is None or any(
+                child.type in ("pipeline", "command", "list", "&&", "||", "ERROR") for child in redirects[0].children
+            ):
+                return None
+            here = heredoc(shell, redirects[0])
+        node = body if body is not None else node
+    if node.type not in ("command", "redirected_statement", "file_redirect"):
+        return None
+    found = shell.script.simple(node.start_byte)
+    for string in found.strings:
+        here = Text.join((string.value(shell), _LINE_END))
+    read: Text | None = None
+    for operator, path in found.files:
+        if operator in ("2>", "2>>"):
+            continue
+        if operator != "<" or read is not None:
+            return None
+        read = shell.content(path.value(shell))
+        if read is None:
+            return None
+    words = [word for raw in found.all_words for word in raw.words(shell)]
+    if not words:
+        return read  # `$(<file)`
+    return printed(shell, words, here if read is None else read)
+
+
+def _folder(shell: Evaluator, node: Node) -> Text | None:
+    """`cd FOLDER && pwd`, where the folder is known relative to the script's own."""
+    commands_ = [child for child in node.children if child.is_named]
+    if len(commands_) != 2 or not any(child.type == "&&" for child in node.children):
+        return None
+    first, second = [[raw.value(shell) for raw in shell.script.simple(child.start_byte).all_words] for child in commands_]
+    first = [text for text in first if text.flat not in ("--", "-P")]
+    if len(first) != 2 or first[0].flat != "cd" or [text.flat for text in second][:1] != ["pwd"]:
+        return None
+    return first[1] if is_own(first[1]) else None
+
+
+def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
+    """What a command prints, given what it reads; None if that is not known."""
+    if node.type != "command" and (node.type != "redirected_statement" or here is None):
+        return _output(shell, node) if node.type == "redirected_statement" else None
+    found = shell.script.simple(node.start_byte)
+    if any(operator[:1] != "2" for operator, _ in found.files):
+        return None
+    for string in found.strings:
+        here = Text.join((string.value(shell), _LINE_END))
+    words = [word for raw in found.all_words for word in raw.words(shell)]
+    if words and words[0].value == "tee":
+        return here
+    return printed(shell, words, here) if words else None
+
+
+def printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
+    """What a command that is known to print just its arguments or its input prints; None for any other."""
+    name, args = words[0].value, [word.text for word in words[1:]]
+    if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
+        return None
+    if name == "cat":
+        if not args or (len(args) == 1 and args[0].flat == "-"):
+            return here
+        texts = [shell.content(arg) for arg in args]
+        return Text.join([text for text in texts if text is not None]) if None not in texts else None
+    if name == "echo":
+        end = _LINE_END
+        while args and _ECHO_OPTION.fullmatch(args[0].flat):
+            if "e" in args[0].flat:
+                return None
+            end = EMPTY if "n" in args[0].flat else end
+            args = args[1:]
+        return Text.join((joined(args, " "), end))
+    if name == "printf":
+        if len(args) > 2 and not all(arg.known for arg in args):
+            return None  # an unknown argument may be several
+        return formatted(args) if args and not args[0].flat.startswith("-") else None
+    if name in ("basename", "dirname"):
+        args = [arg for arg in args if arg.flat != "--"]
+        return _path_part(name, *args) if 1 <= len(args) <= 2 and not args[0].flat.startswith("-") else None
+    if name in ("readlink", "realpath"):
+        args = [arg for arg in args if not arg.flat.startswith("-")]
+        return args[0] if len(args) == 1 and is_own(args[0]) else None
+    if name == "pwd":
+        return shell.state.folder if shell.state.folder is not HERE else None
+    if name == "jq":
+        # the same JSON, written on one line
+        shown = [arg.flat for arg in args]
+        return shell.content(args[-1]) if len(args) == 3 and shown[0] in ("-c", "-rc", "-cr") and shown[1] == "." else None
+    return None
+
+
+def formatted(texts: list[Text]) -> Text | None:
+    """What printf makes of a format and its arguments; None for a directive that is not read here."""
+    form, args = texts[0], texts[1:]
+    rest = _DIRECTIVE.sub("", form.flat)
+    if "%" in rest or "\\" in rest or not form.known:
+        return None
+    parts: list[Text] = []
+    while True:
+        left = len(args)
+        done = 0
+        for match in _DIRECTIVE.finditer(form.flat):
+            parts.append(form.cut(done, match.start()))
+            done = match.end()
+            if match.group(1) or match.group(5):
+                parts.append(Text((Piece(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)),)))
+                continue
+            arg, args = (args[0], args[1:]) if args else (EMPTY, [])
+            if match.group(2):
+                parts.append(arg)
+                continue
+            number = integer(arg.flat) if arg.flat[:1] != "0" or arg.flat == "0" else None
+            if number is None:
+                return None
+            parts.append(Text((Piece(f"%{match.group(3)}d" % number, arg.span(), assumed=arg.assumed),)))
+        parts.append(form.cut(done))
+        if not args or len(args) == left:
+            return Text.join(parts)
+
+
+def _path_part(name: str, path: Text, suffix: Text = EMPTY) -> Text | None:
+    flat = path.flat.rstrip("/")
+    slash = flat.rfind("/")
+    if name == "dirname":
+        if suffix is not EMPTY or (not path.known and not is_own(path)):
+            return None
+        if is_own(path) and not flat[1:].replace("/..", ""):
+            return Text.join((path, Text.of("/..")))
+        if slash == -1 or not flat[:slash].strip("/"):
+            return Text.of("/" if path.flat[:1] == "/" else ".", path.span())
+        return path.cut(0, len(flat[:slash].rstrip("/")))
+    base = path.cut(slash + 1, len(flat))
+    if not base.known or not base.flat or not suffix.known:
+        return None
+    if suffix.flat and base.flat.endswith(suffix.flat) and base.flat != suffix.flat:
+        return base.cut(0, len(base.flat) - len(suffix.flat))
+    return base

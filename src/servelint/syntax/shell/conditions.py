@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from operator import eq, ge, gt, le, lt, ne
 
-from servelint.core.launch import Word
 from servelint.core.text import HOLE, Text
-from servelint.syntax.shell import arithmetic, patterns
-from servelint.syntax.shell.expand import Raw
+from servelint.syntax.shell import arithmetic, expand, patterns
 from servelint.syntax.shell.lexer import step, word_end
 from servelint.syntax.shell.state import Status
 
@@ -16,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.parameters import Scope
 
-_NUMERIC = {"-eq": "==", "-ne": "!=", "-gt": ">", "-ge": ">=", "-lt": "<", "-le": "<="}
+_NUMERIC = {"-eq": eq, "-ne": ne, "-gt": gt, "-ge": ge, "-lt": lt, "-le": le}
 _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef", *_NUMERIC))
 _UNARY = re.compile(r"-[a-zA-Z]")
 _TOKEN = re.compile(r"\s*(&&|\|\||[()<>]|!(?=[\s(])|$)")
@@ -38,60 +37,14 @@ class _NotRead(Exception):
     pass
 
 
-class Test:
-    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern. Read once, and asked as often as it is come to."""
-
-    __slots__ = ("_leaves", "_whole")
-
-    def __init__(self, raw: Text) -> None:
-        parser = _Parser(raw)
-        self._leaves = parser.leaves
-        self._whole: _Tree | None
-        try:
-            self._whole = parser.either()
-            if not parser.at_end():
-                self._whole = None
-        except _NotRead:
-            self._whole = None
-
-    def status(self, scope: Scope) -> Status:
-        statuses = [leaf.status(scope) for leaf in self._leaves]
-        return _combined(self._whole, statuses) if self._whole is not None else _UNSURE
-
-
-_Tree = int | tuple[str, "list[_Tree]"]
-"""The index of a test, or what combines some."""
-
-
-def _combined(tree: _Tree, statuses: list[Status]) -> Status:
-    if isinstance(tree, int):
-        return statuses[tree]
-    operator, parts = tree
-    status = _combined(parts[0], statuses)
-    if operator == "!":
-        return status.negated()
-    for part in parts[1:]:
-        status = (both if operator == "&&" else either)(status, _combined(part, statuses))
-    return status
-
-
-class _Leaf:
-    """One test: an operator, its only operand or its left one, and its right one."""
-
-    __slots__ = ("left", "operator", "right")
-
-    def __init__(self, operator: str, left: Text, right: Text | None = None) -> None:
-        self.operator = operator
-        self.left = Raw(left)
-        self.right = Raw(right) if right is not None else None
-
-    def status(self, scope: Scope) -> Status:
-        operator, left = self.operator, self.left.value(scope)
-        if self.right is None:
-            return unary(operator, left, scope)
-        if operator in _NUMERIC:
-            return numeric(operator, _number(left, scope), _number(self.right.value(scope), scope))
-        return compare(operator, left, scope.pattern(self.right.text))
+def double(raw: Text, scope: Scope) -> Status:
+    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern."""
+    parser = _Parser(raw, scope)
+    try:
+        status = parser.either()
+    except _NotRead:
+        return _UNSURE
+    return status if parser.at_end() else _UNSURE
 
 
 def _number(text: Text, scope: Scope) -> Text:
@@ -100,11 +53,13 @@ def _number(text: Text, scope: Scope) -> Text:
 
 
 class _Parser:
-    def __init__(self, raw: Text) -> None:
+    """Reads tests from the first to the last; each is worked out, as a shell expands all of them."""
+
+    def __init__(self, raw: Text, scope: Scope) -> None:
         self.raw = raw
+        self.scope = scope
         self.flat = raw.flat
         self.at = 0
-        self.leaves: list[_Leaf] = []
 
     def take(self, *tokens: str) -> bool:
         match = _TOKEN.match(self.flat, self.at)
@@ -125,26 +80,26 @@ class _Parser:
             raise _NotRead
         return self.raw.cut(start, self.at)
 
-    def either(self) -> _Tree:
-        parts = [self.both()]
+    def either(self) -> Status:
+        status = self.both()
         while self.take("||"):
-            parts.append(self.both())
-        return ("||", parts)
+            status = either(status, self.both())
+        return status
 
-    def both(self) -> _Tree:
-        parts = [self.one()]
+    def both(self) -> Status:
+        status = self.one()
         while self.take("&&"):
-            parts.append(self.one())
-        return ("&&", parts)
+            status = both(status, self.one())
+        return status
 
-    def one(self) -> _Tree:
+    def one(self) -> Status:
         if self.take("!"):
-            return ("!", [self.one()])
+            return self.one().negated()
         if self.take("("):
-            tree = self.either()
+            status = self.either()
             if not self.take(")"):
                 raise _NotRead
-            return tree
+            return status
         word = self.word()
         start = self.at
         if self.take("<", ">"):
@@ -165,9 +120,14 @@ class _Parser:
             raise
         return self.leaf(operator, word, right)
 
-    def leaf(self, operator: str, left: Text, right: Text | None = None) -> int:
-        self.leaves.append(_Leaf(operator, left, right))
-        return len(self.leaves) - 1
+    def leaf(self, operator: str, word: Text, right: Text | None = None) -> Status:
+        """One test: an operator, its only operand or its left one, and its right one."""
+        scope, left = self.scope, expand.value(word, self.scope)
+        if right is None:
+            return unary(operator, left, scope)
+        if operator in _NUMERIC:
+            return numeric(operator, _number(left, scope), _number(expand.value(right, scope), scope))
+        return compare(operator, left, scope.pattern(right))
 
 
 def _regex_end(flat: str, at: int) -> int:
@@ -180,12 +140,8 @@ def _regex_end(flat: str, at: int) -> int:
     return min(at, len(flat))
 
 
-def single(words: list[Word], scope: Scope) -> Status:
+def single(texts: list[Text], scope: Scope) -> Status:
     """`[ words ]` and `test words`, by the number of words as POSIX has it."""
-    return _single([word.text for word in words], scope)
-
-
-def _single(texts: list[Text], scope: Scope) -> Status:
     values = [text.value for text in texts]
     if len(texts) < 2:
         return unary("-n", texts[0], scope) if texts else Status(False)
@@ -196,11 +152,11 @@ def _single(texts: list[Text], scope: Scope) -> Status:
     for operator, join in (("-o", either), ("-a", both)):
         if operator in values[1:-1] and len(texts) > 2:
             at = values.index(operator, 1)
-            return join(_single(texts[:at], scope), _single(texts[at + 1 :], scope))
+            return join(single(texts[:at], scope), single(texts[at + 1 :], scope))
     if values[0] == "!":
-        return _single(texts[1:], scope).negated()
+        return single(texts[1:], scope).negated()
     if values[0] == "(" and values[-1] == ")" and len(texts) > 2:
-        return _single(texts[1:-1], scope)
+        return single(texts[1:-1], scope)
     operator = values[0] or ""
     return unary(operator, texts[1], scope) if len(texts) == 2 and _UNARY.fullmatch(operator) else _UNSURE
 
@@ -282,12 +238,5 @@ def numeric(operator: str, left: Text, right: Text) -> Status:
     one, two = arithmetic.integer(left.flat.replace(HOLE, "")), arithmetic.integer(right.flat.replace(HOLE, ""))
     if one is None or two is None:
         return _UNSURE
-    holds = {
-        "==": one == two,
-        "!=": one != two,
-        ">": one > two,
-        ">=": one >= two,
-        "<": one < two,
-        "<=": one <= two,
-    }[_NUMERIC[operator]]
+    holds = _NUMERIC[operator](one, two)
     return Status(holds if left.known and right.known else None, holds, left.assumed or right.assumed)

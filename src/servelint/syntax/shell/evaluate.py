@@ -1,16 +1,102 @@
-"""Partial evaluation of a shell script: which commands it runs, with which words and environment."""
+"""Partial evaluation of a shell script: which commands it runs, with which words and environment.
+
+Nothing is executed. Where a condition cannot be decided, every branch is looked at for commands, and what the branches leave
+different afterwards is unknown, shown as the branch leaves it that a run without arguments and without extra environment
+takes. A default (`${V:-d}`) is taken, and branches that it rules out are still looked at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from servelint.core import bounds
-from servelint.core.launch import Word
-from servelint.core.source import Source
-from servelint.core.text import Text
-from servelint.syntax.shell.files import Opened
-from servelint.syntax.shell.invocation import Found
-from servelint.syntax.shell.walk import CHARACTERS_A_STEP, Evaluator
+from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text, spend, unknown
+from servelint.syntax.shell import arithmetic, assignments, builtins, commands, expand, flow
+from servelint.syntax.shell.files import CHANGING, HERE, TOUCHING, Files, Opened, file_key, is_shell, own
+from servelint.syntax.shell.state import (
+    EXIT,
+    FAIL,
+    RETURN,
+    SUCCESS,
+    UNSET,
+    UNSURE,
+    State,
+    Status,
+    Value,
+    join,
+    unsure_items,
+)
+from servelint.syntax.shell.syntax import Script, Simple
+from servelint.syntax.shell.tree import Node
+
+_CHARACTERS_A_STEP = 300
+"""A script of so many characters takes as long to parse as a step does."""
+_STEPS_A_COMMAND = 4
+"""To look at the words of a command that starts something takes as long as so many."""
+_VARIABLES_A_STEP = 50
+"""So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
+_LENGTH_AT_MOST = 20_000
+_ITEMS_AT_MOST = 1_000
+_SLASH = Text.of("/")
+_NAME = Text((unknown("$(basename $0)", None),))
+_HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
+    "command": commands.command,
+    "redirected_statement": commands.redirected,
+    "compound_statement": flow.compound,
+    "variable_assignment": assignments.assignment,
+    "declaration_command": assignments.declaration,
+    "unset_command": assignments.unset,
+    "function_definition": flow.function_definition,
+    "if_statement": flow.if_statement,
+    "case_statement": flow.case_statement,
+    "for_statement": flow.for_statement,
+    "while_statement": flow.loop,
+    "c_style_for_statement": flow.counting_loop,
+    "list": flow.both_or_either,
+    "pipeline": flow.pipeline,
+    "subshell": flow.subshell,
+    "negated_command": flow.negated,
+    "test_command": flow.test,
+}
+
+
+class Invocation:
+    """One command that the script runs: its words, the variables it exports to it, its place, and what was installed before.
+
+    open_env: a script that was sourced before may export more
+    likely:   a run without arguments and without extra environment comes here
+    sourced:  another file runs it while it is sourced: it is reported where that file is read
+    lost:     what looks like the rest of it, behind a continuation that is missing
+    stdin:    what it reads from its standard input, None if that is not known
+    files:    those that are known;  folder: where relative paths start, None if that is not known
+    """
+
+    __slots__ = ("env", "files", "folder", "installed", "likely", "lost", "open_env", "site", "sourced", "stdin", "words")
+
+    def __init__(self, words: list[Word], env: dict[str, Text], site: Span, shell: Evaluator, stdin: Text | None) -> None:
+        state = shell.state
+        self.words = words
+        self.env = env
+        self.site = site
+        self.installed = state.installed
+        self.open_env = state.sourced
+        self.likely = shell.on_path
+        self.lost = shell.lost
+        self.sourced = bool(shell.files)
+        self.stdin = stdin
+        self.files = state.files
+        self.folder = state.folder
+
+    def open(self, path: Text) -> Opened | None:
+        """The text of a file that it names, None if that is not known."""
+        return self.files.opened(file_key(path, self.folder))
+
+
+Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]
+"""Is called for each command; may return what the command installs, by engine."""
 
 
 class Budget:
@@ -35,14 +121,14 @@ def evaluate(
 ) -> list[Text]:
     """Walk a script and report each command that it may run; gives the scripts that it writes into files.
 
-    environment: variables that are set before it starts. args: `$0` and what follows, None if nobody knows them.
+    environment: variables that are set before it starts. args: `$0` and what follows, None if not known.
     files: opens a file by its path below the folder that the script stands in; None for a script that is no file
     here: opens a file by its path below the folder that the script runs in, where another command starts it
     budget: of a script that another one runs
-    unheard: programs that `found` need not be told of
+    unheard: programs that `found` is not called for
     """
     if budget is not None:
-        budget.left -= len(text.flat) // CHARACTERS_A_STEP
+        budget.left -= len(text.flat) // _CHARACTERS_A_STEP
         if budget.left <= 0:
             bounds.STEPS_OF_OTHERS.reached(text.extent())
             return []
@@ -63,3 +149,447 @@ def evaluate(
     if budget is not None:
         budget.left -= shell.steps
     return shell.scripts
+
+
+class Evaluator:
+    """One walk over a script. Implements parameters.Scope for the expansions on its way.
+
+    state: what is set now;  zero: `$0`, None if it is not known;  calls: the functions that are being run
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        found: Found,
+        environment: dict[str, Text],
+        args: list[Word] | None,
+        files: Callable[[str], Source | None] | None = None,
+        here: Callable[[Text], Opened | None] | None = None,
+    ) -> None:
+        self.script = Script(text)
+        self.found = found
+        self.state = State()
+        self.state.args = args[1:] if args is not None else None
+        self.zero = args[0] if args else None
+        self.calls: list[str] = []
+        self.number_assumed = False
+        self.state.files = Files(files, here=here)
+        # a script that a person starts runs where it stands; one that another script starts, where that one does
+        self.state.folder = own("${PWD}", None) if files is not None and args is None else HERE
+        if files is not None:
+            self.state.variables["BASH_SOURCE"] = [Word(Text.join((own("$(dirname $0)", None), _SLASH, _NAME)))]
+        extent = text.extent()
+        self.home = extent.source if extent is not None else None
+        self.anchor = extent
+        self.files: list[str] = []
+        self.lost: Span | None = None
+        self.scripts: list[Text] = []
+        self.steps_at_most = bounds.STEPS.most
+        self.bound = bounds.STEPS
+        self.unheard: frozenset[str] = frozenset()
+        self.state.variables.update(environment)
+        self.state.exported = frozenset(environment)
+        self.steps = 0
+        self.called: set[str] = set()
+        self.local_names: set[str] | None = None
+        self.on_path = True
+        self.loops = 0
+        self.last = SUCCESS
+        self.left_early = False
+
+    def uncalled(self) -> None:
+        """Follow the functions that nothing here calls: a script that sources the file may call them."""
+        state = self.state
+        self.on_path = False
+        for name, (script, _) in list(state.functions.items()):
+            if name not in self.called and not script.elsewhere:
+                self.state = state.copy()
+                self.state.control = None
+                self.call(name, None)
+        self.state = state
+
+    # -- statements
+
+    def visit(self, node: Node) -> Status:
+        self.steps += 1
+        if self.steps > self.steps_at_most:
+            self.bound.reached(
+                self.anchor if self.script.elsewhere else self.script.text.extent(node.start_byte, node.end_byte)
+            )
+            self.state.control = EXIT
+        if self.state.control is not None:
+            return UNSURE
+        handler = _HANDLERS.get(node.type)
+        return handler(self, node) if handler is not None else self.sequence(node)
+
+    def sequence(self, node: Node) -> Status:
+        return self.each(node.parts)
+
+    def each(self, nodes: list[Node]) -> Status:
+        """Run statements one after the other; gives the status of the last one."""
+        status = SUCCESS
+        for node in nodes:
+            if node.background:
+                flow.apart(self, partial(self.visit, node))
+                status = SUCCESS
+            else:
+                status = self.visit(node)
+            self.last = status
+            if self.state.control is not None:
+                break
+        return status
+
+    def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
+        """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped.
+
+        A branch that leaves the script is not followed when the other goes on.
+        """
+        if self.state.control is not None:
+            return
+        start = self.state
+        if status.certain:
+            self.state = start.copy()
+            (yes if status.value else no)()
+            if self.state.control == FAIL:
+                # a script that gives up without arguments still starts an engine with them
+                self.state = start
+            return
+        ends: list[State] = []
+        on_path = self.on_path
+        for way, likely in ((yes, status.likely), (no, not status.likely)):
+            self.state = start.copy()
+            self.on_path = on_path and likely
+            way()
+            ends.append(self.state)
+        self.on_path = on_path
+        taken, other = ends if status.likely else ends[::-1]
+        if taken.control is not None and other.control is None:
+            taken, other = other, taken
+        self.left_early = self.left_early or (other.control == RETURN and status.value is None)
+        # what a branch sets before it leaves a loop or a function is seen after it
+        gone = other.control in (EXIT, FAIL) or (other.control == RETURN and not self.calls)
+        decided = status.value is not None or gone
+        if not decided:
+            self.steps += taken.size // _VARIABLES_A_STEP
+        self.state = taken if decided else join(taken, other)
+
+    def call(self, name: str, args: list[Word] | None) -> Status:
+        """Run a function's body with arguments, None if they are not known."""
+        self.called.add(name)
+        if len(self.calls) >= bounds.CALLS.most:
+            bounds.CALLS.reached(self.anchor)
+            return UNSURE
+        if self.calls.count(name) > 1:
+            return UNSURE
+        outer = self.script, self.state.args, self.local_names, self.loops, self.left_early
+        before, aliases, exported = dict(self.state.variables), self.state.aliases, self.state.exported
+        self.script, body = self.state.functions[name]
+        self.state.args = args
+        names: set[str] = set()
+        self.local_names, self.loops, self.left_early = names, 0, False
+        self.calls.append(name)
+        status = self.visit(body)
+        self.calls.pop()
+        state = self.state
+        if state.control == RETURN:
+            state.control = None
+            status = state.status
+        if self.left_early:
+            status = Status(None, status.likely)
+        self.script, state.args, self.local_names, self.loops, self.left_early = outer
+        state.aliases = aliases
+        for local in names:
+            if local not in exported:
+                state.exported -= {local}
+            if local in before:
+                state.variables[local] = before[local]
+            else:
+                state.variables.pop(local, None)
+        return status
+
+    def run_file(self, key: str, text: Text, args: list[Word] | None) -> Status:
+        """Run the commands of a file here, as `source` does; args: its arguments, None for the script's own."""
+        if key in self.files:
+            return UNSURE
+        if len(self.files) >= bounds.CALLS.most:
+            bounds.CALLS.reached(self.anchor)
+            self.state.sourced = True
+            return UNSURE
+        state, outer = self.state, (self.script, self.state.args, self.steps_at_most, self.state.variables.get("BASH_SOURCE"))
+        bound = self.bound
+        self.steps += len(text.flat) // _CHARACTERS_A_STEP
+        self.script = Script(text)
+        self.script.elsewhere = True
+        if key.startswith("."):
+            folder = own("$(dirname $0)", None)
+            state.variables["BASH_SOURCE"] = [Word(Text.join((folder, Text.of(key[1:] if key[1] == "/" else "/" + key))))]
+        if args is not None:
+            state.args = args
+        if self.steps + bounds.STEPS_SOURCED.most < self.steps_at_most:
+            self.steps_at_most, self.bound = self.steps + bounds.STEPS_SOURCED.most, bounds.STEPS_SOURCED
+        self.files.append(key)
+        status = self.visit(self.script.root)
+        self.files.pop()
+        state, most = self.state, self.steps_at_most
+        self.script, state.args, self.steps_at_most, source = outer
+        self.bound = bound
+        if source is not None:
+            state.variables["BASH_SOURCE"] = source
+        if state.control == RETURN:
+            state.control, status = None, state.status
+        elif self.steps > most and self.steps < self.steps_at_most:
+            state.control, state.sourced = None, True  # too long to follow: it may set more
+        return status
+
+    # -- files
+
+    def key(self, path: Text) -> str | None:
+        return file_key(path, self.state.folder)
+
+    def content(self, path: Text) -> Text | None:
+        """The text of a file, said to stand where its path is written if it is another file's."""
+        text = self.state.files.read(self.key(path))
+        extent = text.extent() if text is not None else None
+        return text.placed(path.span()) if text is not None and extent is not None and extent.source is not self.home else text
+
+    def write(self, path: Text, text: Text | None, append: bool = False) -> None:
+        """Remember what a command writes to a file; text None: it is not known."""
+        if text is not None and len(text.flat) > _LENGTH_AT_MOST:
+            text = None
+        if text is not None and not append and is_shell(path.flat, text.flat):
+            if len(self.scripts) < bounds.WRITTEN.most:
+                self.scripts.append(text)
+            else:
+                bounds.WRITTEN.reached(path)
+        self.state.files = self.state.files.after(self.key(path), text, append)
+
+    # -- commands
+
+    def invoke(
+        self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None, functions: bool = True
+    ) -> Status:
+        name = words[0].value
+        if site is not None and site.source is self.home:
+            self.anchor = site
+        self.touch(words, here)
+        if name is not None:
+            if functions and name in self.state.functions:
+                self.lost = None
+                return self.call_with(name, words[1:], inline)
+            done = builtins.run(self, name, words, inline, site, here)
+            if done is not None:
+                return done
+        self.report(words, inline, site, here)
+        return UNSURE
+
+    def skip(self, name: str, found: Simple) -> Status | None:
+        """The status of a command that need not be run: all else is the same without it. None for any other.
+
+        found: the command, whose words change nothing when they are expanded
+        """
+        if name in self.state.functions:
+            return None
+        if name in builtins.SILENT or name == "printf":
+            status = SUCCESS
+        elif name in self.unheard and not (name == "tee" or (name in TOUCHING and self.state.files.written)):
+            status = UNSURE
+            self.steps += _STEPS_A_COMMAND + len(self.state.exported) // _VARIABLES_A_STEP
+        else:
+            return None
+        if found.site is not None and found.site.source is self.home:
+            self.anchor = found.site
+        return status
+
+    def touch(self, words: list[Word], here: Text | None) -> None:
+        """What a command does to files that are known."""
+        if words[0].text.flat not in TOUCHING:
+            return
+        shown = [word.shown for word in words]
+        if shown[0] == "sudo":
+            words, shown = words[1:], shown[1:]
+        if shown[:1] == ["tee"]:
+            append = "-a" in shown or "--append" in shown
+            for word in words[1:]:
+                if not word.shown.startswith("-"):
+                    self.write(word.text, here, append)
+        elif shown[:1] == ["cp"] and len(words) == 3 and self.state.files.knows(self.key(words[1].text)):
+            self.write(words[2].text, self.state.files.read(self.key(words[1].text)))
+        elif shown and shown[0] in CHANGING:
+            for word in words[1:]:
+                if self.state.files.knows(self.key(word.text)):
+                    self.write(word.text, None)
+
+    def call_with(self, name: str, args: list[Word], inline: dict[str, Text]) -> Status:
+        before = {key: self.state.variables.get(key) for key in inline}
+        exported = self.state.exported
+        self.state.variables.update(inline)
+        self.state.exported |= frozenset(inline)
+        status = self.call(name, args)
+        self.state.exported -= frozenset(inline) - exported
+        for key, value in before.items():
+            if value is None:
+                self.state.variables.pop(key, None)
+            else:
+                self.state.variables[key] = value
+        return status
+
+    def report(self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None = None) -> None:
+        if site is None:
+            return
+        if site.source is not self.home and self.anchor is not None:
+            site = self.anchor  # a command of a sourced file is run from here
+        if words[0].value in self.unheard:
+            self.steps += _STEPS_A_COMMAND + len(self.state.exported) // _VARIABLES_A_STEP
+            return
+        env: dict[str, Text] = {}
+        for name, value in self.state.given():
+            if name in self.state.doubtful:
+                shown = value.shown if isinstance(value, Text) else None
+                env[name] = Text((unknown("${" + name + "}", None, shown),))
+            elif isinstance(value, Text) and value is not UNSET:
+                env[name] = value
+        env.update(inline)
+        spend(20 * len(env))
+        self.steps += _STEPS_A_COMMAND + len(env) // _VARIABLES_A_STEP
+        installed = self.found(Invocation(words, env, site, self, here))
+        if installed:
+            self.state.installed = {**self.state.installed, **installed}
+
+    # -- variables, as expansions and arithmetic ask for them
+
+    def substitute(self, command: Text, whole: Text) -> Text:
+        return commands.output(self, command, whole)
+
+    def set(self, name: str, value: Value) -> None:
+        state = self.state
+        if isinstance(value, list):
+            if len(value) > _ITEMS_AT_MOST or sum([len(word.text.flat) for word in value]) > _LENGTH_AT_MOST:
+                value = unsure_items(name)
+        elif isinstance(value, Text) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
+            value = Text((unknown("${" + name + "}", value.span()),))
+        state.variables[name] = value
+        if state.all_exported:
+            state.exported |= {name}
+
+    def resolved(self, name: str) -> str:
+        """The variable that a name reference stands for; other names stand for themselves."""
+        return self.state.aliases.get(name, name) if self.state.aliases else name
+
+    def is_set(self, name: str) -> bool | None:
+        value = self.state.variables.get(self.resolved(name))
+        return None if value is None else value is not UNSET
+
+    def separators(self) -> str | None:
+        value = self.state.variables.get("IFS")
+        return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
+
+    def variable(self, name: str) -> Text | None:
+        if not self.state.aliases and name.isidentifier():
+            value = self.state.variables.get(name)
+            if isinstance(value, Text):
+                return value
+        if name.isdecimal():
+            name = name.lstrip("0") or "0"  # `${01}` is `$1`
+        if name == "0":
+            source = self.state.variables.get("BASH_SOURCE")
+            if isinstance(source, list) and source:
+                return source[0].text
+            return self.zero.text if self.zero is not None else None
+        if name == "PWD" and name not in self.state.variables:
+            folder = self.state.folder
+            return folder.placed(None) if folder is not None and folder is not HERE else None
+        if name == "#":
+            return self.argument_count()
+        if name.isdecimal():
+            args, number = self.state.args, int(name[:9])
+            if args is None:
+                return None
+            if any(word.many for word in args[:number]):
+                return Text((unknown("${" + name + "}", None),))
+            return args[number - 1].text if number <= len(args) else UNSET
+        value = self.state.variables.get(self.resolved(name))
+        return self.item(name, Text.of("0")) if isinstance(value, (list, dict)) else value
+
+    def argument_count(self) -> Text | None:
+        args = self.state.args
+        if args is None:
+            # a script is started without arguments, unless someone knows better; a function is not
+            return None if self.calls else Text((Piece("0", None, assumed=True),))
+        return None if any(word.many for word in args) else Text.of(str(len(args)))
+
+    def array(self, name: str) -> list[Word] | None:
+        if name == "@":
+            return self.state.args
+        value = self.state.variables.get(self.resolved(name))
+        if isinstance(value, Text):
+            return [] if value is UNSET else [Word(value)]
+        if isinstance(value, dict):
+            # the order of an associative array is that of a hash table
+            return [Word(text) for text in value.values()] if len(value) < 2 else None
+        return value
+
+    def keys(self, name: str) -> list[Word] | None:
+        value = self.state.variables.get(self.resolved(name))
+        if isinstance(value, dict):
+            return [Word(Text.of(key)) for key in value] if len(value) < 2 else None
+        if not isinstance(value, list) or any(word.many for word in value):
+            return None
+        return [Word(Text.of(str(index))) for index in range(len(value))]
+
+    def item(self, name: str, index: Text) -> Text | None:
+        value = self.state.variables.get(self.resolved(name))
+        if value is None:
+            return None
+        unsure = Text((unknown("${" + name + "[" + index.shown + "]}", None),))
+        if isinstance(value, dict):
+            key = self.expand(index, True).value
+            return unsure if key is None else value.get(key, UNSET)
+        at = self.index(index)
+        if at is None or (isinstance(value, list) and any(word.many for word in value)):
+            return unsure
+        if isinstance(value, list):
+            return value[at].text if -len(value) <= at < len(value) else UNSET
+        return value if at in (0, -1) else UNSET
+
+    def index(self, raw: Text) -> int | None:
+        """The index of an array's item, an arithmetic expression."""
+        value = self.arithmetic(raw, raw).value
+        return int(value) if value is not None else None
+
+    def assign(self, name: str, value: Text, index: str | None = None) -> None:
+        name = self.resolved(name)
+        if name.isidentifier():
+            self.set(name, value if index is None else unsure_items(name))
+
+    def expand(self, raw: Text, quoted: bool) -> Text:
+        return expand.inside_quotes(raw, self) if quoted else expand.value(raw, self)
+
+    def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+        return expand.pattern(raw, self)
+
+    def arithmetic(self, expression: Text, whole: Text) -> Text:
+        self.number_assumed = False
+        text = self.expand(expression, True)
+        try:
+            value = arithmetic.evaluate(text.flat, self.number, self.store)
+        except (arithmetic.NotKnown, RecursionError):
+            for name in arithmetic.changed(text.flat):
+                self.assign(name, Text((unknown("${" + name + "}", None),)))
+            return Text((unknown(whole.shown, whole.span()),))
+        return Text((Piece(str(value), whole.span(), assumed=self.number_assumed or text.assumed),))
+
+    def arithmetic_status(self, expression: Text) -> Status:
+        """The status of `(( expression ))`."""
+        text = self.arithmetic(expression, expression)
+        return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
+
+    def number(self, name: str) -> str | None:
+        known = self.variable(name)
+        if known is None:
+            return None
+        self.number_assumed = self.number_assumed or known.assumed
+        return known.value
+
+    def store(self, name: str, value: str) -> None:
+        text = Text.of(value)
+        self.assign(name, text.softened() if self.number_assumed else text)

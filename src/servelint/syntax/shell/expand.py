@@ -1,4 +1,4 @@
-"""Expanding one shell word: quotes, parameters, substitutions and word splitting, each character with its place.
+"""Expanding one shell word: braces, quotes, parameters, substitutions and word splitting, each character with its place.
 
 The word is read from its text rather than from a syntax tree, so that defaults, heredocs and array items all take the same
 path. What cannot be known without running something stays unknown. A file name pattern (`*.gguf`) stays as it is written.
@@ -7,18 +7,22 @@ path. What cannot be known without running something stays unknown. A file name 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Text
-from servelint.syntax.shell import braces, recipe
-from servelint.syntax.shell.fields import Fields
+from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.syntax.shell import recipe
+from servelint.syntax.shell.lexer import step
+from servelint.syntax.shell.recipe import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.parameters import Scope
 
 _SPECIAL = re.compile(r"[$`'\"\\]|^~")
+_SEQUENCE = re.compile(r"(?:(-?\d{1,9})\.\.(-?\d{1,9})|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d{1,9}))?")
+_WORDS_AT_MOST = 64
 
 
 def is_plain(flat: str) -> bool:
@@ -32,23 +36,14 @@ class Raw:
     text: its characters, quotes and variables still in it
     """
 
-    __slots__ = ("_braced", "_recipe", "_texts", "_value", "_words", "plain", "text")
+    __slots__ = ("_braced", "_value", "_words", "plain", "text")
 
     def __init__(self, text: Text, plain: bool | None = None) -> None:
         self.text = text
         self.plain = is_plain(text.flat) if plain is None else plain
         self._braced: list[Raw] | None = None
-        self._recipe: recipe.Recipe | None = None
-        self._texts: list[Text | None] | None = None
         self._value: Text | None = None
         self._words: list[Word] | None = None
-
-    @property
-    def recipe(self) -> recipe.Recipe:
-        found = self._recipe
-        if found is None:
-            found = self._recipe = recipe.read(self.text.flat)
-        return found
 
     @property
     def site(self) -> Span | None:
@@ -61,7 +56,7 @@ class Raw:
             return self._words
         flat = self.text.flat
         if "{" in flat and self._braced is None:
-            self._braced = [Raw(part) for part in braces.expand(self.text) if part is not self.text]
+            self._braced = [Raw(part) for part in _braced(self.text) if part is not self.text]
         if self._braced:
             site = self.site
             return [Word(word.text, site, word.many) for part in self._braced for word in part.unbraced(scope)]
@@ -76,16 +71,12 @@ class Raw:
             # what an outer layer (compose) could not fill in is split here like any unquoted text
             self._words = [Word(self.text, self.text.extent(), many=flat == HOLE)] if flat else []
             return self._words
-        recipe = self.recipe
-        if recipe.quoted and not recipe.fixed:
-            return [Word(self._joined(scope), self.text.extent())]
-        fields = Fields(True, scope.separators())
-        for part in recipe.parts:
-            part.add(self.text, scope, fields)
+        made = recipe.read(flat)
+        fields = made.filled(self.text, scope, Fields(True, scope.separators()))
         fields.end()
         site = self.site
         words = [Word(text, site, many) for text, many in fields.done]
-        if recipe.fixed:
+        if made.fixed:
             self._words = words
         return words
 
@@ -94,25 +85,12 @@ class Raw:
         if self._value is not None:
             return self._value
         if self.plain:
-            found = self.text
-        elif self.recipe.single:
-            found = self._joined(scope)
-        else:
-            fields = Fields(split=False)
-            for part in self.recipe.parts:
-                part.add(self.text, scope, fields)
-            found = Text.join(fields.parts)
-        if self.plain or self.recipe.fixed:
+            return self.text
+        made = recipe.read(self.text.flat)
+        found = Text.join(made.filled(self.text, scope, Fields(split=False)).parts)
+        if made.fixed:
             self._value = found
         return found
-
-    def _joined(self, scope: Scope) -> Text:
-        """The texts of the parts, of which those that never change are kept."""
-        parts = self.recipe.texts
-        if self._texts is None:
-            self._texts = [part.text(self.text, scope) if part.fixed else None for part in parts]
-        texts = [part.text(self.text, scope) if kept is None else kept for kept, part in zip(self._texts, parts, strict=True)]
-        return Text.join(texts)
 
 
 def words(raw: Text, scope: Scope) -> list[Word]:
@@ -127,22 +105,108 @@ def value(raw: Text, scope: Scope) -> Text:
 
 def pattern(raw: Text, scope: Scope) -> list[tuple[Text, bool]]:
     """The parts of a raw word that is used as a pattern, each with whether it is quoted."""
-    fields = _filled(raw, recipe.WORD, scope)
+    fields = recipe.read(raw.flat).filled(raw, scope, Fields(split=False))
     return list(zip(fields.parts, fields.marks, strict=True))
 
 
 def heredoc(raw: Text, scope: Scope) -> Text:
     """The body of an unquoted heredoc: parameters are expanded, quotes are not special."""
-    return Text.join(_filled(raw, recipe.HEREDOC, scope).parts)
+    return Text.join(recipe.read(raw.flat, recipe.HEREDOC).filled(raw, scope, Fields(split=False)).parts)
 
 
 def inside_quotes(raw: Text, scope: Scope) -> Text:
     """A default inside double quotes, as in "${V:-word}": single quotes are ordinary, double quotes are removed."""
-    return Text.join(_filled(raw, recipe.IN_QUOTES, scope).parts)
+    return Text.join(recipe.read(raw.flat, recipe.IN_QUOTES).filled(raw, scope, Fields(split=False)).parts)
 
 
-def _filled(raw: Text, where: int, scope: Scope) -> Fields:
-    fields = Fields(split=False)
-    for part in recipe.read(raw.flat, where).parts:
-        part.add(raw, scope, fields)
-    return fields
+# -- braces: `{a,b}`, `{1..3}`, `{a..c}`, before anything else in a word is expanded
+
+
+class _TooMany(Exception):
+    """More words than are told apart."""
+
+
+def _braced(raw: Text) -> list[Text]:
+    """The words that a raw word's braces make of it, quotes and variables still in it; one unknown if they are too many."""
+    try:
+        found = _expand(raw)
+    except (_TooMany, RecursionError):
+        return [Text((unknown(raw.shown, raw.span()),))]
+    return found if len(found) <= _WORDS_AT_MOST else [Text((unknown(raw.shown, raw.span()),))]
+
+
+def _expand(raw: Text) -> list[Text]:
+    flat = raw.flat
+    at = flat.find("{")
+    if at == -1 or ("," not in flat and ".." not in flat):
+        return [raw]
+    if flat.count("{") > _WORDS_AT_MOST:
+        raise _TooMany
+    at = 0
+    while at < len(flat):
+        if flat[at] == "{":
+            close, commas = _group(flat, at + 1)
+            middles = _middles(raw, at, close, commas) if close != -1 else None
+            if middles is not None:
+                after = _expand(raw.cut(close + 1))
+                if len(middles) * len(after) > _WORDS_AT_MOST:
+                    raise _TooMany
+                before = raw.cut(0, at)
+                return [Text.join((before, middle, end)) for middle in middles for end in after]
+        at = _step(flat, at)
+    return [raw]
+
+
+def _group(flat: str, at: int) -> tuple[int, list[int]]:
+    """The offset of the brace that closes a group whose content starts at an offset, and of the commas between; or -1."""
+    depth = 0
+    commas: list[int] = []
+    while at < len(flat):
+        char = flat[at]
+        if char == "{":
+            depth += 1
+        elif char == "}":
+            if depth == 0:
+                return at, commas
+            depth -= 1
+        elif char == "," and depth == 0:
+            commas.append(at)
+        at = _step(flat, at)
+    return -1, []
+
+
+def _step(flat: str, at: int) -> int:
+    """Like the lexer's step; but braces in `${...}` are counted, and all of it is passed over."""
+    if not flat.startswith("${", at):
+        return step(flat, at)
+    depth = 0
+    at += 1
+    while at < len(flat):
+        depth += (flat[at] == "{") - (flat[at] == "}")
+        if depth == 0:
+            return at + 1
+        at = step(flat, at) if flat[at] in "\\'\"`" or flat.startswith("$'", at) else at + 1
+    return len(flat)
+
+
+def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text] | None:
+    """What a group stands for; None if it is no brace expansion."""
+    if commas:
+        bounds = [start, *commas, close]
+        return [text for low, high in pairwise(bounds) for text in _expand(raw.cut(low + 1, high))]
+    sequence = _SEQUENCE.fullmatch(raw.flat, start + 1, close)
+    if sequence is None:
+        return None
+    span = raw.span(start, close + 1)
+    first, last, from_letter, to_letter, by = sequence.groups()
+    if from_letter:
+        first, last = str(ord(from_letter)), str(ord(to_letter))
+        if from_letter.islower() != to_letter.islower():
+            raise _TooMany
+    low, high = int(first), int(last)
+    width = max(len(first), len(last)) if re.match("-?0\\d", first) or re.match("-?0\\d", last) else 0
+    size = abs(int(by)) if by and int(by) else 1
+    numbers = range(low, high + 1, size) if high >= low else range(low, high - 1, -size)
+    if len(numbers) > _WORDS_AT_MOST:
+        raise _TooMany
+    return [Text((Piece(chr(number) if from_letter else f"{number:0{width}d}", span),)) for number in numbers]

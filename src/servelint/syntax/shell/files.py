@@ -9,10 +9,9 @@ from servelint.core.text import Piece, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from servelint.core.source import Source, Span
-    from servelint.syntax.shell.watch import Names
 
     Open = Callable[[str], "Source | None"]
     Here = Callable[[Text], "Opened | None"]
@@ -101,49 +100,16 @@ class Files:
     here:    opens a file below the folder in which the script runs, where that is another one
     """
 
-    __slots__ = ("_here", "_names", "_open", "written")
+    __slots__ = ("_here", "_open", "written")
 
-    def __init__(
-        self,
-        open: Open | None,
-        written: dict[str, Text | None] | None = None,
-        here: Here | None = None,
-        names: Names | None = None,
-    ) -> None:
+    def __init__(self, open: Open | None, written: dict[str, Text | None] | None = None, here: Here | None = None) -> None:
         self._open = open
         self._here = here
-        self._names = names
         self.written = written or {}
-
-    def watched(self, names: Names) -> Files:
-        """The same, which note what they are asked for."""
-        return Files(self._open, self.written, self._here, names)
-
-    def with_written(self, written: dict[str, Text | None]) -> Files:
-        """The files after some were written."""
-        return Files(self._open, {**self.written, **written}, self._here, self._names) if written else self
-
-    def note_written(self, names: Iterable[str]) -> None:
-        """Note that some are written."""
-        if self._names is not None:
-            self._names.changed.update(names)
-
-    def since(self, before: Files) -> dict[str, Text | None]:
-        """What was written since."""
-        then = before.written
-        return {name: text for name, text in self.written.items() if name not in then or then[name] is not text}
 
     def knows(self, name: str | None) -> bool:
         """Whether the script has written a file."""
-        if name is None:
-            return False
-        if self._names is not None:
-            self._names.asked.add(name)
         return name in self.written
-
-    def text(self, name: str) -> Text | None:
-        """What the script has written into a file."""
-        return self.written.get(name)
 
     def opened(self, name: str | None) -> Opened | None:
         """A file by its key; None if it is not known."""
@@ -152,8 +118,6 @@ class Files:
         if self.knows(name):
             text = self.written[name]
             return Opened(text, name, True, self._open) if text is not None else None
-        if self._names is not None:
-            self._names.alone = False
         if name.startswith(_HERE):
             return self._here(Text.of("./" + name[len(_HERE) :])) if self._here is not None else None
         if name.startswith("/"):
@@ -173,8 +137,7 @@ class Files:
         if append and text is not None:
             before = self.read(name) if self.knows(name) else None
             text = Text.join((before, text)) if before is not None else None
-        self.note_written((name,))
-        return self.with_written({name: text})
+        return Files(self._open, {**self.written, name: text}, self._here)
 
     def joined(self, other: Files) -> Files:
         """What is known after one of two branches."""
@@ -184,12 +147,7 @@ class Files:
             for name in sorted(names)
             if (text := self.written.get(name)) is not None and _alike(text, other.written.get(name))
         }
-        if self._names is not None:
-            changed = [name for name in names if self.written.get(name) is not other.written.get(name)]
-            changed += self.written.keys() ^ other.written.keys()
-            self._names.asked.update(changed)
-            self._names.changed.update(changed)
-        return Files(self._open, {name: same.get(name) for name in sorted(names)}, self._here, self._names)
+        return Files(self._open, {name: same.get(name) for name in sorted(names)}, self._here)
 
 
 def _alike(one: Text, other: Text | None) -> bool:

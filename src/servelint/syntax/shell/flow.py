@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, Text, unknown
-from servelint.syntax.shell import builtins, commands, conditions, left_out
+from servelint.syntax.shell import builtins, commands, conditions
 from servelint.syntax.shell.state import (
     BREAK,
     CONTINUE,
@@ -24,8 +24,7 @@ from servelint.syntax.shell.tree import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.invocation import Invocation
-    from servelint.syntax.shell.walk import Evaluator
+    from servelint.syntax.shell.evaluate import Evaluator
 
 _ITERATIONS_AT_MOST = 16
 
@@ -60,10 +59,10 @@ def test(shell: Evaluator, node: Node) -> Status:
     opening = node.children[0].type
     start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text)
     if opening == "[[":
-        return shell.script.test(start, end).status(shell)
+        return conditions.double(shell.script.text.cut(start, end), shell)
     if opening == "((":
-        return shell.arithmetic_status(shell.script.ground.cut(start, end))
-    return conditions.single([word for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
+        return shell.arithmetic_status(shell.script.text.cut(start, end))
+    return conditions.single([word.text for raw in shell.script.raws(start, end) for word in raw.words(shell)], shell)
 
 
 def compound(shell: Evaluator, node: Node) -> Status:
@@ -78,18 +77,15 @@ def both_or_either(shell: Evaluator, node: Node) -> Status:
     if len(sides) < 2 or shell.state.control is not None:
         return status
     runs = status if any(child.type == "&&" for child in node.children) else status.negated()
-    if runs.value is None and not runs.likely and left_out.leaves(shell, sides[1]):
-        return Status(None, likely=status.likely)
     last = [status]
-    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), _nothing)
+    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), lambda: None)
     if runs.certain:
         return last[-1]
     return Status(None, likely=last[-1].likely if runs.likely else status.likely)
 
 
 def if_statement(shell: Evaluator, node: Node) -> Status:
-    if not left_out.statement(shell, node):
-        clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
+    clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
     return UNSURE
 
 
@@ -101,17 +97,15 @@ def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
 
     def otherwise() -> None:
         if rest and rest[0].type == "else_clause":
-            shell.each(rest[0].parts, wanted=False)
+            shell.each(rest[0].parts)
         elif rest:
             clause(shell, rest[0], rest[1:])
 
     body = [child for child in named if child.start_byte > then]
-    shell.branch(status, lambda: shell.each(body, wanted=False), otherwise)
+    shell.branch(status, lambda: shell.each(body), otherwise)
 
 
 def case_statement(shell: Evaluator, node: Node) -> Status:
-    if left_out.statement(shell, node):
-        return UNSURE
     value_node = node.field("value")
     subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
     case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
@@ -130,7 +124,7 @@ def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool =
     end = item.children[-1].type
 
     def chosen() -> None:
-        shell.each(body, wanted=False)
+        shell.each(body)
         if end in (";&", ";;&") and shell.state.control is None:
             case_items(shell, subject, rest, falls=end == ";&")
 
@@ -138,7 +132,8 @@ def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool =
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
-    name, body = _name(node.field("variable")), node.field("body")
+    variable, body = node.field("variable"), node.field("body")
+    name = variable.text if variable is not None else ""
     values = node.fields("value")
     items: list[Word] | None = shell.state.args
     if any(child.type == "in" for child in node.children):
@@ -180,8 +175,6 @@ def iteration(shell: Evaluator, body: Node) -> bool:
 
 def loop(shell: Evaluator, node: Node) -> Status:
     """`while` and `until`: followed for as long as the condition is known to hold."""
-    if left_out.statement(shell, node):
-        return UNSURE
     body = node.field("body")
     tests = [test for test in node.fields("condition") if test.is_named]
     until = node.children[0].type == "until"
@@ -191,7 +184,7 @@ def loop(shell: Evaluator, node: Node) -> Status:
         return status.negated() if until else status
 
     if body is not None:
-        repeat(shell, condition, body, _nothing)
+        repeat(shell, condition, body, lambda: None)
     return UNSURE
 
 
@@ -202,7 +195,7 @@ def counting_loop(shell: Evaluator, node: Node) -> Status:
     end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
     if body is None or head is None:
         return UNSURE
-    text = shell.script.ground.cut(head.end_byte, end)
+    text = shell.script.text.cut(head.end_byte, end)
     first = text.flat.find(";")
     second = text.flat.find(";", first + 1)
     if first == -1 or second == -1:
@@ -239,12 +232,11 @@ def repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: 
 def perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> None:
     """Look at a loop's body once where it may run any number of times."""
     before = shell.state.copy()
-    shell.branch(status, once, _nothing)
+    shell.branch(status, once, lambda: None)
     if status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
         # what a second round would change is unknown as well; its commands were seen in the first
-        found, shell.found = shell.found, _nothing_found
-        with shell.muted():
-            shell.branch(status, once, _nothing)
+        found, shell.found = shell.found, lambda _: None
+        shell.branch(status, once, lambda: None)
         shell.found = found
 
 
@@ -254,19 +246,7 @@ def _unchanged(before: State, after: State) -> bool:
 
 
 def function_definition(shell: Evaluator, node: Node) -> Status:
-    name, body = _name(node.field("name")), node.field("body")
+    name, body = node.field("name"), node.field("body")
     if body is not None:
-        shell.state.own_functions()[name] = shell.script.function(body)
+        shell.state.own_functions()[name.text if name is not None else ""] = shell.script, body
     return SUCCESS
-
-
-def _name(node: Node | None) -> str:
-    return node.text if node is not None else ""
-
-
-def _nothing_found(ran: Invocation) -> None:
-    del ran
-
-
-def _nothing() -> None:
-    return None

@@ -79,10 +79,10 @@ class Written:
     name:     of the parameter, "" if it is none;  prefix: `!`, `#` or "";  index: of an array's item, None if none is written
     at:       where the index starts;  rest: what follows the parameter
     operator: `:-`, `##`, ... "" if there is none, or none that is read here;  operand: where what follows it starts
-    plain:    a name and nothing else, of one value;  defaults: a name and a default for it
+    plain:    a name and nothing else, of one value
     """
 
-    __slots__ = ("at", "defaults", "flat", "index", "name", "operand", "operator", "plain", "prefix", "rest")
+    __slots__ = ("at", "flat", "index", "name", "operand", "operator", "plain", "prefix", "rest")
 
     def __init__(self, flat: str) -> None:
         self.flat = flat
@@ -100,7 +100,6 @@ class Written:
         self.operand = operator.end() if operator is not None else self.rest
         one = bool(self.name) and not self.prefix and not self.index and self.name not in ("@", "*")
         self.plain = one and self.rest == len(flat)
-        self.defaults = one and self.operator in (":-", "-")
 
 
 def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Written) -> Text | list[Word] | Operand:
@@ -124,11 +123,6 @@ def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Writ
     return _operate(written.operator, inner.cut(written.operand), known, (name, index), whole, scope, quoted)
 
 
-def given(operator: str, known: Text) -> bool:
-    """Whether a value makes a default superfluous."""
-    return known is not UNSET and not (operator[0] == ":" and known.value == "")
-
-
 def _operate(
     operator: str,
     operand: Text,
@@ -138,7 +132,7 @@ def _operate(
     scope: Scope,
     quoted: bool,
 ) -> Text | Operand:
-    there = known is not None and given(operator, known)
+    there = known is not None and known is not UNSET and not (operator[0] == ":" and known.value == "")
     if operator in (":-", "-"):
         return known if known is not None and there else Operand(operand, True)
     if operator in (":=", "="):

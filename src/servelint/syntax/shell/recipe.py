@@ -1,4 +1,4 @@
-"""How a raw word is expanded, read from its characters once: quotes, parameters, substitutions, in the order of the word.
+"""How a raw word is expanded: its parts, each with what it stands for, and the fields that they make.
 
 A recipe has no places and no values in it, so that it holds for every word of the same characters; it is kept for the next one.
 """
@@ -9,29 +9,22 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import Word
-from servelint.core.text import Piece, Text, unknown
+from servelint.core.text import HOLE, Piece, Text, spend, unknown
 from servelint.syntax.shell import parameters
-from servelint.syntax.shell.fields import WHITE, Fields
 from servelint.syntax.shell.lexer import ansi_end, backquote, matching
-from servelint.syntax.shell.parts import (
-    Ansi,
-    Arithmetic,
-    Backquoted,
-    Escaped,
-    Home,
-    Literal,
-    Part,
-    Quotes,
-    Substitution,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.parameters import Scope
 
+WHITE = " \t\n"
+_ESCAPED = re.compile(r"\\([`$\\])")
+_ANSI = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c.|([abeEfnrtv\\'\"?])|.)", re.DOTALL
+)
+_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 WORD, IN_QUOTES, HEREDOC = range(3)
 """Where the characters stand: as a word, as a default in double quotes (single quotes are ordinary there), in a heredoc."""
-
 _PLAIN = re.compile(r"[^\\'\"$`]+")
 _PLAIN_IN_QUOTES = re.compile(r"[^\\\"$`]+")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9]|[@*#?$!-]", re.ASCII)
@@ -41,38 +34,266 @@ _KEPT_AT_MOST = 500
 """Characters of a word whose recipe is kept."""
 
 
-class Recipe:
-    """The parts of a raw word, in its order.
+class Fields:
+    """Collects the words that one raw word expands to.
 
-    fixed:  nothing of it hangs on a variable
-    single: as a value it is one text of each part that has one
-    quoted: as a word too, because quotes are around all that varies
+    separators: what splits the value of an unquoted expansion (IFS); None if it is not known
+    marks:      for each part of the word in progress, whether it is quoted
+    nested:     inside a default (`${V:-a b}`), whose plain text is split like a value
+    soft:       inside a default that the environment may override
     """
 
-    __slots__ = ("fixed", "parts", "quoted", "single", "texts")
+    def __init__(self, split: bool, separators: str | None = WHITE) -> None:
+        self.split = split
+        self.delimiter = _delimiter(separators) if separators is not None else None
+        self.done: list[tuple[Text, bool]] = []
+        self.parts: list[Text] = []
+        self.marks: list[bool] = []
+        self.quoted = False
+        self.nested = False
+        self.soft = False
+
+    def add(self, text: Text, quoted: bool = True) -> None:
+        """Text that is never split."""
+        self.parts.append(text.softened() if self.soft else text)
+        self.marks.append(quoted)
+
+    def add_plain(self, text: Text) -> None:
+        """Text as the word holds it, without quotes."""
+        if self.nested:
+            self.add_value(text)
+        else:
+            self.add(text, quoted=False)
+
+    def add_value(self, text: Text) -> None:
+        """The value of an unquoted expansion."""
+        if not self.split or not text.flat:
+            self.add(text, quoted=False)
+            return
+        if self.delimiter is None:
+            self.add(Text((unknown(text.shown, text.span()),)), quoted=False)
+            return
+        at = 0
+        spend(8 * len(text.flat))
+        for match in self.delimiter.finditer(text.flat):
+            if match.group(1):
+                self.add(text.cut(at, match.start()), quoted=False)
+                self.quoted = True
+            elif match.start() > at:
+                self.add(text.cut(at, match.start()), quoted=False)
+            self.end()
+            at = match.end()
+        if at < len(text.flat):
+            self.add(text.cut(at), quoted=False)
+
+    def end(self) -> None:
+        if self.quoted or any(part.flat for part in self.parts):
+            text = Text.join(self.parts)
+            self.done.append((text, not self.quoted and not text.flat.strip(HOLE)))
+        elif any(part.assumed for part in self.parts):
+            self.done.append((Text.join(self.parts), True))  # a default that is empty: no word, unless it is given
+        self.parts, self.marks, self.quoted = [], [], False
+
+
+@lru_cache(maxsize=32)
+def _delimiter(separators: str) -> re.Pattern[str]:
+    """What stands between two fields; group 1 is a separator that is no white space, which ends even an empty field."""
+    white = "".join([char for char in separators if char in WHITE])
+    hard = re.escape("".join([char for char in separators if char not in WHITE]))
+    spaces = f"[{white}]" if white else "(?!)"
+    return re.compile(f"{spaces}*([{hard}]){spaces}*|{spaces}+" if hard else f"(?!)()|{spaces}+")
+
+
+def fields_of(text: Text, separators: str | None) -> list[Word]:
+    """The words that the value of an unquoted expansion is split into."""
+    fields = Fields(True, separators)
+    fields.add_value(text)
+    fields.end()
+    return [Word(part, None, many) for part, many in fields.done]
+
+
+class Part:
+    """Some characters of a word. fixed: what they add hangs on no variable;  quoted: it is not split"""
+
+    __slots__ = ("end", "fixed", "quoted", "start")
+
+    def __init__(self, start: int, end: int, quoted: bool, fixed: bool = False) -> None:
+        self.start = start
+        self.end = end
+        self.quoted = quoted
+        self.fixed = fixed
+
+    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+        """Add what they stand for to the fields of the word."""
+        if self.quoted:
+            fields.add(self.text(raw, scope))
+        else:
+            fields.add_value(self.text(raw, scope))
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        """The text that they stand for."""
+        raise NotImplementedError
+
+
+class Fixed(Part):
+    """Characters that stand for the same text whatever the variables are."""
+
+    __slots__ = ()
+
+    def __init__(self, start: int, end: int, quoted: bool = True) -> None:
+        super().__init__(start, end, quoted, fixed=True)
+
+    def text(self, raw: Text, _scope: Scope) -> Text:
+        return raw.cut(self.start, self.end)
+
+
+class Quotes(Fixed):
+    """Quotes that make a field even of nothing."""
+
+    __slots__ = ()
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at, at)
+
+    def add(self, _raw: Text, _scope: Scope, fields: Fields) -> None:
+        fields.quoted = True
+
+
+class Literal(Fixed):
+    """Characters that stand for themselves. nested: in a default they are split like a value"""
+
+    __slots__ = ("nested",)
+
+    def __init__(self, start: int, end: int, quoted: bool, nested: bool = False) -> None:
+        super().__init__(start, end, quoted)
+        self.nested = nested
+
+    def add(self, raw: Text, _scope: Scope, fields: Fields) -> None:
+        text = raw.cut(self.start, self.end)
+        if self.nested:
+            fields.add_plain(text)
+        else:
+            fields.add(text, self.quoted)
+
+
+class Escaped(Fixed):
+    """A character behind a backslash."""
+
+    __slots__ = ("char",)
+
+    def __init__(self, start: int, char: str) -> None:
+        super().__init__(start, start + 2)
+        self.char = char
+
+    def text(self, raw: Text, _scope: Scope) -> Text:
+        return Text((Piece(self.char, raw.span(self.start, self.end)),))
+
+
+class Home(Fixed):
+    """`~` or `~user`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(0, len(name))
+        self.name = name
+
+    def text(self, raw: Text, _scope: Scope) -> Text:
+        return Text((unknown(self.name, raw.span(0, self.end)),))
+
+
+class Ansi(Fixed):
+    """`$'...'`. Escapes for single bytes, control keys and NUL leave the whole unknown."""
+
+    __slots__ = ()
+
+    def text(self, raw: Text, _scope: Scope) -> Text:
+        whole, done, close = raw.cut(self.start, self.end), self.start + 2, self.end - 1
+        parts: list[Text] = []
+        for match in _ANSI.finditer(raw.flat, done, close):
+            parts.append(raw.cut(done, match.start()))
+            byte, unit, code, octal, letter = match.groups()
+            number = int(byte or unit or code or "0", 16) or int(octal or "0", 8)
+            if letter:
+                parts.append(Text((Piece(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())),)))
+            elif raw.flat[match.start() + 1] == "c" or (byte or unit or code or octal):
+                if not 0 < number < (0x80 if byte or octal else 0x110000) or 0xD800 <= number < 0xE000:
+                    return Text((unknown(whole.shown, whole.span()),))
+                parts.append(Text((Piece(chr(number), raw.span(match.start(), match.end())),)))
+            else:
+                parts.append(raw.cut(match.start(), match.end()))
+            done = match.end()
+        return Text.join([*parts, raw.cut(done, close)])
+
+
+class Substitution(Part):
+    """`$(...)`. low, high: what stands between the brackets"""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, start: int, low: int, high: int, quoted: bool) -> None:
+        super().__init__(start, high + 1, quoted)
+        self.low = low
+        self.high = high
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        return scope.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
+
+
+class Backquoted(Substitution):
+    __slots__ = ()
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        return scope.substitute(_unescaped(raw.cut(self.low, self.high)), raw.cut(self.start, self.end))
+
+
+class Arithmetic(Substitution):
+    """`$((...))`."""
+
+    __slots__ = ()
+
+    def __init__(self, start: int, low: int, high: int, quoted: bool) -> None:
+        super().__init__(start, low, high, quoted)
+        self.end = high + 2
+
+    def text(self, raw: Text, scope: Scope) -> Text:
+        return scope.arithmetic(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
+
+
+def _unescaped(raw: Text) -> Text:
+    """A command between backquotes without the backslashes that protect it from them."""
+    parts: list[Text] = []
+    done = 0
+    for match in _ESCAPED.finditer(raw.flat):
+        parts += [raw.cut(done, match.start()), raw.cut(match.start(1), match.end())]
+        done = match.end()
+    return Text.join([*parts, raw.cut(done)])
+
+
+class Recipe:
+    """The parts of a raw word, in its order. fixed: nothing of it hangs on a variable"""
+
+    __slots__ = ("fixed", "parts")
 
     def __init__(self, parts: list[Part]) -> None:
         self.parts = parts
-        self.texts = [part for part in parts if not isinstance(part, Quotes)]
         self.fixed = all(part.fixed for part in parts)
-        self.single = all(part.single for part in parts)
-        self.quoted = self.single and len(self.texts) < len(parts) and all(part.fixed or part.quoted for part in parts)
+
+    def filled(self, raw: Text, scope: Scope, fields: Fields) -> Fields:
+        """Fields with what a word of these characters adds to them."""
+        for part in self.parts:
+            part.add(raw, scope, fields)
+        return fields
 
 
 class Parameter(Part):
-    """`$name` or `${...}`.
+    """`$name` or `${...}`. low, high: what stands between the braces;  inner: what that says"""
 
-    low, high: what stands between the braces;  inner: what that says
-    default:   the recipe of its default (`${V:-d}`), where that is one text
-    """
-
-    __slots__ = ("default", "high", "inner", "low")
+    __slots__ = ("high", "inner", "low")
 
     def __init__(self, flat: str, start: int, low: int, high: int, end: int, quoted: bool) -> None:
-        self.inner = inner = parameters.Written(flat[low:high])
-        default = read(inner.flat[inner.operand :], IN_QUOTES if quoted else WORD) if inner.defaults else None
-        self.default = default if default is not None and default.single else None
-        super().__init__(start, end, quoted, single=inner.plain or self.default is not None)
+        self.inner = parameters.Written(flat[low:high])
+        super().__init__(start, end, quoted)
         self.low = low
         self.high = high
 
@@ -80,7 +301,8 @@ class Parameter(Part):
         inner = self.inner
         found: Text | list[Word] | parameters.Operand
         if inner.plain:
-            found = self.text(raw, scope)
+            known = scope.variable(inner.name)
+            found = Text((unknown("${" + inner.name + "}", raw.span(self.start, self.end)),)) if known is None else known
         else:
             whole = raw.cut(self.start, self.end)
             found = parameters.evaluate(raw.cut(self.low, self.high), whole, scope, self.quoted, inner)
@@ -94,25 +316,11 @@ class Parameter(Part):
         else:
             self._list(found, raw.flat[self.low : self.high], scope, fields)
 
-    def text(self, raw: Text, scope: Scope) -> Text:
-        inner = self.inner
-        known = scope.variable(inner.name)
-        if self.default is not None:
-            if known is not None and parameters.given(inner.operator, known):
-                return known
-            if not self.default.texts:
-                return Text((Piece("", raw.span(self.start, self.end), assumed=True),))
-            operand = raw.cut(self.low + inner.operand, self.high)
-            return Text.join([part.text(operand, scope) for part in self.default.texts]).softened()
-        if known is None:
-            return Text((unknown("${" + inner.name + "}", raw.span(self.start, self.end)),))
-        return known
-
     def _list(self, found: list[Word], inner: str, scope: Scope, fields: Fields) -> None:
         quoted = self.quoted
-        joined = _STARRED.match(inner) is not None
-        if (quoted and joined) or not fields.split:
-            text = _joined([word.text for word in found], scope.separators() if joined else WHITE)
+        starred = _STARRED.match(inner) is not None
+        if (quoted and starred) or not fields.split:
+            text = joined([word.text for word in found], scope.separators() if starred else WHITE)
             if quoted:
                 fields.add(text)
             else:
@@ -138,8 +346,7 @@ class Parameter(Part):
         before = len(fields.done), len(fields.parts)
         nested, soft = fields.nested, fields.soft
         fields.nested, fields.soft = not self.quoted, soft or operand.assumed
-        for part in read(operand.raw.flat, IN_QUOTES if self.quoted else WORD).parts:
-            part.add(operand.raw, scope, fields)
+        read(operand.raw.flat, IN_QUOTES if self.quoted else WORD).filled(operand.raw, scope, fields)
         fields.nested, fields.soft = nested, soft
         if operand.assumed and before == (len(fields.done), len(fields.parts)):
             fields.add(Text((Piece("", raw.span(self.start, self.end), assumed=True),)), self.quoted)
@@ -238,16 +445,16 @@ def _dollar(flat: str, at: int, parts: list[Part], quoted: bool) -> int:
     """One `$...` or backquoted substitution; gives the offset after it."""
     if flat[at] == "`":
         close = backquote(flat, at + 1)
-        parts.append(Backquoted(flat, at, at + 1, close, quoted))
+        parts.append(Backquoted(at, at + 1, close, quoted))
         return close + 1
     if flat.startswith("$((", at):
         close = matching(flat, at + 3, ")")
         if flat.startswith("))", close):
-            parts.append(Arithmetic(flat, at, at + 3, close, quoted))
+            parts.append(Arithmetic(at, at + 3, close, quoted))
             return close + 2
     if flat.startswith("$(", at):
         close = matching(flat, at + 2, ")")
-        parts.append(Substitution(flat, at, at + 2, close, quoted))
+        parts.append(Substitution(at, at + 2, close, quoted))
         return close + 1
     if flat.startswith("${", at):
         close = matching(flat, at + 2, "}", quoted=quoted)
@@ -261,9 +468,7 @@ def _dollar(flat: str, at: int, parts: list[Part], quoted: bool) -> int:
     return name.end()
 
 
-def _joined(texts: list[Text], separators: str | None) -> Text:
+def joined(texts: list[Text], separators: str | None) -> Text:
+    """Texts with the first separator between them, which is unknown if the separators are."""
     between = Text((unknown("$IFS", None),)) if separators is None else Text.of(separators[:1])
-    parts: list[Text] = []
-    for text in texts:
-        parts += [text, between]
-    return Text.join(parts[:-1])
+    return Text.join([part for text in texts for part in (text, between)][:-1])

@@ -60,23 +60,9 @@ class State:
     """
 
     __slots__ = (
-        "aliases",
-        "all_exported",
-        "args",
-        "control",
-        "doubtful",
-        "exported",
-        "files",
-        "folder",
-        "functions",
-        "installed",
-        "levels",
-        "shares",
-        "sourced",
-        "status",
-        "typed",
-        "variables",
-    )
+        "aliases", "all_exported", "args", "control", "doubtful", "exported", "files", "folder", "functions", "installed",
+        "levels", "shares", "sourced", "status", "typed", "variables",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.variables: dict[str, Value] = {}
@@ -97,7 +83,7 @@ class State:
         self.folder: Text | None = HERE
 
     def copy(self) -> State:
-        new = State.__new__(State)  # without __init__, whose values nobody would see
+        new = State.__new__(State)  # without __init__, whose values would all be replaced
         new.variables = self.variables.copy()
         new.exported = self.exported
         new.doubtful = self.doubtful
@@ -129,9 +115,7 @@ class State:
 
     def given(self) -> list[tuple[str, Value]]:
         """The variables that a command is given, in their order."""
-        values = {name: self.variables.get(name) for name in self.exported}
-        found = [(name, values.get(name)) for name in self.variables]
-        return [(name, value) for name, value in found if value is not None]
+        return [(name, value) for name, value in self.variables.items() if name in self.exported]
 
     @property
     def ended(self) -> bool:
@@ -170,10 +154,9 @@ def join(main: State, other: State) -> State:
 
 def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
     """The names that two states give different values, or of which only one has a value."""
-    get, has = dict.get, dict.__contains__  # which are not noted (servelint.syntax.shell.watch)
     return [
-        *[name for name, value in one.items() if get(two, name) is not value],
-        *[name for name in two if not has(one, name)],
+        *[name for name, value in one.items() if two.get(name) is not value],
+        *[name for name in two if name not in one],
     ]
 
 

@@ -1,136 +1,252 @@
-"""A shell text: its syntax tree, and its commands, words and tests, each read when it is asked for and kept."""
+"""A shell text as it is written: its syntax tree, and its commands and words, each read when it is first needed."""
 
 from __future__ import annotations
 
+import re
+from functools import cached_property, lru_cache
+
 from servelint.core import bounds
+from servelint.core.source import Span
 from servelint.core.text import EMPTY, Text
-from servelint.syntax.shell import bodies, lexer, tree
-from servelint.syntax.shell.conditions import Test
-from servelint.syntax.shell.expand import Raw
-from servelint.syntax.shell.ground import Ground, kept_of
-from servelint.syntax.shell.simple import Assignment, Shape, Simple, assignment, assignment_end
+from servelint.syntax.shell import lexer, tree
+from servelint.syntax.shell.expand import Raw, is_plain
 from servelint.syntax.shell.tree import Node
 from servelint.syntax.shell.words import gaps
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.kept import Part
+_TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
+NOWHERE = "/dev/null"
+_CHANGES = re.compile(
+    r"\$\(\(|\$\[|\$\{(?:!|\w+\[(?![@*]\]|\d+\])|\w+(?:\[[^\]]*\])?(?:=|:=|:(?![-+?]|[\d\s:-]*\})))", re.ASCII
+)
+"""What may set a variable while a word is expanded: arithmetic, and `${NAME:=DEFAULT}`."""
+_PRINTS = re.compile(r"['\"]?[^$`'\"\\{~-]|['\"]\\")
+"""The first word of a `printf` that sets no variable."""
+_WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))
+_LINE_AT_MOST = 2_000
+"""Characters of a line whose shape is kept."""
 
 
 class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
     flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
-    gaps: where defaults that are empty stand in it;  ground: where its words are cut from
-    part: that it is, of a text that is edited; None if it is none
+    gaps: where defaults that are empty stand in it
     elsewhere: it stands in a file that the script in question only sources
-    names: of the commands of a function that starts at an offset (servelint.syntax.shell.left_out);  pure: see servelint.syntax.shell.pure
     """
 
-    __slots__ = (
-        "_kept", "_known", "_raws", "_shapes", "_simple", "_tests", "elsewhere", "flat", "gaps", "ground", "names",
-        "part", "pure", "root", "text",
-    )  # fmt: skip
+    __slots__ = ("_raws", "_simple", "elsewhere", "flat", "gaps", "root", "text")
 
     def __init__(self, text: Text) -> None:
-        self.text = text
         self._raws: dict[tuple[int, int], list[Raw]] = {}
-        self._shapes: dict[int, Shape] = {}
         self._simple: dict[int, Simple] = {}
-        self._tests: dict[int, Test] = {}
-        self.names: dict[int, list[str] | None] = {}
-        self.pure: dict[tuple[int, str], frozenset[str] | None] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
         self.elsewhere = False
-        self.part: Part | None = None
         if len(text.flat) > bounds.SCRIPT.most:
             bounds.SCRIPT.reached(text.extent())
-            self.text = text = EMPTY
+            text = EMPTY
+        self.text = text
         flat = text.flat
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.flat = flat
-        around = bodies.around(flat) if len(text.pieces) == 1 else None
-        self._known: dict[int, bodies.Body] = {}
-        if around is not None:
-            self.root, self._known = around
-        else:
-            self.root = tree.read(flat)
-        self._kept = kept_of(text)
-        self.ground: Text | Ground = text if self._kept is None else Ground(text, self._kept, self.root.children)
-
-    def function(self, body: Node) -> tuple[Script, Node]:
-        """The script in which the body of a function is run, and the body there."""
-        start, end = body.start_byte, body.end_byte
-        flat = self.flat[start:end]
-        known = self._known.get(start)
-        if known is not None and known.root is not None:
-            return self._inner(flat, start, end, known, known.root), known.root
-        own = len(self.text.pieces) == 1 and end - start < bodies.CHARACTERS_AT_MOST and not body.has_error
-        if not own or flat[:1] != "{" or not bodies.is_whole(flat):
-            return self, body
-        read = body.text
-        met = bodies.body(flat, read)
-        root = met.meet(flat, read)
-        if root is None or root.count != body.count or root.type != body.type:
-            return self, body
-        return self._inner(flat, start, end, met, root), root
-
-    def _inner(self, flat: str, start: int, end: int, known: bodies.Body, root: Node) -> Script:
-        """The script that a function's body is: the one of before, where the text is one that is edited."""
-        part = self._kept.part(start, end) if self._kept is not None else None
-        if part is not None and isinstance(part.made, Script) and part.made.root is root:
-            return part.made
-        script = Script.__new__(Script)
-        script.text = script.ground = part.text if part is not None else self.text.cut(start, end)
-        script.flat = flat
-        script.root = root
-        script.gaps = []
-        script.elsewhere, script.part = self.elsewhere, part
-        script.names, script.pure, script._shapes = known.names, known.pure, known.shapes
-        script._raws, script._simple, script._tests, script._known, script._kept = {}, {}, {}, {}, None
-        if part is not None:
-            part.made = script
-        return script
+        self.root = tree.read(flat)
 
     def cut(self, node: Node) -> Text:
-        return self.ground.cut(node.start_byte, node.end_byte)
+        return self.text.cut(node.start_byte, node.end_byte)
 
     def assignment(self, node: Node) -> Assignment | None:
         """The assignment that a node is; None if it is none after all."""
-        start, end = node.start_byte, node.end_byte
-        part = self._kept.part(start, end) if self._kept is not None and self.flat[end : end + 1].isspace() else None
-        if part is not None and isinstance(part.made, Assignment):
-            return part.made
-        found = assignment_end(self.flat, start)
-        if found is None:
-            return None
-        if part is None or found != end:
-            return assignment(self.ground.cut(start, found))
-        part.made = made = assignment(part.text)
-        return made
-
-    def test(self, start: int, end: int) -> Test:
-        """What stands between double brackets."""
-        found = self._tests.get(start)
-        if found is None:
-            found = self._tests[start] = Test(self.ground.cut(start, end))
-        return found
+        end = assignment_end(self.flat, node.start_byte)
+        return assignment(self.text.cut(node.start_byte, end)) if end is not None else None
 
     def raws(self, start: int, end: int) -> list[Raw]:
         """The words between two offsets, over line ends and comments."""
         found = self._raws.get((start, end))
         if found is None:
             ranges = lexer.items(self.flat, start, end)
-            found = self._raws[start, end] = [Raw(self.ground.cut(low, high)) for low, high in ranges]
+            found = self._raws[start, end] = [Raw(self.text.cut(low, high)) for low, high in ranges]
         return found
 
     def simple(self, start: int) -> Simple:
         """The simple command that starts at an offset."""
         found = self._simple.get(start)
         if found is None:
-            shape = self._shapes.get(start)
-            if shape is None:
-                shape = self._shapes[start] = Shape.at(self.flat, start)
-            found = self._simple[start] = Simple(self.ground, self.flat, start, shape)
+            found = self._simple[start] = Simple(self.text, self.flat, start, Shape.at(self.flat, start))
         return found
+
+
+class Assignment:
+    """`name=value`, `name+=value`, `name[index]=value`, `name=(items)`.
+
+    index: of the item that is set, None if none is written;  adds: `+=`
+    """
+
+    __slots__ = ("_items", "adds", "index", "name", "value")
+
+    def __init__(self, raw: Text, target: re.Match[str]) -> None:
+        self.name: str = target.group(1)
+        self.index = raw.cut(target.start(2), target.end(2)) if target.group(2) is not None else None
+        self.adds = target.group(3) == "+="
+        self.value = Raw(raw.cut(target.end()))
+        self._items: list[tuple[Text | None, Raw]] | None = None
+
+    @property
+    def array(self) -> bool:
+        return self.value.text.flat[:1] == "("
+
+    @property
+    def items(self) -> list[tuple[Text | None, Raw]]:
+        """The items of an array, each with its key if one is written."""
+        if self._items is None:
+            raw = self.value.text
+            ranges = lexer.items(raw.flat, 1, len(raw.flat) - raw.flat.endswith(")"))
+            self._items = [_item(raw.cut(start, end)) for start, end in ranges]
+        return self._items
+
+
+def _item(word: Text) -> tuple[Text | None, Raw]:
+    index, sign, _ = word.flat.partition("]=")
+    if not (sign and index.startswith("[")):
+        return None, Raw(word)
+    return word.cut(1, len(index)), Raw(word.cut(len(index) + 2))
+
+
+def assignment(raw: Text) -> Assignment | None:
+    """A word that assigns; None for any other."""
+    target = _TARGET.match(raw.flat)
+    return Assignment(raw, target) if target is not None else None
+
+
+def assignment_end(flat: str, at: int) -> int | None:
+    """The offset at which the assignment that starts at an offset ends; None if none starts there."""
+    target = _TARGET.match(flat, at)
+    if target is None:
+        return None
+    end = lexer.word_end(flat, target.end())
+    if end == target.end() and flat.startswith("(", end):
+        end = min(lexer.matching(flat, end + 1, ")") + 1, len(flat))
+    return end
+
+
+class Shape:
+    """What the characters of a simple command tell, wherever it stands. Offsets are those from its start.
+
+    cut:   it has more words than are read;  end: its last character's
+    count: how many of its words are assignments that stand before the others;  plain: which of those are their own values
+    quiet: its name, if to expand its words and redirections changes nothing; else None
+    """
+
+    __slots__ = ("count", "cut", "end", "files", "plain", "quiet", "strings", "words")
+
+    def __init__(self, flat: str, start: int, found: lexer.Command) -> None:
+        self.cut = found.cut
+        self.end = found.end - start
+        self.words = [(low - start, high - start) for low, high in found.words]
+        self.strings = [(low - start, high - start) for low, high in found.strings]
+        self.files = [(operator, (low - start, high - start)) for operator, (low, high) in found.files]
+        words = [flat[low:high] for low, high in found.words]
+        self.count = next((index for index, word in enumerate(words) if _TARGET.match(word) is None), len(words))
+        self.plain = [is_plain(word) for word in words[self.count :]]
+        quiet = bool(words) and not self.count and not found.strings and not any(map(_CHANGES.search, words))
+        if words[:1] == ["printf"] and len(words) > 1:
+            quiet = quiet and _PRINTS.match(words[1]) is not None
+        quiet = quiet and not any(writes(operator, flat[low:high]) for operator, (low, high) in found.files)
+        self.quiet = words[0] if quiet else None
+
+    @staticmethod
+    def at(flat: str, start: int) -> Shape:
+        """The shape of the command that starts at an offset."""
+        return _shape(flat, start)
+
+
+def writes(operator: str, path: str) -> bool:
+    """Whether a redirection writes a file that may be read again."""
+    return operator in _WRITES and path != NOWHERE
+
+
+def _shape(flat: str, start: int) -> Shape:
+    end = flat.find("\n", start)
+    while end > start and flat[end - 1] == "\\":
+        end = flat.find("\n", end + 1)
+    if end == -1:
+        end = len(flat)
+    if end - start < _LINE_AT_MOST:
+        found = _line(flat[start : end + 1])
+        if found is not None:
+            return found
+    return Shape(flat, start, lexer.command(flat, start))
+
+
+@lru_cache(maxsize=4096)
+def _line(line: str) -> Shape | None:
+    """The shape of the command that starts a line, where what follows the line has no say in it."""
+    if "(" in line and ("<<" in line or "case" in line):
+        return None
+    found = lexer.command(line, 0)
+    return None if found.open or found.end >= len(line) else Shape(line, 0, found)
+
+
+class Simple:
+    """A simple command, each part of which is read once.
+
+    shape:       what its characters tell
+    assignments: that stand before its words;  words: the others, which stand at `ranges`;  all_words: with the assignments
+    strings:     its here-strings;  files: the operator of each redirection, and the word that names its file
+    site:        from its first character to its last word's end;  lost: what looks like its rest (shell.lexer.lost)
+    declared:    what follows a word such as `export`: names with a value, and other words
+    """
+
+    def __init__(self, text: Text, flat: str, start: int, shape: Shape) -> None:
+        self._text = text
+        self._flat = flat
+        self.start = start
+        self.shape = shape
+
+    def _cut(self, place: lexer.Range) -> Text:
+        return self._text.cut(self.start + place[0], self.start + place[1])
+
+    @property
+    def end(self) -> int:
+        return self.start + self.shape.end
+
+    @cached_property
+    def assignments(self) -> list[Assignment]:
+        made = [assignment(self._cut(place)) for place in self.shape.words[: self.shape.count]]
+        return [one for one in made if one is not None]
+
+    @cached_property
+    def words(self) -> list[Raw]:
+        places = zip(self.shape.words[self.shape.count :], self.shape.plain, strict=True)
+        return [Raw(self._cut(place), plain) for place, plain in places]
+
+    @property
+    def ranges(self) -> list[lexer.Range]:
+        return [(self.start + low, self.start + high) for low, high in self.shape.words[self.shape.count :]]
+
+    @property
+    def all_words(self) -> list[Raw]:
+        if not self.shape.count:
+            return self.words
+        return [*[Raw(self._cut(place)) for place in self.shape.words[: self.shape.count]], *self.words]
+
+    @cached_property
+    def strings(self) -> list[Raw]:
+        return [Raw(self._cut(place)) for place in self.shape.strings]
+
+    @cached_property
+    def files(self) -> list[tuple[str, Raw]]:
+        return [(operator, Raw(self._cut(place))) for operator, place in self.shape.files]
+
+    @cached_property
+    def site(self) -> Span | None:
+        words = self.shape.words
+        return self._text.extent(self.start, self.start + words[-1][1]) if words else None
+
+    @cached_property
+    def lost(self) -> Span | None:
+        after = lexer.lost(self._flat, self.end)
+        return self._text.extent(*after) if after is not None else None
+
+    @cached_property
+    def declared(self) -> list[Assignment | Raw]:
+        return [assignment(word.text) or word for word in self.all_words[1:]]

@@ -74,36 +74,23 @@ class Node:
         return found[0] if found else None
 
     @property
-    def count(self) -> int:
-        """How many nodes are below it."""
-        return self._node.descendant_count
-
-    @property
     def text(self) -> str:
         """What the parser read, which is what is written for plain ASCII: a name, a keyword, an option."""
         return (self._node.text or b"").decode()
 
 
-def is_plain(flat: str) -> bool:
-    """Whether the parser is given a text as it is: it may trip over others, and gets them without what trips it."""
-    return _STUMBLE.search(flat) is None
-
-
-def ascii_of(flat: str) -> str:
-    """One byte a character keeps byte offsets and code points equal; bash treats these as word characters too."""
-    return flat if flat.isascii() else _NOT_ASCII.sub("X", flat)
-
-
-def parsed(flat: str, plain: bool) -> Node:
-    """The tree of a text. plain: as is_plain() tells of the text, or of the one that it was a part of"""
-    return Node(_PARSER.parse(ascii_of(flat if plain else neutral(flat)).encode("ascii")).root_node)
-
-
 def read(flat: str) -> Node:
     """The tree of a text; that of a short one (of a substitution, of what follows `bash -c`) is kept."""
-    return _kept(flat) if len(flat) < _KEPT_AT_MOST else parsed(flat, is_plain(flat))
+    return _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
 
 
 @lru_cache(maxsize=256)
 def _kept(flat: str) -> Node:
-    return parsed(flat, is_plain(flat))
+    return _parsed(flat)
+
+
+def _parsed(flat: str) -> Node:
+    if _STUMBLE.search(flat) is not None:
+        flat = neutral(flat)
+    # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
+    return Node(_PARSER.parse((flat if flat.isascii() else _NOT_ASCII.sub("X", flat)).encode("ascii")).root_node)

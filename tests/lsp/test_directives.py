@@ -49,14 +49,14 @@ class TestCompletion:
     @pytest.mark.parametrize("comment", ["ignore[‸", "ignore[vllm/tur‸", "ignore[vllm/removed-option, ‸] why"])
     def test_rules_with_what_they_are_about(self, comment: str) -> None:
         items = {item.label: item for item in offered(f"# servelint: {comment}\n{RUN}")}
-        told = items["vllm/turboquant-with-spec-decode"].detail
+        told = items["vllm/turboquant-with-spec-decode"].entry.detail
         assert told.startswith("error: ")
         assert "TurboQuant" in told
 
     def test_what_is_found_comes_first(self) -> None:
         found = marked("serve.sh", f"{RUN.strip()} # servelint: ignore[‸\n")
         rules = {finding.rule for finding in found.analysis.findings if finding.launch is not None}
-        items = sorted(complete(found.analysis, found.offset), key=lambda item: item.sort)
+        items = sorted(complete(found.analysis, found.offset), key=lambda item: item.entry.sort)
         assert rules
         assert {item.label for item in items[: len(rules)]} == rules
 

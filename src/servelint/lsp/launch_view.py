@@ -1,4 +1,4 @@
-"""What is known where a launch stands: the releases that it may run on, what they take, and the rules that speak of it."""
+"""What is known where a launch stands: the releases that it may run on, what they take, and the rules about it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from functools import lru_cache
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
+from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
+from servelint.files.directives import name_gpus
 from servelint.judge.parser.values import FIELDS
 from servelint.judge.releases import Releases, possible_releases
-from servelint.report.memory_plans import content
+from servelint.lsp.launch_cache import LaunchKey
 from servelint.rules import ranges
 from servelint.rules.condition import operands
 from servelint.rules.load import every
@@ -22,8 +24,6 @@ from servelint.rules.rule import ANY, Rule
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from servelint.core.trust import RuleFolder
 
 LOOKED_UP = {
     "kv-cache-dtype": "kv-cache-dtypes",
@@ -35,7 +35,7 @@ LOOKED_UP = {
     "speculative-algo": "speculative-methods",
     "spec-type": "speculative-methods",
 }
-"""Options whose value is one of the catalog's names of a kind, where the parser itself takes any text."""
+"""Option whose parser takes any text -> kind of the catalog's names that its value is one of."""
 METHOD = ("speculative-config", ("method",))
 _STANDS_FOR = {
     "effective.speculative-method": ("speculative-config.method", "spec-method"),
@@ -48,20 +48,27 @@ _STANDS_FOR = {
     "effective.dp-attention": ("enable-dp-attention",),
     "effective.pp-size": ("pp-size", "pipeline-parallel-size"),
 }
-"""What the engine makes of some settings -> these."""
+"""What the engine makes of its settings -> those settings."""
 _RELEASES_AT_MOST = 128
 _PATHS = ("/", "./", "../", "~")
+_known: dict[object, tuple[Launch | None, Releases]] = {}
 
 
-class Here:
+class LaunchView:
     """A launch under the newest of the releases that it may run on.
 
-    index: where that release, or the one before it, stands in the catalog
+    Attributes:
+        launch: The launch.
+        releases: Those that it may run on.
+        config: The launch as the newest of them reads it.
+        catalog: Of its engine, None if there is none.
+        index: Index in the catalog of that release, or of the one before it.
     """
 
     __slots__ = ("catalog", "config", "index", "launch", "releases")
 
     def __init__(self, launch: Launch, settings: Settings) -> None:
+        name_gpus(launch, settings)
         self.launch = launch
         self.releases = releases_of(launch, settings)
         self.config = self.at(self.release)
@@ -83,7 +90,7 @@ class Here:
 
     @property
     def shown(self) -> str:
-        """The releases as a person reads them: "vLLM 0.27.1 (by the image)"."""
+        """The engine and its releases, as in "vLLM 0.27.1 (by the image)"."""
         releases, name = self.releases, self.engine
         if not releases.known:
             return name
@@ -102,13 +109,17 @@ class Here:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and the last place in the catalog of the releases that the launch may run on."""
+        """First and last index in the catalog of the releases that the launch may run on."""
         if self.catalog is None or not self.releases.known:
             return self.index, self.index
         return self.catalog.nearest(self.releases.known[0]), self.index
 
+    def option(self, spelling: str) -> Option | None:
+        """An option of the release."""
+        return self.catalog.table(self.index).find(spelling) if self.catalog is not None else None
+
     def keys(self, option: Option, path: tuple[str, ...]) -> Keys | None:
-        """The keys of an object in a JSON option, by the keys above it."""
+        """The keys that an object in a JSON option may have. path: the keys down to the object"""
         if self.catalog is None or not option.json:
             return None
         name, keys = option.json, self.catalog.keys(option.json, self.index)
@@ -126,7 +137,7 @@ class Here:
         return {name: run[2] for name, runs in lives.items() for run in runs if run[0] <= self.index <= run[1]}
 
     def choices(self, option: Option) -> list[str]:
-        """The values that an option takes, where they are all known."""
+        """The values that an option takes; empty where they are not all known."""
         if option.choices is not None:
             return [str(one) for one in option.choices if one is not None]
         field = FIELDS.get((self.launch.engine, option.name))
@@ -139,7 +150,7 @@ class Here:
 
 
 def briefly(launch: Launch, settings: Settings) -> str:
-    """The release of a launch in a word or two, without looking for those that would start it: "vLLM 0.27.1"."""
+    """The release of a launch, as in "vLLM 0.27.1", without looking for those that would start it."""
     name, claim = ENGINE_NAMES[launch.engine], launch.release
     if claim.release is not None:
         return f"{name} {claim.release}"
@@ -150,21 +161,18 @@ def briefly(launch: Launch, settings: Settings) -> str:
     return f"{name} {latest}, the newest that is known" if claim.rolling and latest is not None else name
 
 
-_known: dict[object, tuple[Launch, Releases]] = {}
-
-
 def releases_of(launch: Launch, settings: Settings) -> Releases:
-    """The releases that a launch may run on, as a check takes them; looked for once while what they depend on is the same."""
+    """The releases that a launch may run on, as a check finds them; found once for equal launches."""
     claim = launch.release
     if claim.release is not None and release_key(claim.release) is not None:
         return Releases([claim.release], exact=True, rolling=False, how=claim.how)
     if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
-        key = key_of(launch, None)
+        key, kept = key_of(launch, None)
         found = _known.get(key)
         if found is None:
             if len(_known) >= _RELEASES_AT_MOST:
                 _known.clear()
-            found = _known[key] = launch, possible_releases(launch, settings)[0]
+            found = _known[key] = kept, possible_releases(launch, settings)[0]
         return found[1]
     return possible_releases(launch, settings)[0]
 
@@ -187,29 +195,32 @@ def _rules_by_operand(engine: str, folders: tuple[str | RuleFolder, ...]) -> dic
     return found
 
 
-def key_of(launch: Launch, release: str | None) -> object:
-    """Equal for launches of which the same is known. Whoever keeps it keeps the launch as well.
+def key_of(launch: Launch, release: str | None) -> tuple[object, Launch | None]:
+    """A value that is equal for launches of which the same is known, and a launch that has to be kept as long as it is.
 
-    Of one that names files it holds for that launch alone: the next time that it is read they may have changed.
+    A launch that names files is only equal to itself: the next time that it is read they may have changed.
     """
     opens = launch.open is not None or launch.folder is not None
     depends = opens and any(word.value == "--config" or word.text.flat.startswith(_PATHS) for word in launch.argv)
-    return (id(launch), release) if depends else content(launch, release)
+    return ((id(launch), release), launch) if depends else ((LaunchKey(launch).content, release), None)
 
 
 def forget() -> None:
-    """Forget what was read of folders of rules: they have changed."""
+    """Forget the rules: a folder of rules has changed."""
     _rules_by_operand.cache_clear()
 
 
-def rules_on(name: str, here: Here, settings: Settings) -> list[Rule]:
-    """The rules that are asked for whose condition names an operand, and that hold for a release that the launch may run on.
+def rules_on(name: str, view: LaunchView, settings: Settings) -> list[Rule]:
+    """The selected rules whose condition names an operand, and that hold for a release that the launch may run on.
 
-    name: as conditions write it: `kv-cache-dtype`, `speculative-config.method`, `env.NAME`
+    Args:
+        name: The operand as conditions write it: `kv-cache-dtype`, `speculative-config.method`, `env.NAME`.
+        view: The launch.
+        settings: Those that select rules.
     """
-    keys = [release_key(release) for release in here.releases.known]
+    keys = [release_key(release) for release in view.releases.known]
     return [
         rule
-        for rule in _rules_by_operand(here.launch.engine, settings.rules).get(name, ())
+        for rule in _rules_by_operand(view.launch.engine, settings.rules).get(name, ())
         if settings.wants(rule.id, rule.profile) and any(ranges.contains(rule.bounds, key) for key in keys)
     ]

@@ -9,7 +9,7 @@ import pytest
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines.releases import known_releases
-from servelint.lsp.facts import Here, briefly, key_of, releases_of, rules_on
+from servelint.lsp.launch_view import LaunchView, briefly, key_of, releases_of, rules_on
 from tests.lsp.marked import analysed, compose
 
 NONE = Settings()
@@ -23,23 +23,23 @@ def launch(text: str, name: str = "serve.sh") -> Launch:
 
 class TestReleases:
     def test_that_the_image_names(self) -> None:
-        here = Here(launch(compose(" --model x/y"), "compose.yml"), PINNED)
+        here = LaunchView(launch(compose(" --model x/y"), "compose.yml"), PINNED)
         assert (here.release, here.shown) == ("0.27.1", "vLLM 0.27.1 (by the image)")
 
     def test_that_the_settings_name(self) -> None:
-        here = Here(launch("vllm serve x/y\n"), PINNED)
+        here = LaunchView(launch("vllm serve x/y\n"), PINNED)
         assert (here.release, here.shown) == ("0.19.1", "vLLM 0.19.1 (by the settings)")
         assert here.span == (here.index, here.index)
 
     def test_that_might_run_it_where_none_is_named(self) -> None:
-        here = Here(launch("vllm serve x/y --swap-space 4\n"), NONE)
+        here = LaunchView(launch("vllm serve x/y --swap-space 4\n"), NONE)
         assert here.release == "0.17.1"
         assert here.shown.endswith(" to 0.17.1")
         assert here.catalog is not None
         assert here.catalog.releases[here.span[0]] == here.releases.known[0]
 
     def test_of_an_engine_whose_releases_nobody_knows(self) -> None:
-        here = Here(launch("text-generation-launcher --model-id x/y\n"), NONE)
+        here = LaunchView(launch("text-generation-launcher --model-id x/y\n"), NONE)
         assert (here.release, here.shown) == (None, "TGI")
 
     @pytest.mark.parametrize(
@@ -78,16 +78,16 @@ class TestRemembering:
 
 class TestRules:
     def test_those_whose_condition_names_an_option_for_the_release(self) -> None:
-        here = Here(launch(compose(" --model x/y"), "compose.yml"), NONE)
+        here = LaunchView(launch(compose(" --model x/y"), "compose.yml"), NONE)
         names = {rule.id for rule in rules_on("kv-cache-dtype", here, NONE)}
         assert "vllm/turboquant-with-spec-decode" in names
 
     def test_none_for_a_release_that_it_does_not_hold_for(self) -> None:
-        here = Here(launch(compose(" --model x/y", image="vllm/vllm-openai:v0.19.1"), "compose.yml"), NONE)
+        here = LaunchView(launch(compose(" --model x/y", image="vllm/vllm-openai:v0.19.1"), "compose.yml"), NONE)
         assert "vllm/turboquant-with-spec-decode" not in {rule.id for rule in rules_on("kv-cache-dtype", here, NONE)}
 
     def test_those_that_name_what_the_engine_makes_of_it(self) -> None:
-        here = Here(launch(compose(" --model x/y"), "compose.yml"), NONE)
+        here = LaunchView(launch(compose(" --model x/y"), "compose.yml"), NONE)
         by_method = {rule.id for rule in rules_on("speculative-config.method", here, NONE)}
         assert any("mtp" in name for name in by_method)
 
@@ -95,7 +95,7 @@ class TestRules:
         (tmp_path / "acme").mkdir()
         (tmp_path / "acme" / "port.yaml").write_text(RULE, encoding="utf-8")
         settings = Settings(rules=(str(tmp_path),))
-        here = Here(launch(compose(" --model x/y"), "compose.yml"), settings)
+        here = LaunchView(launch(compose(" --model x/y"), "compose.yml"), settings)
         assert "acme/port" in {rule.id for rule in rules_on("port", here, settings)}
         assert "acme/port" not in {rule.id for rule in rules_on("port", here, NONE)}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from servelint.lsp.frames import Broken, Frames
+from servelint.lsp.transport import Broken, Frames
 from tests.lsp.raw import framed
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,7 +1,7 @@
 """What is being typed at an offset of a text that is not finished.
 
 Where nothing stands at the offset yet, or no launch can be read of the text as it is, a stand-in is written there, with what
-would close the quotes and brackets in front of it, and the text is read again: so every format says itself what stands where.
+would close the quotes and brackets in front of it, and the text is read again. So each format's own reader finds what it is.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ import re
 from copy import copy
 from itertools import pairwise
 
-from servelint.core.launch import Launch, Word
+from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.cursor import Cursor
 from servelint.readers import mentions_engine, read
-from servelint.readers.recognise import recognise
 
 STAND_IN = "zqx"
 """A word that no option, variable or key has."""
@@ -68,7 +66,7 @@ def typed_at(
     found = cursor.at(source, analysis.launches, offset, versions)
     if found is not None and found.span.start <= offset <= found.span.end and not _is_scalar(found):
         return Typed(found, found.span, found.typed)
-    shown = _in_json(source, offset) or _between_words(analysis, offset)
+    shown = _in_json(source, offset)
     if shown is not None or not _is_near(analysis, offset):
         return shown
     beside = neighbours if neighbours is not None else Neighbours(None)
@@ -76,40 +74,6 @@ def typed_at(
     if shown is not None or before is None or before is analysis:
         return shown
     return _since(before.source, source, offset, beside, versions)
-
-
-def _between_words(analysis: Analysis, offset: int) -> Typed | None:
-    """A new word of a shell's command, between two others or behind the last: the reader's answer, without asking it."""
-    source = analysis.source
-    if recognise(source) != "shell_script" or source.text[offset - 1 : offset] not in (" ", "\t"):
-        return None
-    for launch in analysis.launches:
-        words = [*launch.verb, *launch.argv]
-        for index in range(max(len(launch.verb) - 1, 0), len(words)):
-            site = words[index].site
-            if site is None or site.source is not source or not site.end < offset or not _is_blank(source, site.end, offset):
-                continue
-            after = words[index + 1].site if index + 1 < len(words) else None
-            end = after.start if after is not None and after.source is source else _end_of_line(source, offset)
-            if end < offset or not _is_blank(source, offset, end):
-                return None
-            new = Word(Text.of(STAND_IN, Span(source, offset, offset)))
-            other = copy(launch)
-            at = index + 1 - len(launch.verb)
-            other.argv = [*launch.argv[:at], new, *launch.argv[at:]]
-            config = cursor.config_of(other, analysis.settings.engine_versions.get(launch.engine))
-            found = cursor.of_word(config, new, 1, source, offset)
-            return Typed(found, Span(source, offset, offset), "") if found is not None else None
-    return None
-
-
-def _is_blank(source: Source, start: int, end: int) -> bool:
-    return _GAP.fullmatch(source.text, start, end) is not None
-
-
-def _end_of_line(source: Source, offset: int) -> int:
-    line = source.position(offset)[0]
-    return source.line_starts[line - 1] + len(source.line_text(line))
 
 
 def _is_near(analysis: Analysis, offset: int) -> bool:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
-from servelint.engines.config import Config, configs
 from servelint.files.directives import name_gpus
-from servelint.lsp.facts import Here, key_of
-from servelint.lsp.markup import plain
+from servelint.lsp.launch_view import LaunchView, key_of
 from servelint.memory import PLANNED
 from servelint.memory.plan import UNKNOWN, MemoryPlan
+from servelint.report.clean import plain
 from servelint.report.memory_text import interval_text
 
 _AT_MOST = 128
@@ -24,80 +21,74 @@ _VERDICTS = {
 }
 _ROWS_AT_MOST = 7
 
-_known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch]] = {}
+_known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch | None]] = {}
 
 
-def plan_here(here: Here, settings: Settings) -> MemoryPlan | None:
-    """The plan of a launch whose GPU is named; None where something is not known."""
-    if here.launch.engine not in PLANNED or here.launch.fragment:
+def plan_of(view: LaunchView, settings: Settings) -> MemoryPlan | None:
+    """The plan of a launch whose GPU is named; None if something that it needs is not known."""
+    if view.launch.engine not in PLANNED or view.launch.fragment:
         return None
-    plan = _planned(here, settings)[0]
+    plan = _planned(view, settings)[0]
     known = not plan.missing and plan.verdict != UNKNOWN and plan.gpu_gib is not None and plan.kv_gib is not None
     return plan if known else None
 
 
-def named(here: Here, settings: Settings) -> Config:
-    """The launch with the GPU that a comment or the settings name, under the same release."""
-    bare: Launch = copy(here.launch)
-    name_gpus(bare, settings)
-    return configs(bare, [here.release] if here.release is not None else [])[0]
-
-
 def names_gpu(launch: Launch, settings: Settings) -> bool:
     """Whether the file, a comment or the settings name the GPU of a launch."""
-    bare: Launch = copy(launch)
-    name_gpus(bare, settings)
-    product = bare.container.settings.get("gpu_product") if bare.container is not None else None
-    return bare.gpu is not None or product is not None
+    name_gpus(launch, settings)
+    product = launch.container.settings.get("gpu_product") if launch.container is not None else None
+    return launch.gpu is not None or product is not None
 
 
-def memory_lines(here: Here, settings: Settings) -> list[str]:
-    """Markdown; nothing where nothing can be said."""
-    if here.launch.engine not in PLANNED or here.launch.fragment:
+def memory_lines(view: LaunchView, settings: Settings) -> list[str]:
+    """The plan as lines of Markdown; none if nothing is known."""
+    if view.launch.engine not in PLANNED or view.launch.fragment:
         return []
-    plan, others = _planned(here, settings)
+    plan, others = _planned(view, settings)
     if plan.gpu is not None:
-        known = plan_here(here, settings)
-        return _of_plan(known, here) if known is not None else _not_known(plan)
-    told = [one for one in others if one.verdict != UNKNOWN]
-    if not told:
+        known = plan_of(view, settings)
+        return _of_plan(known, view) if known is not None else _not_known(plan)
+    known_plans = [one for one in others if one.verdict != UNKNOWN]
+    if not known_plans:
         return []
-    lines = ["", f"No GPU is named. By {ENGINE_NAMES[here.launch.engine]} {_releases(told[0])} with what is said here:", ""]
+    lines = [
+        "",
+        f"No GPU is named. By {ENGINE_NAMES[view.launch.engine]} {_releases(known_plans[0])} with what is said here:",
+        "",
+    ]
     for verdict in _VERDICTS:
-        names = [one.gpu or "" for one in told if one.verdict == verdict]
+        names = [one.gpu or "" for one in known_plans if one.verdict == verdict]
         if names:
             lines.append(f"- {verdict}: {', '.join(names)}")
     return lines
 
 
-def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
-    """The plan, and those on common GPUs where none is named."""
-    bare: Launch = copy(here.launch)
-    name_gpus(bare, settings)
-    given = settings.engine_versions.get(bare.engine)
-    key = key_of(here.launch, given), bare.gpu, bare.gpu_count, bare.gpu_site is not None
+def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[MemoryPlan]]:
+    """The plan, and if no GPU is named the plans on common ones."""
+    launch, given = view.launch, settings.engine_versions.get(view.launch.engine)
+    key, kept = key_of(launch, given)
     found = _known.get(key)
     if found is None:
         from servelint.judge.releases import planned_releases
         from servelint.memory import plan_over, variants
 
-        found_under, note = planned_releases(bare, given)
+        found_under, note = planned_releases(launch, given)
         plan = plan_over(found_under)
         if note is not None:
             plan.notes.append(note)
         others = variants.gpus(found_under) if plan.gpu is None and plan.model is not None else []
         if len(_known) >= _AT_MOST:
             _known.clear()
-        found = _known[key] = plan, others, here.launch
+        found = _known[key] = plan, others, kept
     return found[0], found[1]
 
 
-def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
+def _of_plan(plan: MemoryPlan, view: LaunchView) -> list[str]:
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
     lines = [
         "",
-        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(plan, here) + ".",
+        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(plan, view) + ".",
     ]
     rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
     if rows:
@@ -114,8 +105,8 @@ def _of_plan(plan: MemoryPlan, here: Here) -> list[str]:
     return lines
 
 
-def _of_release(plan: MemoryPlan, here: Here) -> str:
-    return "" if here.releases.exact else f", planned as {_releases(plan)}"
+def _of_release(plan: MemoryPlan, view: LaunchView) -> str:
+    return "" if view.releases.exact else f", planned as {_releases(plan)}"
 
 
 def _releases(plan: MemoryPlan) -> str:
@@ -124,8 +115,5 @@ def _releases(plan: MemoryPlan) -> str:
 
 
 def _not_known(plan: MemoryPlan) -> list[str]:
-    return (
-        ["", f"Whether it fits on {plain(plan.gpu or '')} is not known: {plain(', '.join(plan.missing))}."]
-        if plan.missing
-        else []
-    )
+    missing = plain(", ".join(plan.missing))
+    return ["", f"Whether it fits on {plain(plan.gpu or '')} is not known: {missing}."] if missing else []
