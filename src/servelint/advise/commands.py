@@ -10,13 +10,15 @@ import shlex
 from dataclasses import dataclass
 
 from servelint import hardware
-from servelint.advise.options import CONTEXT, REQUESTS, TENSOR_PARALLEL, VERBS, Options
+from servelint.advise.options import Options
 from servelint.advise.remedies import mend
 from servelint.api import check_command
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import known_releases, release_key
 from servelint.speculation import drafts
+from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class ServeCommand:
     @property
     def command(self) -> str:
         given = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
-        return " ".join([*given, shlex.join([*VERBS[self.engine], *self.argv])])
+        return " ".join([*given, shlex.join([*ENGINES[self.engine].command, *self.argv])])
 
 
 class Refused(ValueError):
@@ -177,18 +179,18 @@ def serve_command(
     """
     release = _release(engine, release)
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
+    record = ENGINES[engine]
     notes: list[Note] = []
     options = Options(engine, model, release, gpu, prefix_caching, tuple(arguments))
     if gpu_count > 1:
-        options.set(TENSOR_PARALLEL[engine], gpu_count)
+        options.set(record.tensor_parallel_option, gpu_count)
     if max_model_len is not None:
-        options.set(CONTEXT[engine], max_model_len)
+        options.set(record.context_option, max_model_len)
     if max_num_seqs is not None:
-        options.set(REQUESTS[engine], max_num_seqs)
-    if prefix_caching is not None and engine == "vllm":
-        options.set("enable-prefix-caching" if prefix_caching else "no-enable-prefix-caching")
-    elif prefix_caching is False:
-        options.set("disable-radix-cache")
+        options.set(record.requests_option, max_num_seqs)
+    caching = record.prefix_caching_on if prefix_caching else record.prefix_caching_off
+    if prefix_caching is not None and caching:
+        options.set(caching)
     if method == "mtp":
         notes += _own_drafts(options)
     if method is not None:
@@ -200,8 +202,8 @@ def serve_command(
 
 
 def _release(engine: str, release: str | None) -> str:
-    if engine not in VERBS:
-        raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(VERBS)}")
+    if engine not in ADVISED:
+        raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(ADVISED)}")
     if release is None:
         return known_releases(engine)[-1]
     if release_key(release) is None:
@@ -240,8 +242,8 @@ def _own_drafts(options: Options) -> list[Note]:
 
 
 def _speculate(options: Options, method: str, tokens: int, draft: str | None) -> None:
-    if options.engine == "vllm":
-        options.speculation["method"] = _vllm_method(options) if method == "mtp" else method
+    if ENGINES[options.engine].speculation_json:
+        options.speculation["method"] = _own_layers(options) if method == "mtp" else method
         if draft is not None:
             options.speculation["model"] = draft
         options.speculation["num_speculative_tokens"] = tokens
@@ -255,8 +257,8 @@ def _speculate(options: Options, method: str, tokens: int, draft: str | None) ->
         options.set("speculative-num-draft-tokens", tokens + 1)
 
 
-def _vllm_method(options: Options) -> str:
-    """`mtp` from 0.11.0 on; what 0.10.2 has beside deepseek_mtp is not written, as the rule book has that release refused."""
+def _own_layers(options: Options) -> str:
+    """`mtp` from vLLM 0.11.0 on; of 0.10.2 only deepseek_mtp is written, as the rule book has that release refused."""
     return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 
 

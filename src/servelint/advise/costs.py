@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from servelint.engines.registry import ENGINES
 from servelint.speculation.names import BLOCK
 from servelint.speculation.step import steps, traffic_of
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
     from servelint.speculation.cases import Case
 
-_PLANNED = ("vllm", "sglang")
 _GB = 1e9
 
 
@@ -52,7 +52,7 @@ class Memory:
 
 def memory(off: ServeCommand, on: ServeCommand, gpu: str | None, count: int) -> Memory | None:
     """What the memory plans of both launches say; None where no GPU is named, or nothing is known."""
-    if gpu is None or off.engine not in _PLANNED:
+    if gpu is None or not ENGINES[off.engine].plans_memory:
         return None
     from servelint.api import plan_memory
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 
-from servelint.engines import catalog
+from servelint.engines import ENGINES, catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.catalog import Catalog
-
-VERBS = {"vllm": ("vllm", "serve"), "sglang": ("python", "-m", "sglang.launch_server")}
-TENSOR_PARALLEL = {"vllm": "tensor-parallel-size", "sglang": "tp-size"}
-CONTEXT = {"vllm": "max-model-len", "sglang": "context-length"}
-REQUESTS = {"vllm": "max-num-seqs", "sglang": "max-running-requests"}
 
 
 class Options:
     """What a launch is to say.
 
     values:      option -> its value, None for a flag; in the order in which they are written
-    speculation: the keys of vLLM's --speculative-config, none without drafts
+    speculation: the keys of the JSON option of speculative decoding, if the engine has one; none without drafts
     env:         the environment variables that it needs
     gpu:         what it runs on, as the caller names it
     more:        words that the caller adds as they are, the last ones
@@ -52,11 +47,12 @@ class Options:
 
     def argv(self) -> list[str]:
         """The words after the engine's verb."""
-        words = [self.model] if self.engine == "vllm" else ["--model-path", self.model]
+        engine = ENGINES[self.engine]
+        words = [self.model] if engine.dialect.positional else ["--" + engine.model_option, self.model]
         for option, value in self.values.items():
             words += ["--" + option] if value is None else ["--" + option, value]
         if self.speculation:
-            words += ["--speculative-config", json.dumps(self.speculation, separators=(",", ":"))]
+            words += ["--" + engine.speculation_json, json.dumps(self.speculation, separators=(",", ":"))]
         return [*words, *self.more]
 
     def said(self) -> list[str]:

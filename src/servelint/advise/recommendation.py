@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from servelint.advise import commands, costs
 from servelint.advise.profiles import Load, Objective, UseCase, load_of, profile_of
-from servelint.speculation.cases import Case, accepted_of
+from servelint.speculation.cases import ADVISED, Case, accepted_of
 from servelint.speculation.curves import Crossover, curve
 from servelint.speculation.gains import Gain, of_case
 from servelint.speculation.names import BLOCK, EAGLE, MTP, method_of
@@ -77,7 +77,7 @@ def recommend(
     objective: Objective = Objective.MINIMIZE_LATENCY,
     gpu_id: str | None = None,
     model: str = "Qwen/Qwen3.6-35B-A3B-FP8",
-    engine: str = "vllm",
+    engine: str = ADVISED[0],
     *,
     gpu_count: int = 1,
     release: str | None = None,
@@ -93,7 +93,7 @@ def recommend(
     """Whether to speculate, how, and why.
 
     objective:   for throughput, speculation is off as well where it leaves room for too few of the requests
-    engine:      "vllm" or "sglang";  release: None for the newest that is known
+    engine:      one of ADVISED;  release: None for the newest that is known
     concurrency: requests at a time, in place of the use case's
     acceptance:  as for servelint.advise.gain, where it was measured
     method, draft: another method than the model's own layers, and its draft model;  tokens: how many to draft, None: the best

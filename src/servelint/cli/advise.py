@@ -12,6 +12,7 @@ from servelint.cli import files, options
 from servelint.cli.told import tell
 from servelint.core.numbers import is_whole
 from servelint.speculation import calibration
+from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     usage = options.parser("advise", "Tell whether a launch should speculate, how, and at how many requests that turns round.")
     usage.epilog = _EPILOG
-    usage.add_argument("--engine", choices=("vllm", "sglang"), default="vllm", help="(default: vllm)")
+    usage.add_argument("--engine", choices=ADVISED, default=ADVISED[0], help="(default: %(default)s)")
     usage.add_argument("--model", required=True, help="the repository's name, or a folder")
     usage.add_argument("--gpu", help="such as h100 or gb10")
     usage.add_argument("--gpu-count", type=_count, default=1, metavar="N", help="how many, in tensor parallelism (default: 1)")
@@ -100,7 +101,7 @@ def calibrate_parser() -> argparse.ArgumentParser:
     usage = options.parser("advise calibrate", "Make measurements out of results of vllm bench serve, with and without drafts.")
     usage.add_argument("results", nargs="+", metavar="RESULT", help="what --save-result or --append-result wrote")
     usage.add_argument("--gpu", required=True, help="what it ran on, such as h100; 4x h100 for several")
-    usage.add_argument("--engine", choices=("vllm", "sglang"), default="vllm", help="(default: vllm)")
+    usage.add_argument("--engine", choices=ADVISED, default=ADVISED[0], help="(default: %(default)s)")
     usage.add_argument("--method", default="mtp", help="how it drafted (default: mtp)")
     usage.add_argument("--source", default="your own", help="where the results are published, if they are")
     usage.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")

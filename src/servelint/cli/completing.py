@@ -16,7 +16,7 @@ from argcomplete.completers import DirectoriesCompleter, FilesCompleter, Suppres
 
 from servelint.cli import COMMANDS
 from servelint.cli.completions import SHELLS
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.releases import known_releases
 
 Completer = Callable[..., Iterable[str]]
@@ -118,7 +118,7 @@ def _engines(own: argparse.ArgumentParser, words: list[str]) -> None:
         own.add_argument("engine", choices=_cataloged())
         _complete(own.add_argument("release", nargs="?"), lambda **_: _known(words[1]) if len(words) > 1 else [])
     elif words[:1] == ["harvest"]:
-        own.add_argument("engine", choices=[name for name in ENGINE_NAMES if name != "tgi"])
+        own.add_argument("engine", choices=[one.id for one in ENGINES.values() if one.harvested])
         _complete(own.add_argument("release", nargs="?"), SuppressCompleter())
         for option in ("--from", "--output", "--catalog"):
             own.add_argument(option)

@@ -12,7 +12,7 @@ from servelint.core.launch import Word
 from servelint.core.text import HOLE
 from servelint.engines.arguments import Arguments, Fault, Setting
 from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
-from servelint.engines.dialects import Dialect
+from servelint.engines.registry import Dialect
 from servelint.syntax.shell.words import split
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")

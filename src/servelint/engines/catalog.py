@@ -7,10 +7,9 @@ check of one launch decodes the few options that it uses.
 from __future__ import annotations
 
 import json
-import os
 from bisect import bisect_left
-from functools import lru_cache
 
+from servelint.engines.registry import ENGINES, derived
 from servelint.engines.releases import release_key
 
 TYPE_CHECKING = False
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 FLAG, TOGGLE, VALUE, OPTIONAL, LIST, APPEND = "flag", "toggle", "value", "optional", "list", "append"
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
-
 
 _HEADS_AT_MOST = 4_096
 """Words of which it is remembered what they are in each release: an editor meets one at every keystroke."""
@@ -327,12 +323,12 @@ class Table:
         return sorted([self.catalog.option(line) for line in self._every], key=lambda option: option.name)
 
 
-@lru_cache(maxsize=8)
+@derived
 def load(engine: str) -> Catalog | None:
     """An engine's catalog; None for an engine that has none."""
     from servelint.engines import catalog_file
 
-    text = catalog_file.compiled(engine, os.path.join(_HERE, "data"))
+    text = catalog_file.compiled(engine, ENGINES[engine].data) if engine in ENGINES else None
     return Catalog(text) if text is not None else None
 
 

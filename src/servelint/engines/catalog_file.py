@@ -32,6 +32,11 @@ def compiled(engine: str, folder: str) -> str | None:
     return text
 
 
+def exists(engine: str, folder: str) -> bool:
+    """Whether a folder has a catalog of an engine."""
+    return any(os.path.exists(os.path.join(folder, engine + suffix)) for suffix in (".json", SUFFIX))
+
+
 def compile_file(path: str) -> str:
     """Write the compiled form of a catalog file beside it; gives its path."""
     target = path.removesuffix(".json") + SUFFIX

@@ -7,7 +7,6 @@ Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON op
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 
 from servelint.core.launch import Launch
 from servelint.core.numbers import is_whole
@@ -17,6 +16,7 @@ from servelint.engines.arguments import Setting
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.reading import Reading, Readings
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
 
 TYPE_CHECKING = False
@@ -325,7 +325,5 @@ def facts_of(engine: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _facts(engine: str) -> dict[str, Callable[[Config], Operand]]:
-    if engine not in ("vllm", "sglang"):
-        return {}
-    facts: dict[str, Callable[[Config], Operand]] = import_module("servelint.engines." + engine).FACTS
-    return facts
+    module = ENGINES[engine].part("facts")
+    return module.FACTS if module is not None else {}

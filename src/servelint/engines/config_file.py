@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from yaml.nodes import Node
 
-ENGINES = ("vllm", "sglang")
 _SIZE_AT_MOST = 1 << 20
 _NODES_AT_MOST = 2_000
 

@@ -9,11 +9,10 @@ import os
 import re
 from collections.abc import Mapping
 
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
 from servelint.files import programs
 
-_PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "trtllm": "tensorrt_llm"}
-"""Engines that are Python packages, and the names of these."""
 _PYTHON = r"python(?:(\d)(?:\.(\d+))?)?"
 _BUILDS = r"(?:cu\d+|cpu|rocm[\d.]*|xpu)?"
 """What a published release is built for, behind the `+` of its version."""
@@ -25,9 +24,9 @@ _BESIDE = r"'''exec'\s+\"\$\(dirname[^\n]*?\$0[^\n]*?/'?(python[\d.]*)"
 
 def release(engine: str, program: str, environ: Mapping[str, str]) -> str | None:
     """The release of an engine that a program starts; None if it is not known. program: as a command names it"""
-    package = _PACKAGES.get(engine)
+    package = ENGINES[engine].python_package
     path = programs.find(program, environ)
-    if package is None or path is None or environ.get("PYTHONHOME"):
+    if not package or path is None or environ.get("PYTHONHOME"):
         return None
     module = re.fullmatch(_PYTHON, os.path.basename(path)) is not None
     interpreter = path if module else _interpreter(path, environ)

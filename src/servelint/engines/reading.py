@@ -8,7 +8,7 @@ from servelint.engines import config_file, entry, images
 from servelint.engines.arguments import Arguments, Fault
 from servelint.engines.argv import read
 from servelint.engines.catalog import Catalog, Signatures, Table
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.registry import ENGINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Reading:
 
     def _model(self) -> Text | None:
         settings = self.arguments.settings
-        if DIALECTS.get(self.launch.engine, PLAIN).positional and self.arguments.positionals:
+        if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
         for name in ("model-path", "model"):
             if name in settings and settings[name].value is not None:
@@ -85,7 +85,7 @@ def _family(launch: Launch, model: Text) -> models.Family | None:
 
 def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     """The argv with what the file of `--config` adds, where that file is here; why the file cannot be read, if it is not."""
-    if launch.engine not in config_file.ENGINES or (launch.folder is None and launch.open is None):
+    if not ENGINES[launch.engine].config_file or (launch.folder is None and launch.open is None):
         return launch.argv, None
 
     def read(name: Text) -> Text | None:
@@ -127,7 +127,7 @@ class Readings:
         arguments = read(
             self._argv,
             table,
-            DIALECTS.get(launch.engine, PLAIN),
+            ENGINES[launch.engine].dialect,
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
         )

@@ -9,14 +9,11 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from servelint.engines import ENGINE_NAMES, catalog_file
+from servelint.engines import ENGINES, catalog_file
 from servelint.engines.releases import release_key
 from servelint.harvest import difference, llamacpp, llamacpp_index, store
 from servelint.harvest.errors import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
-
-FIRST = {"vllm": "0.6.0", "sglang": "0.4.0", "lmdeploy": "0.6.0"}
-"""The first release of each engine that the catalog covers, where the package index has them all."""
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engines", "data")
 ALL = "all"
@@ -24,7 +21,7 @@ ALL = "all"
 
 def harvest(args: list[str]) -> int:
     usage = argparse.ArgumentParser(prog="servelint engines harvest", description=__doc__)
-    usage.add_argument("engine", choices=[engine for engine in ENGINE_NAMES if engine != "tgi"])
+    usage.add_argument("engine", choices=[engine.id for engine in ENGINES.values() if engine.harvested])
     usage.add_argument("release", nargs="?", help=f"a release, or {ALL} to rebuild the catalog from every release")
     usage.add_argument("--from", dest="path", metavar="PATH", help="an archive, a source folder or an installed package")
     usage.add_argument("--output", metavar="FILE", help="write what was harvested there and leave the catalog alone")
@@ -65,14 +62,14 @@ def _asked(engine: str, release: str | None, path: str | None, *, unverified: bo
 
 def read(tree: Tree) -> dict[str, Any]:
     """The snapshot of a release."""
-    module = import_module("servelint.harvest." + tree.engine.replace(".", ""))
+    module = import_module("servelint.harvest." + ENGINES[tree.engine].package)
     snapshot: dict[str, Any] = module.snapshot(tree)
     return snapshot
 
 
 def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
     """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
-    least = release_key(FIRST[engine]) if engine in FIRST else None
+    least = release_key(ENGINES[engine].harvested_since)
     releases = [release for release in published(engine) if least is None or (release_key(release) or least) >= least]
     snapshots: list[dict[str, Any]] = []
     for number, release in enumerate(releases, start=1):

@@ -5,10 +5,11 @@ settings that are not written. Only what is known for certain of one release.
 from __future__ import annotations
 
 from servelint.core.source import Source, Span
-from servelint.engines.config import Config
+from servelint.engines import ENGINES
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.facts import Here
 from servelint.lsp.memory import named, names_gpu, plan_here
+from servelint.memory import computed_defaults
 
 _PLAIN = ("gpu-memory-utilization", "kv-cache-dtype", "block-size", "page-size")
 """Options whose default is what the engine starts with, where the release's source has a literal."""
@@ -82,9 +83,9 @@ def _defaults(here: Here, analysis: Analysis, source: Source) -> Hint | None:
 def _values(here: Here, analysis: Analysis) -> dict[str, str | float | bool]:
     config = here.config
     found: dict[str, str | float | bool] = {}
-    if here.launch.engine == "vllm" and names_gpu(here.launch, analysis.settings):
-        plan = plan_here(here, analysis.settings)
-        found.update(_batches(named(here, analysis.settings)) if plan is not None else {})
+    computed = ENGINES[here.launch.engine].computed_defaults
+    if computed and names_gpu(here.launch, analysis.settings) and plan_here(here, analysis.settings) is not None:
+        found.update(computed_defaults(named(here, analysis.settings)))
     for name in _PLAIN:
         option = here.catalog.table(here.index).find("--" + name) if here.catalog is not None else None
         if option is not None and option.default is not None and config.operand(name).present is False:
@@ -94,15 +95,6 @@ def _values(here: Here, analysis: Analysis) -> dict[str, str | float | bool]:
         if config.operand(name).present is False and isinstance(value, bool):
             found[name] = value
     return found
-
-
-def _batches(config: Config) -> dict[str, str | float | bool]:
-    """vLLM's batches, which depend on the GPU and the context."""
-    from servelint.memory import vllm
-
-    settings = vllm.settings_of(config)
-    known = {"max-num-seqs": settings.sequences, "max-num-batched-tokens": settings.batched}
-    return {name: value for name, value in known.items() if config.operand(name).present is False}
 
 
 def _end_of_first_line(site: Span, source: Source) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.report import life
 
 _CHOICES_AT_MOST = 16
 _LATER, _LAST = "5", "9"
-_OWN = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "llama.cpp": ("LLAMA_", "GGML_"), "lmdeploy": ("LMDEPLOY_",)}
 
 
 class Entry:
@@ -72,7 +72,7 @@ def variables_of(engine: str, index: int) -> list[Entry]:
         if body is None:
             continue
         gone = bool(body.get("deprecated"))
-        own = name.startswith(_OWN.get(engine, ()))
+        own = name.startswith(ENGINES[engine].variables)
         told = _lasting([(run[0], run[1]) for run in runs], catalog)
         said = life.reads(body)
         found.append(

@@ -11,7 +11,7 @@ import math
 import os
 from functools import cached_property, lru_cache
 
-from servelint.speculation.cases import TOKENS, Case, accepted_of
+from servelint.speculation.cases import ADVISED, TOKENS, Case, accepted_of
 from servelint.speculation.names import BLOCK, method_of
 from servelint.speculation.prior import Prior, prior
 
@@ -42,7 +42,7 @@ class Measurement:
             raise ValueError(f"{rate!r} is no number")
         self.told = str(data["method"])
         self.case = Case(
-            str(data.get("engine", "vllm")),
+            str(data.get("engine", ADVISED[0])),
             method,
             _text(data, "model"),
             _text(data, "gpu"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from servelint.engines.registry import ENGINES
 from servelint.speculation import names
 from servelint.speculation.names import BLOCK, EAGLE, MTP
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from servelint.hardware import Gpu
     from servelint.models.architecture import Architecture
 
+ADVISED = tuple(engine.id for engine in ENGINES.values() if engine.advised)
+"""Ids of the engines that servelint.advise knows; the first is the default."""
 TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
 """How many tokens are drafted where nobody says: what the recipes of the engines write most."""
 _ACCEPTED = {MTP: (0.82, 0.75), EAGLE: (0.765, 0.72), BLOCK: (0.8, 0.8)}

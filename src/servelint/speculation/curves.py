@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from servelint.speculation.cases import Case, accepted_of
+from servelint.speculation.cases import ADVISED, Case, accepted_of
 from servelint.speculation.gains import Gain, of_case
 from servelint.speculation.names import method_of
 
@@ -91,7 +91,7 @@ def curve(case: Case, measured: Calibration | None = None) -> Crossover:
 def crossover(
     gpu_id: str,
     model: str,
-    engine: str = "vllm",
+    engine: str = ADVISED[0],
     method: str = "mtp",
     tokens: tuple[int, ...] = _TOKENS,
     input_len: int | None = None,

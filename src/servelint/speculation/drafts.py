@@ -6,7 +6,7 @@ A checkpoint may bring such layers and an engine leave them aside: MiniMax-M2 ha
 from __future__ import annotations
 
 from servelint.core.text import Text
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.releases import known_releases, release_key
 from servelint.models import architecture, identify, local
 
@@ -67,10 +67,6 @@ SGLANG = {
 """ModelConfig._config_draft_model in sglang/srt/configs/model_config.py (__init__ before 0.5.4), read release by release."""
 
 _SINCE = {"vllm": VLLM, "sglang": SGLANG}
-_SOURCES = {
-    "vllm": "vllm-{} vllm/config/speculative.py",
-    "sglang": "sglang-{} srt/configs/model_config.py",
-}
 _COUNTED_BY_THE_ENGINE = ("MiMoV2FlashForCausalLM",)
 """Its config.json says nothing of the layers; the engines know how many it has."""
 
@@ -114,12 +110,12 @@ def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str,
     if since is None:
         return (
             f"no release of {product} that is known drafts with the layers of {own.architecture}; serve it without drafts",
-            _SOURCES[engine].format(known_releases(engine)[-1]),
+            ENGINES[engine].drafts_source.format(known_releases(engine)[-1]),
         )
     key, first = release_key(release), release_key(since)
     if key is not None and first is not None and key < first:
         return (
             f"{product} {release} does not draft with the layers of {own.architecture}; use {product} {since} or later",
-            _SOURCES[engine].format(since),
+            ENGINES[engine].drafts_source.format(since),
         )
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from servelint.speculation import calibration
-from servelint.speculation.cases import TOKENS, Case, accepted_of
+from servelint.speculation.cases import ADVISED, TOKENS, Case, accepted_of
 from servelint.speculation.names import method_of
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def of_posterior(case: Case, found: Posterior) -> Gain | None:
 
 
 def gain(
-    engine: str = "vllm",
+    engine: str = ADVISED[0],
     model: str | None = None,
     gpu: str | None = None,
     method: str = "mtp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.text import Text
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
 from servelint.memory.vllm.division import divide, fill, judge, judge_without_cache
@@ -126,6 +127,15 @@ def _hidden(config: Config, settings: Settings) -> list[str]:
 def settings_of(config: Config) -> Settings:
     """What the release makes of a launch's settings, with what is known of its model."""
     return Settings(config, _model(config, _named(config)))
+
+
+def computed_defaults(config: Config) -> dict[str, int]:
+    """The batches that are not given, which depend on the GPU and the context."""
+    settings = settings_of(config)
+    known = {"max-num-seqs": settings.sequences, "max-num-batched-tokens": settings.batched}
+    return {
+        name: known[name] for name in ENGINES[config.launch.engine].computed_defaults if config.operand(name).present is False
+    }
 
 
 def _named(config: Config) -> str | None:

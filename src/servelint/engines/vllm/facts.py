@@ -6,7 +6,7 @@ from servelint import models
 from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
-from servelint.engines.vllm_numbers import number_out_of_range
+from servelint.engines.vllm.numbers import number_out_of_range
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
