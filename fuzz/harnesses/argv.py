@@ -9,8 +9,7 @@ from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Piece, Text, unknown
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Arguments
-from servelint.engines.argv import read
+from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import Catalog
 from servelint.engines.config import configs
 from servelint.engines.registry import ENGINES

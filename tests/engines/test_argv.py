@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Arguments
+from servelint.engines.argv import Arguments
 from servelint.engines.config import configs
 from tests.launching import launch_in
 

@@ -15,8 +15,7 @@ from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Arguments
-from servelint.engines.argv import read
+from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option, Signatures
 from servelint.engines.catalog_file import SUFFIX, compile_all, compile_catalog, compile_file, compiled
 from servelint.engines.registry import ENGINES

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines.arguments import Arguments, Setting
-from servelint.engines.argv import read
+from servelint.engines.argv import Arguments, Setting, read
 from servelint.engines.catalog import Catalog
 from servelint.engines.catalog_file import compile_catalog
 from servelint.engines.config import Config

@@ -12,7 +12,7 @@ from servelint.core.launch import Launch
 from servelint.core.numbers import is_whole
 from servelint.core.text import Text
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.reading import Reading, Readings

@@ -9,7 +9,7 @@ from servelint.engines.registry import ENGINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     Conversion = tuple[Callable[[str], object], str]
     """A function of the text, and what it expects: "" if it takes every text, or says itself what it expects (Refused)."""
@@ -31,9 +31,8 @@ def convert(engine: str, types: list[str], text: str) -> object:
         Refused: none of them takes it.
     """
     reason = ""
-    own = _own(engine)
     for name in types or ["str"]:
-        conversion = own.get(name) or CONVERSIONS.get(name)
+        conversion = _find(engine, name)
         if conversion is None:
             return text
         function, expected = conversion
@@ -48,14 +47,14 @@ def convert(engine: str, types: list[str], text: str) -> object:
 
 def is_known(engine: str, types: list[str]) -> bool:
     """Whether all conversions of an option are known, so that its choices can be compared with what they give."""
-    own = _own(engine)
-    return all(name in own or name in CONVERSIONS for name in types)
+    return all(_find(engine, name) is not None for name in types)
 
 
-def _own(engine: str) -> Mapping[str, Conversion]:
-    """Conversions that only this engine has, or that differ from those of the same name."""
-    module = ENGINES[engine].part("conversions") if engine in ENGINES else None
-    return module.CONVERSIONS if module is not None else {}
+def _find(engine: str, name: str) -> Conversion | None:
+    """A conversion that all engines share, or else one of the engine's own; None if it is not known."""
+    found = CONVERSIONS.get(name)
+    module = ENGINES[engine].part("conversions") if found is None else None
+    return found if module is None else module.CONVERSIONS.get(name)
 
 
 def _bool(text: str) -> bool:

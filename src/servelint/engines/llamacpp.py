@@ -49,6 +49,8 @@ class LlamaCpp(Engine):
     open_settings = ("host",)
     key_variables = ("LLAMA_API_KEY",)
 
+    model_option = "model"
+
     samples = (
         ("ghcr.io/ggml-org/llama.cpp:server-cuda", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),
     )

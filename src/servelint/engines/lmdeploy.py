@@ -31,7 +31,6 @@ class LMDeploy(Engine):
     port_option, host_option = "server-port", "server-name"
     needs_gpu = True
     rank_operands = ("tp",)
-    model_option = "model-path"
 
     harvested_since = "0.6.0"
     samples = (("openmmlab/lmdeploy:v0.10.0", ("lmdeploy", "serve", "api_server"), ("Qwen/Qwen3-8B", "--tp", "2", "--no")),)

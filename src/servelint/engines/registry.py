@@ -294,7 +294,8 @@ class Engine:
 
     # names of options that mean the same in several engines
 
-    model_option: str = "model"
+    model_option: str = ""
+    """Option that names the model, "" if only a positional argument does."""
     served_name_option: str = ""
     """Option that names the model for clients, "" if it is not known."""
     tensor_parallel_option: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.config import Config, configs
 from servelint.engines.registry import ENGINES
 from servelint.fixes.variables import name_span

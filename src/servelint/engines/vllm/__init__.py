@@ -153,6 +153,7 @@ class VLLM(Engine):
     own_gpu_rules = True
     ranks_share_memory = True
 
+    model_option = "model"
     served_name_option = "served-model-name"
     tensor_parallel_option = tensor_parallel_operand = "tensor-parallel-size"
     context_option = "max-model-len"

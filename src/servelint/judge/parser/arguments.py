@@ -6,7 +6,7 @@ from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Fault, Setting, head_of
+from servelint.engines.argv import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.complaint import Complaint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.text import Text
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import Keys
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.complaint import Complaint

@@ -6,7 +6,7 @@ import os
 
 from servelint.core.launch import Word
 from servelint.core.text import Text
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import LIST, Option
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import written_at
