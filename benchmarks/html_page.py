@@ -20,11 +20,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from servelint.cli.plans import Plans
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.lint import check_in_parallel
 from servelint.report.html import render
+from servelint.report.memory_plans import Plans
 
 RUNS = 7
 WIDTHS = (1280, 390)

@@ -9,8 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-import yaml
-
+from tests import yaml_texts
 from tests.wrapping import CLOSE, OPEN, VERBS
 
 ROOT = Path(__file__).parent.parent
@@ -95,10 +94,9 @@ def _strings(path: Path) -> list[str]:
 @lru_cache(maxsize=1)
 def rules() -> dict[str, dict[str, Any]]:
     """Rule id -> its file's data, of rules with an example that is a command of an engine whose commands are known."""
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     found: dict[str, dict[str, Any]] = {}
     for path in sorted((ROOT / "rules").glob("*/*.yaml")):
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+        data = yaml_texts.load(path.read_text(encoding="utf-8"))
         if data.get("engine") in VERBS:
             found[data["id"]] = data
     return found

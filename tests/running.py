@@ -43,9 +43,6 @@ class Workspace:
 
     def run(self, *args: str, stdin: bytes = b"") -> Ran:
         self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        try:
-            status = main(list(args))
-        except SystemExit as stop:  # argparse ends a wrong usage so
-            status = int(stop.code or 0)
+        status = main(list(args))
         out, err = self._capsys.readouterr()
         return Ran(status, out, err)

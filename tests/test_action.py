@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from servelint.core.settings import FORMATS
+from tests import yaml_texts
 from tests.published import problems, vendored
 from tests.repository import Repository
 
 ROOT = Path(__file__).parent.parent
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION = yaml_texts.load((ROOT / "action.yml").read_text(encoding="utf-8"))
 INSTALL, CHECK, UPLOAD = ACTION["runs"]["steps"]
 WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
 
@@ -160,7 +160,7 @@ class TestCheck:
         runner.run(CHECK)
         ran = runner.run(CHECK, args="--no-such-option")
         assert (ran.status, ran.outputs, ran.summary) == (2, {"exit-status": "2"}, "")
-        assert "unrecognized arguments: --no-such-option" in ran.log
+        assert "no such option: --no-such-option" in ran.log
 
     def test_paths_and_arguments(self, runner: Runner) -> None:
         for name in ("a b.sh", "c.sh", "-d.sh", "other.sh"):

@@ -73,7 +73,7 @@ class TestWrongRules:
         [
             ("id: vllm/some-rule", "id: vllm/other", "the id must be vllm/some-rule"),
             (TEXT, "- a list", "the id must be vllm/some-rule"),
-            ("title: Some rule", "title: [", "vllm/some-rule.yaml: "),
+            ("title: Some rule", "title: [", "vllm/some-rule.yaml:4:11: not valid YAML: "),
             (">=0.20,<0.33", "~=0.20", "vllm/some-rule: '~=0.20' is not a release bound"),
             ("port: 8000", "port: [8000]", r"vllm/some-rule: port: write \{in"),
             ("message: a message\n", "", "vllm/some-rule: 'message'"),

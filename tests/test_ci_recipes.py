@@ -12,8 +12,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
+from tests import yaml_texts
 from tests.published import problems, schemastore, vendored
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,7 @@ def recipes(title: str) -> list[str]:
 
 
 def parsed(text: str) -> Any:
-    data = yaml.safe_load(text)
+    data = yaml_texts.load(text)
     return {"on" if key is True else key: value for key, value in data.items()}  # `on` is a truth value of YAML 1.1
 
 
@@ -57,7 +57,7 @@ class TestPublishedSchemas:
 
     def test_pre_commit(self) -> None:
         assert problems(PRE_COMMIT, schemastore("https://json.schemastore.org/pre-commit-config.json")) == []
-        hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+        hooks = yaml_texts.load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
         assert problems(hooks, schemastore("https://json.schemastore.org/pre-commit-hooks.json")) == []
         assert {hook["id"] for hook in PRE_COMMIT["repos"][0]["hooks"]} <= {hook["id"] for hook in hooks}
 
@@ -70,7 +70,7 @@ class TestPublishedSchemas:
 
 class TestGitHub:
     def test_inputs_of_the_action_are_its_own(self) -> None:
-        action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+        action = yaml_texts.load((ROOT / "action.yml").read_text(encoding="utf-8"))
         (used,) = [step for one in WORKFLOWS for step in steps(one) if "servelint@" in step.get("uses", "")]
         assert set(used["with"]) <= set(action["inputs"])
         (table,) = re.findall(r"(?m)^\| input \|.*\n((?:\|.*\n)+)", TEXT)

@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 import servelint
 from servelint.readers.recognise import CANDIDATE
 from servelint.rules.load import rules
+from tests import yaml_texts
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+HOOKS = {hook["id"]: hook for hook in yaml_texts.load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
 
 
 def _servelint(*args: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from servelint.core.text import Text, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines import transformers
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import known_releases, release_key, sort_key
 from servelint.models import Fact, Family, formats, identify
 
 
@@ -242,5 +242,5 @@ class TestTransformers:
             for kind in ("image", "installed"):
                 releases = [since for since, _ in data[engine][kind]]
                 assert set(releases) <= set(known_releases(engine))
-                keys = [release_key(release) or ((0,), 0, 0, 0, 0, 0) for release in releases]
+                keys = [sort_key(release) for release in releases]
                 assert keys == sorted(keys)

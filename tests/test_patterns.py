@@ -47,7 +47,6 @@ MADE = {
     "readers/markdown/blocks.py": "two names of elements",
     "readers/recognise.py": "constants of the module, which are looked at",
     "core/secrets.py": "constants of the module, handed to a function",
-    "files/settings/globs.py": "the patterns of a settings file, which are held against single paths",
     "syntax/shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "syntax/shell/fields.py": "the separators of IFS, escaped",
     "syntax/shell/bodies.py": "the word that ends a here-document, escaped",

@@ -5,20 +5,19 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
 from servelint.core.text import Text
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.template_mask import mask
 from servelint.syntax.yaml import Node
 
 
 def parsed(content: str) -> tuple[Source, Node]:
     source = Source("templates/deployment.yaml", dedent(content).removeprefix("\n"))
-    nodes, problem = yaml_nodes.documents(source)
+    nodes, problem = yaml.documents(source)
     assert problem is None
     assert len(nodes) == 1
     return source, nodes[0]
@@ -26,7 +25,7 @@ def parsed(content: str) -> tuple[Source, Node]:
 
 def at(node: Node, *path: str | int) -> Node:
     for key in path:
-        node = (yaml_nodes.items(node) or [])[key] if isinstance(key, int) else yaml_nodes.entries(node)[key][1]
+        node = (yaml.items(node) or [])[key] if isinstance(key, int) else yaml.entries(node)[key][1]
     return node
 
 
@@ -37,13 +36,13 @@ def shown(text: Text) -> str:
 
 def value(content: str, *path: str | int) -> str:
     source, root = parsed(content)
-    return shown(yaml_nodes.text(source, at(root, *path)))
+    return shown(yaml.text(source, at(root, *path)))
 
 
 def words(content: str, *path: str | int) -> list[str] | None:
     """The words of a list; one that may be none or several has a star."""
     source, root = parsed(content)
-    found = yaml_nodes.listed(source, at(root, *path))
+    found = yaml.listed(source, at(root, *path))
     return None if found is None else [shown(word.text) + ("*" if word.many else "") for word in found]
 
 
@@ -69,13 +68,13 @@ class TestScalars:
 
     def test_places(self) -> None:
         source, root = parsed('a: 1\nk: "{{ .x }}:{{ .y }}-z"\n')
-        text = yaml_nodes.text(source, at(root, "k"))
+        text = yaml.text(source, at(root, "k"))
         assert [piece.span.text for piece in text.pieces if piece.span is not None] == ["{{ .x }}", ":", "{{ .y }}", "-z"]
-        assert yaml_nodes.span(source, at(root, "k")).text == '"{{ .x }}:{{ .y }}-z"'
+        assert yaml.span(source, at(root, "k")).text == '"{{ .x }}:{{ .y }}-z"'
 
     def test_keys(self) -> None:
         _, root = parsed("a: {{ .b }}\n{{ .c }}: 1\n{{ .d }}: 2\n")
-        assert list(yaml_nodes.entries(root)) == ["a", "{{ .c }}", "{{ .d }}"]
+        assert list(yaml.entries(root)) == ["a", "{{ .c }}", "{{ .d }}"]
 
     def test_yaml_that_is_none_of_a_template(self) -> None:
         """Braces in texts of an ordinary file: what they write is not known either, the rest is read as ever."""
@@ -102,7 +101,7 @@ class TestLists:
 
     def test_what_it_may_be_is_known(self) -> None:
         source, root = parsed("k:\n  - a\n  {{- if .x }}\n  - --b\n  {{- end }}\n")
-        word = (yaml_nodes.listed(source, at(root, "k")) or [])[1]
+        word = (yaml.listed(source, at(root, "k")) or [])[1]
         perhaps = word.text.pieces[0].perhaps
         assert perhaps is not None
         assert perhaps.value == "--b"
@@ -141,8 +140,8 @@ class TestLists:
         content = 'a:\n  k:\n    - b\n  {{- include "c" . | nindent 2 }}\n'
         assert words(content, "a", "k") == ["b"]
         _, root = parsed(content)
-        assert yaml_nodes.gaps(at(root, "a"))
-        assert not yaml_nodes.gaps(at(root, "a", "k"))
+        assert yaml.gaps(at(root, "a"))
+        assert not yaml.gaps(at(root, "a", "k"))
 
     @pytest.mark.parametrize("content", ["k: {{ toYaml .a | nindent 2 }}\n", "k:\n  {{- toYaml .a | nindent 2 }}\nl: 1\n"])
     def test_the_template_writes_them_all(self, content: str) -> None:
@@ -150,7 +149,7 @@ class TestLists:
         assert found is not None
         assert len(found) == 1
         assert found[0].endswith("*")
-        assert yaml_nodes.gaps(at(parsed(content)[1], "k"))
+        assert yaml.gaps(at(parsed(content)[1], "k"))
 
     def test_in_brackets(self) -> None:
         assert words("k: [a, {{ .b }}, '{{ .c }}', {{ .d | quote }}]\n", "k") == [
@@ -164,7 +163,7 @@ class TestLists:
     def test_what_is_no_list(self) -> None:
         assert words("k: a\nl: {{ .b }}\n", "k") is None
         assert words("k: a{{ .b }}\n", "k") is None
-        assert yaml_nodes.listed(Source("x", ""), None) is None
+        assert yaml.listed(Source("x", ""), None) is None
 
     def test_variables(self) -> None:
         content = """
@@ -221,7 +220,7 @@ class TestBlocks:
         source, root = parsed(
             "k: |\n  a\n  {{- if .b }}\n    --c {{ .d }}\n  {{- end }}\n  e\n{{- if .f }}\nl: 1\n{{- end }}\n"
         )
-        text = yaml_nodes.text(source, at(root, "k"))
+        text = yaml.text(source, at(root, "k"))
         assert [piece.span.text.strip() for piece in text.pieces if piece.span is not None and piece.span.text.strip()] == [
             "a",
             "--c {{ .d }}",
@@ -251,12 +250,12 @@ class TestJinja:
 
 class TestProblems:
     def test_a_template_that_is_no_yaml_either(self) -> None:
-        _, problem = yaml_nodes.documents(Source("x.yaml", "a: {{ .b }}\nc: [\n"))
+        _, problem = yaml.documents(Source("x.yaml", "a: {{ .b }}\nc: [\n"))
         assert problem is not None
         assert (problem.line, problem.column) == (3, 1)
 
     def test_what_comes_before_is_kept(self) -> None:
-        nodes, problem = yaml_nodes.documents(Source("x.yaml", "a: {{ .b }}\n---\nc: [\n"))
+        nodes, problem = yaml.documents(Source("x.yaml", "a: {{ .b }}\n---\nc: [\n"))
         assert len(nodes) == 1
         assert problem is not None
 
@@ -267,7 +266,7 @@ class TestProblems:
         "part", ["- {{ .a }}\n", "{{ if .a }}\n- b\n{{ end }}\n", "{{ .a }}\n", "- a: {{ .b }}\n  {{- .c | nindent 2 }}\n"]
     )
     def test_a_long_text_is_read_at_once(self, part: str) -> None:
-        nodes, problem = yaml_nodes.documents(Source("x.yaml", part * 5_000))
+        nodes, problem = yaml.documents(Source("x.yaml", part * 5_000))
         assert problem is None
         assert len(nodes) <= 1
 
@@ -297,16 +296,16 @@ def test_any_text_is_read(parts: list[str]) -> None:
     assert [index for index, char in enumerate(copy) if char == "\n"] == [
         index for index, char in enumerate(source.text) if char == "\n"
     ]
-    nodes, _ = yaml_nodes.documents(source)
+    nodes, _ = yaml.documents(source)
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        assert yaml_nodes.span(source, node).end <= len(source.text)
-        if isinstance(node, yaml.ScalarNode):
-            for piece in yaml_nodes.text(source, node).pieces:
+        assert yaml.span(source, node).end <= len(source.text)
+        if yaml.is_scalar(node):
+            for piece in yaml.text(source, node).pieces:
                 assert piece.span is None or not piece.verbatim or piece.span.text == piece.text
-        elif isinstance(node, yaml.MappingNode):
+        elif yaml.is_mapping(node):
             waiting += [part for pair in node.value for part in pair]
-        elif isinstance(node, yaml.SequenceNode):
-            assert yaml_nodes.listed(source, node) is not None
+        elif yaml.is_sequence(node):
+            assert yaml.listed(source, node) is not None
             waiting += node.value

@@ -11,7 +11,7 @@ from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import ENGINES, entry
-from servelint.engines.releases import release_key
+from servelint.engines.releases import normalize, release_key
 from servelint.files.settings.files import SettingsFiles
 from servelint.lint import check, check_launches
 from servelint.readers import read
@@ -49,12 +49,13 @@ def check_command(
     """
     if engine not in ENGINES:
         raise ValueError(f"{engine!r} is not an engine; use one of {', '.join(ENGINES)}")
-    if version is not None and release_key(version) is None:
-        raise ValueError(f"{version!r} is not a release; write 0.19.1")
     launch = _launch(engine, argv, env)
     asked = settings or DEFAULT
     if version is not None:
-        asked = asked.with_release(engine, version.removeprefix("v"))
+        try:
+            asked = asked.with_release(engine, normalize(engine, version))
+        except ValueError as error:
+            raise ValueError(f"{error}; write 0.19.1") from None
     return check_launches(launch.source, [launch], asked)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from servelint.admission.answer import JUDGED_BY_CONTROLLER
 from servelint.admission.policy import NAMESPACES
-from servelint.cli.admission import parser
+from servelint.cli.admission import run
+from tests import yaml_texts
 
 ROOT = Path(__file__).parent.parent.parent
 BASE = ROOT / "deploy" / "base"
@@ -22,9 +22,9 @@ RELEASES = ("1.30", "1.34")
 
 
 def objects(folder: Path = BASE) -> list[dict[str, Any]]:
-    kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    kustomization = yaml_texts.load((folder / "kustomization.yaml").read_text())
     files = [folder / name for name in kustomization["resources"] if name.endswith(".yaml")]
-    return [one for file in files for one in yaml.safe_load_all(file.read_text())]
+    return [one for file in files for one in yaml_texts.load_all(file.read_text())]
 
 
 def one(kind: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def test_kustomize_builds_them(variant: str, tmp_path: Path) -> None:
         ["kubectl", "kustomize", str(tmp_path / "deploy" / variant)], capture_output=True, text=True, check=False
     )
     assert built.returncode == 0, built.stderr
-    things = list(yaml.safe_load_all(built.stdout))
+    things = yaml_texts.load_all(built.stdout)
     for thing in things:
         if thing["kind"] not in ("Namespace", "ValidatingWebhookConfiguration"):
             assert thing["metadata"]["namespace"] == "servelint"
@@ -82,14 +82,12 @@ def test_the_container_is_what_the_restricted_standard_asks_for() -> None:
 
 def test_the_arguments_are_those_of_the_command() -> None:
     assert CONTAINER["args"][0] == "admission"
-    arguments = parser().parse_args(CONTAINER["args"][1:])
+    arguments = run.make_context("admission", CONTAINER["args"][1:]).params
     spec = one("Deployment")["spec"]["template"]["spec"]
-    assert arguments.drain + arguments.grace < spec["terminationGracePeriodSeconds"]
-    assert all(arguments.budget < webhook["timeoutSeconds"] for webhook in WEBHOOKS)
+    assert arguments["drain"] + arguments["grace"] < spec["terminationGracePeriodSeconds"]
+    assert all(arguments["budget"] < webhook["timeoutSeconds"] for webhook in WEBHOOKS)
     mounts = tuple(mount["mountPath"] + "/" for mount in CONTAINER["volumeMounts"])
-    assert all(
-        path.startswith(mounts) for path in (arguments.tls_cert, arguments.tls_key, arguments.policy, arguments.settings)
-    )
+    assert all(arguments[name].startswith(mounts) for name in ("tls_cert", "tls_key", "policy", "settings"))
     assert {CONTAINER[probe]["httpGet"]["path"] for probe in ("startupProbe", "readinessProbe", "livenessProbe")} == {
         "/readyz",
         "/livez",
@@ -98,7 +96,7 @@ def test_the_arguments_are_those_of_the_command() -> None:
 
 def test_the_webhooks() -> None:
     assert [webhook["clientConfig"]["service"]["path"] for webhook in WEBHOOKS] == ["/validate", "/validate/warn"]
-    policy = yaml.safe_load((BASE / "policy.yaml").read_text())
+    policy = yaml_texts.load((BASE / "policy.yaml").read_text())
     assert [path for override in policy["overrides"] for path in override["paths"]] == ["warn"]
     for webhook in WEBHOOKS:
         assert webhook["admissionReviewVersions"] == ["v1"]

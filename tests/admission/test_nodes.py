@@ -6,14 +6,13 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.admission import nodes
 from servelint.core import bounds
 from servelint.core.source import Source
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from tests.admission.reviews import BROKEN, deployment
 
 TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=0x7E) | st.sampled_from('"\\/\n\t\b\x1f<~&!*é😀{%}'), max_size=12)
@@ -24,19 +23,19 @@ VALUES = st.recursive(
 )
 
 
-def written(node: yaml.nodes.Node) -> Any:
+def written(node: yaml.Node) -> Any:
     """All that readers see of a node."""
-    place = (type(node), node.tag, node.start_mark.index, node.end_mark.index)
-    if isinstance(node, yaml.MappingNode):
-        return (*place, node.flow_style, [(written(key), written(value)) for key, value in node.value])
-    if isinstance(node, yaml.SequenceNode):
-        return (*place, node.flow_style, [written(item) for item in node.value])
-    assert isinstance(node, yaml.ScalarNode)
-    return (*place, node.style, node.value)
+    place = (type(node), yaml.tag(node), yaml.start(node), yaml.end(node))
+    if yaml.is_mapping(node):
+        return (*place, bool(node.flow_style), [(written(key), written(value)) for key, value in node.value])
+    if yaml.is_sequence(node):
+        return (*place, bool(node.flow_style), [written(item) for item in node.value])
+    assert yaml.is_scalar(node)
+    return (*place, node.style or None, node.value)
 
 
-def read(text: str) -> yaml.nodes.Node:
-    (document,), problem = yaml_nodes.documents(Source("object.json", text))
+def read(text: str) -> yaml.Node:
+    (document,), problem = yaml.documents(Source("object.json", text))
     assert problem is None
     return document
 

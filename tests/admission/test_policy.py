@@ -7,13 +7,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
 from servelint.admission import policy_file
 from servelint.admission.policy import Policy, Terms
 from servelint.admission.policy_keys import TERMS
 from servelint.admission.schema import schema, text
 from servelint.core.source import Source
+from tests import yaml_texts
 
 ROOT = Path(__file__).parent.parent.parent
 EVERYTHING = """\
@@ -108,10 +108,10 @@ def test_the_schema_is_what_the_code_makes_and_of_one_mind_with_it() -> None:
     )
     validator = jsonschema.Draft202012Validator(schema())
     validator.check_schema(schema())
-    assert validator.is_valid(yaml.safe_load(EVERYTHING))
+    assert validator.is_valid(yaml_texts.load(EVERYTHING))
     told_by_both = [written for written, message in WRONG if "YAML" not in message and "twice" not in message]
     for written in told_by_both:
-        data = list(yaml.safe_load_all(written))
+        data = yaml_texts.load_all(written)
         assert len(data) > 1 or not validator.is_valid(data[0]), written
 
 

@@ -180,14 +180,14 @@ class TestExpiry:
     def test_counts_through_the_day(self, workspace: Workspace, monkeypatch: Any) -> None:
         from datetime import date
 
-        from servelint.cli import gate
+        from servelint.cli import check as command
 
         workspace.file("run.sh", RUN)
         accept(workspace)
         change(0, expires="2027-01-31", reason="until the new nodes are here")
-        monkeypatch.setattr(gate, "_today", lambda: date(2027, 1, 31))
+        monkeypatch.setattr(command, "_today", lambda: date(2027, 1, 31))
         assert check(workspace)["findings"] == []
-        monkeypatch.setattr(gate, "_today", lambda: date(2027, 2, 1))
+        monkeypatch.setattr(command, "_today", lambda: date(2027, 2, 1))
         (finding,) = check(workspace)["findings"]
         (related,) = finding["related"]
         assert (related["path"], related["message"]) == (KNOWN, "accepted until 2027-01-31: until the new nodes are here")

@@ -65,7 +65,7 @@ def test_nothing_to_draw(workspace: Workspace) -> None:
     ran = workspace.run("advise", "--model", "nobody/nothing", "--format", "svg")
     assert (ran.status, ran.err) == (
         2,
-        "servelint advise: error: nobody/nothing is not known here: there is no curve to draw\n",
+        "servelint advise: error: nobody/nothing is not a known model: there is no curve to draw\n",
     )
 
 
@@ -114,10 +114,10 @@ def test_measurements_of_ones_own(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--gpu", "h100"), "the following arguments are required: --model"),
+        (("--gpu", "h100"), "missing option: --model MODEL"),
         ((*ASKED, "--gpu", "nonesuch"), "'nonesuch' is no GPU that is known"),
-        ((*ASKED, "--acceptance", "72"), "'72' is no part between 0 and 1"),
-        ((*ASKED, "--concurrency", "0"), "'0' is no whole number above 0"),
+        ((*ASKED, "--acceptance", "72"), '--acceptance: "72" is not a number from 0 to 1'),
+        ((*ASKED, "--concurrency", "0"), '--concurrency: "0" is not a whole number from 1'),
         ((*ASKED, "--release", "latest"), "'latest' is not a release"),
         ((*ASKED, "--measurements", "none.json"), "none.json: cannot be read: No such file or directory"),
         ((*ASKED, "--measurements", "list.json"), "list.json: there is no list of measurements"),

@@ -380,7 +380,7 @@ class TestStatus:
             raise ZeroDivisionError("oops")
 
         workspace.file("run.sh", WRONG)
-        monkeypatch.setattr("servelint.cli.outputs.write", broken)
+        monkeypatch.setattr("servelint.cli.output.write_report", broken)
         ran = workspace.run("check")
         assert ran.status == 3
         said = "servelint: an error in servelint itself: ZeroDivisionError: oops; SERVELINT_TRACEBACK=1 shows where\n"
@@ -413,4 +413,4 @@ class TestHowMuch:
 
     def test_a_wrong_option_is_told_in_one_line(self, workspace: Workspace) -> None:
         ran = workspace.run("check", "--profil=strict")
-        assert (ran.status, ran.err) == (2, "servelint check: error: unrecognized arguments: --profil=strict\n")
+        assert (ran.status, ran.err) == (2, "servelint check: error: no such option: --profil; did you mean --profile?\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.cli import becoming
+from servelint.cli.exec import run_process
 from tests.running import Workspace
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a process is put in the place of another")
@@ -117,7 +117,7 @@ class TestWhatIsStarted:
 
     def test_as_a_process_of_its_own(self, machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
         """What is done where a process cannot be put in the place of another."""
-        assert becoming.run(["sh", "-c", "echo here; exit 9"]) == 9
+        assert run_process(["sh", "-c", "echo here; exit 9"]) == 9
         assert capfd.readouterr().out == "here\n"
 
 

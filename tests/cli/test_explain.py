@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.cli.explain import page
+from servelint.cli.rules import page
 from servelint.rules.compile import find_rule
 from servelint.rules.load import rule_folder, rules
 from tests.running import Workspace

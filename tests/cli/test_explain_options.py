@@ -66,7 +66,7 @@ def test_an_option_is_not_cut_at_the_end_of_a_line(option: str, workspace: Works
         (["vllm", "zzzzzz"], "servelint: no release of vLLM has zzzzzz\n"),
         (["tgi", "--port"], "servelint: there is no catalog of 'tgi'; use one of vllm, sglang, llama.cpp, "),
         (["../x", "--port"], "servelint: there is no catalog of '../x'; use one of vllm, "),
-        (["vllm", "--port", "more"], "usage: servelint explain [--rules FOLDER] RULE\n"),
+        (["vllm", "--port", "more"], "servelint explain: error: unexpected argument: more\n"),
     ],
 )
 def test_what_is_not_there(args: list[str], said: str, workspace: Workspace) -> None:

@@ -5,33 +5,91 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib import import_module
+from collections.abc import Iterator
 
+import click
 import pytest
 
 import servelint
-from servelint.cli import COMMANDS, main
+from servelint.cli import COMMANDS, main, root
+from servelint.cli.command import Command, Group, suggestion
 from tests.running import Workspace
 
 USAGE = """\
 usage: servelint COMMAND [options]
 
-  check       lint files, folders, standard input or one command line
-  scan        lint many repositories: folders, git stores, archives; each finding a row
-  launches    list the launches that servelint sees, normalised
-  rules       list the rules
-  explain     print a rule's page, or the life of an option or a variable
-  engines     list, show and harvest what the engines accept
-  memory      plan the GPU memory of launches: will they start, with how much room
-  upgrade     tell what an engine upgrade would change for the launches
-  advise      tell whether to speculate, how, and at how many requests that turns round
-  exec        lint a command, then become it
-  admission   judge what is written to a Kubernetes cluster: a validating webhook
-  lsp         serve an editor: findings while typing, quick fixes, what options mean
-  completions print what completes all this in bash, zsh or fish
+Lint the files that launch LLM inference servers.
 
-servelint COMMAND --help tells more. servelint --version prints the version.
+commands:
+  check        lint files, folders, standard input or one command line
+  scan         lint many repositories and write one row for each finding
+  launches     list the launches that servelint finds
+  rules        list the rules, or test rules of your own
+  explain      show the page of a rule, or the history of an engine's option or variable
+  engines      list the engines, show what a release accepts, or harvest a release
+  memory       plan GPU memory: whether each launch fits, and with how much room
+  upgrade      show what an engine upgrade changes for your launches
+  advise       recommend whether and how to use speculative decoding
+  exec         lint a command, then exec it
+  admission    serve a validating admission webhook for Kubernetes
+  lsp          serve editors: diagnostics, quick fixes, hover
+  completions  print the completion script for bash, zsh or fish
+  help         show the help of a command
+
+version:
+  -V, --version  print the version
+
+help:
+  -h, --help  show this page
+
+examples:
+  servelint check deploy/
+  servelint help check
+  servelint explain vllm --swap-space
 """
+ENGINES = """\
+usage: servelint engines harvest [options] ENGINE [RELEASE]
+
+Read what a release accepts from its published source, and add it to the catalog.
+
+source:
+  ENGINE        an engine, such as vllm
+  RELEASE       its release, or all to rebuild the catalog from every release
+  --from PATH   read an archive, a source folder or an installed package
+  --unverified  read only the sources in a wheel, without a hash: faster for gigabytes
+
+output:
+  --output FILE   write the snapshot there and leave the catalog alone
+  --catalog FILE  the catalog to add to (default: that of servelint)
+
+help:
+  -h, --help  show this page
+
+The source is not run. Its file is read whole and compared with the hash of the package index,
+unless --unverified is given.
+
+examples:
+  servelint engines harvest vllm 0.34.0
+  servelint engines harvest vllm --from ./vllm --output snapshot.json
+"""
+GROUPS = ["input", "rules", "versions and hardware", "settings", "baseline and trust", "fixing", "output", "failing", "help"]
+
+
+def commands() -> Iterator[tuple[str, Command]]:
+    """Every command and subcommand, by the words that run it."""
+    top = root()
+    assert isinstance(top, Group)
+    for name in top.subcommands:
+        found = top.get_command(click.Context(top), name)
+        assert isinstance(found, Command)
+        yield name, found
+        if isinstance(found, Group):
+            for inner, (one, _) in found.subcommands.items():
+                assert isinstance(one, Command)
+                yield f"{name} {inner}", one
+
+
+EVERY = list(commands())
 
 
 @pytest.mark.parametrize("option", ["--help", "-h", "help"])
@@ -46,32 +104,179 @@ def test_without_a_command(workspace: Workspace) -> None:
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_version(option: str, workspace: Workspace) -> None:
     assert workspace.run(option) == (0, f"servelint {servelint.__version__}\n", "")
+    assert workspace.run(option, "check") == (0, f"servelint {servelint.__version__}\n", "")
 
 
-def test_a_command_that_is_none(workspace: Workspace) -> None:
-    commands = "check, scan, launches, rules, explain, engines, memory, upgrade, advise, exec, admission, lsp, completions"
-    assert workspace.run("lint") == (2, "", f"servelint: 'lint' is not a command; use one of {commands}\n")
+class TestSuggestions:
+    @pytest.mark.parametrize(
+        ("args", "said"),
+        [
+            (("chekc",), "servelint: 'chekc' is not a command; did you mean check?"),
+            (("--verison",), "servelint: no such option: --verison; did you mean --version?"),
+            (("rules", "tset"), "servelint rules: error: 'tset' is not a command; did you mean test?"),
+            (("advise", "calibrat"), "servelint advise: error: 'calibrat' is not a command; did you mean calibrate?"),
+            (("engines", "shwo"), "servelint engines: error: 'shwo' is not a command; did you mean show?"),
+            (("help", "launch"), "servelint: 'launch' is not a command; did you mean launches?"),
+            (("check", "--fomat", "json"), "servelint check: error: no such option: --fomat; did you mean --format?"),
+            (("rules", "test", "--hlep"), "servelint rules test: error: no such option: --hlep; did you mean --help?"),
+            (
+                ("exec", "--fail-opn", "--", "true"),
+                "servelint exec: error: no such option: --fail-opn; did you mean --fail-open?",
+            ),
+            (
+                ("check", "--fail-on", "warnings"),
+                (
+                    "servelint check: error: "
+                    '"warnings" is not a valid value for --fail-on'
+                    " (choose from error, warning, info, never); did you mean warning?"
+                ),
+            ),
+            (
+                ("launches", "--format", "JSON"),
+                (
+                    "servelint launches: error: "
+                    '"JSON" is not a valid value for --format (choose from text, json); did you mean json?'
+                ),
+            ),
+            (
+                ("completions", "bsh"),
+                (
+                    "servelint completions: error: "
+                    '"bsh" is not a valid value for SHELL (choose from bash, zsh, fish); did you mean bash?'
+                ),
+            ),
+        ],
+        ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
+    )
+    def test_a_word_that_is_nearly_right(self, args: tuple[str, ...], said: str, workspace: Workspace) -> None:
+        assert workspace.run(*args) == (2, "", said + "\n")
+
+    def test_a_command_that_is_like_none(self, workspace: Workspace) -> None:
+        assert workspace.run("xyzzy") == (2, "", f"servelint: 'xyzzy' is not a command; use one of {', '.join(COMMANDS)}\n")
+
+    def test_nothing_is_suggested_for_an_option_that_is_like_none(self, workspace: Workspace) -> None:
+        assert workspace.run("check", "--zzz").err == "servelint check: error: no such option: --zzz\n"
+        assert suggestion("zzz", ["--format"]) == ""
+
+
+class TestWrongWords:
+    @pytest.mark.parametrize(
+        ("args", "said"),
+        [
+            (("check", "--format"), "--format needs a value"),
+            (("check", "--output", "--quiet"), "--output needs a value"),
+            (("check", "--fix=yes"), "--fix takes no value"),
+            (("check", "-qz"), "no such option: -z"),
+            (("upgrade", "."), "missing option: --to ENGINE=RELEASE"),
+            (("lsp", "here"), "unexpected argument: here"),
+            (("rules", "--severity", "error", "test", "x"), "unexpected argument: test"),
+        ],
+        ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
+    )
+    def test_are_told_in_one_line(self, args: tuple[str, ...], said: str, workspace: Workspace) -> None:
+        assert workspace.run(*args) == (2, "", f"servelint {args[0]}: error: {said}\n")
+
+    def test_a_value_that_begins_with_a_dash(self, workspace: Workspace) -> None:
+        workspace.file("run.sh", "vllm serve m\n")
+        assert workspace.run("check", "run.sh", "--output=-x.txt").status == 0
+        assert (workspace.folder / "-x.txt").exists()
+        assert workspace.run("check", "--stdin-filename", "-", "-").status == 0
+        assert workspace.run("check", "--command", "-x vllm serve m").status == 0
+
+    def test_options_may_stand_between_arguments(self, workspace: Workspace) -> None:
+        workspace.file("a.sh", "vllm serve m\n")
+        workspace.file("-b.sh", "vllm serve m\n")
+        assert workspace.run("check", "a.sh", "--format", "json", "--", "-b.sh").data["files"] == 2
+
+
+class TestHelp:
+    def test_options_stand_in_groups(self, workspace: Workspace) -> None:
+        lines = workspace.run("check", "--help").out.splitlines()
+        assert [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")] == [*GROUPS, "examples"]
+        assert lines[0] == "usage: servelint check [options] [PATH]..."
+        assert lines.index("fixing:") < lines.index("  --fix                   apply the safe fixes") < lines.index("output:")
+
+    def test_a_page(self, workspace: Workspace) -> None:
+        assert workspace.run("engines", "harvest", "--help") == (0, ENGINES, "")
+
+    def test_subcommands_are_listed(self, workspace: Workspace) -> None:
+        page = workspace.run("help", "rules").out
+        assert "\ncommands:\n  test  run the examples of rules of your own\n" in page
+
+    @pytest.mark.parametrize(("name", "command"), EVERY, ids=[name for name, _ in EVERY])
+    def test_every_command_has_a_page(self, name: str, command: Command, workspace: Workspace) -> None:
+        page = workspace.run(*name.split(), "--help")
+        assert (page.status, page.err) == (0, "")
+        assert page.out.startswith(f"usage: servelint {name.split()[0]} ")
+        assert "\nexamples:\n  servelint " in page.out
+        assert max(len(line) for line in page.out.splitlines()) <= 100
+        assert workspace.run(*name.split(), "-h") == page
+        assert workspace.run("help", *name.split()) == page
+        for group in command.page.groups:
+            assert f"\n{group.title}:\n" in page.out
+            for one in group.declared.values():
+                (line,) = [line for line in page.out.splitlines() if f"{line}  ".startswith(f"  {one.row}  ")]
+                assert one.help
+                assert line.endswith(one.help) or len(one.row) > 40
+
+    def test_what_has_no_subcommands(self, workspace: Workspace) -> None:
+        assert workspace.run("help", "check", "x") == (2, "", "servelint help: error: servelint check has no subcommands\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 class TestEachCommand:
-    def test_has_a_page_of_help(self, command: str, workspace: Workspace) -> None:
-        ran = workspace.run(command, "--help")
-        assert ran.status == 0
-        assert ran.out.startswith(f"usage: servelint {command} ")
-        assert max(len(line) for line in ran.out.splitlines()) <= 100
-
     def test_refuses_an_option_that_it_does_not_know(self, command: str, workspace: Workspace) -> None:
         ran = workspace.run(command, "--frobnicate")
-        assert (ran.status, ran.out) == (2, "")
-        assert ran.err.startswith((f"usage: servelint {command} ", f"servelint {command}: error: "))
+        assert (ran.status, ran.out, ran.err) == (2, "", f"servelint {command}: error: no such option: --frobnicate\n")
 
     def test_takes_no_abbreviation(self, command: str, workspace: Workspace) -> None:
         # what is unique today need not be so in the next release
         assert workspace.run(command, "--hel").status == 2
 
-    def test_is_a_module_of_its_own(self, command: str) -> None:
-        assert callable(import_module(f"servelint.cli.{command}").run)
+
+class TestColor:
+    WRONG = "vllm serve m --gpu-memory-utilization 1.5\n"
+
+    @pytest.mark.parametrize(
+        ("args", "variables", "terminal", "colored"),
+        [
+            ((), {}, False, False),
+            ((), {}, True, True),
+            ((), {"TERM": "dumb"}, True, False),
+            ((), {"NO_COLOR": "1"}, True, False),
+            ((), {"NO_COLOR": ""}, True, True),
+            ((), {"FORCE_COLOR": "1"}, False, True),
+            ((), {"FORCE_COLOR": "0"}, True, False),
+            ((), {"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+            (("--color", "auto"), {"NO_COLOR": "1"}, True, False),
+            (("--color", "always"), {"NO_COLOR": "1"}, False, True),
+            (("--color=never",), {"FORCE_COLOR": "1"}, True, False),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["check", "exec"])
+    def test_when(
+        self,
+        command: str,
+        args: tuple[str, ...],
+        variables: dict[str, str],
+        terminal: bool,
+        colored: bool,
+        workspace: Workspace,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        for name in ("NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"TERM": "xterm", **variables}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.stdout.isatty" if command == "check" else "sys.stderr.isatty", lambda: terminal)
+        linted = ("--command", self.WRONG) if command == "check" else ("--", *self.WRONG.split())
+        ran = workspace.run(command, *args, *linted)
+        assert ran.status == 1
+        assert ("\x1b[1;31merror[" in ran.out + ran.err) is colored
+
+    def test_a_file_is_not_coloured(self, workspace: Workspace) -> None:
+        workspace.run("check", "--color", "always", "--command", self.WRONG, "--output", "report.txt")
+        assert "\x1b" not in (workspace.folder / "report.txt").read_text()
 
 
 def test_as_a_module(workspace: Workspace) -> None:
@@ -107,8 +312,9 @@ def test_an_output_that_knows_no_unicode(workspace: Workspace) -> None:
 
 
 def test_an_interrupt(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
-    def interrupted(args: list[str]) -> int:
+    def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("servelint.cli.rules.run", interrupted)
+    monkeypatch.setattr("servelint.cli.rules.every", interrupted)
     assert main(["rules"]) == 130
+    assert workspace.run("rules") == (130, "", "")

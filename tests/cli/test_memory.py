@@ -156,7 +156,7 @@ def test_solving_for_the_gpu(workspace: Workspace) -> None:
 def test_solving_what_nobody_knows(workspace: Workspace, solve: str) -> None:
     workspace.file("run.sh", "vllm serve someone/never-heard-of\n")
     ran = workspace.run("memory", "run.sh", "--gpu", "h100", "--solve", solve)
-    assert ran.out.endswith(f"  solved: --{solve}: cannot be told\n")
+    assert ran.out.endswith(f"  solved: --{solve}: cannot be determined\n")
 
 
 def test_a_command(workspace: Workspace) -> None:

@@ -96,13 +96,13 @@ def test_settings_that_are_wrong_are_in_each(workspace: Workspace) -> None:
 
 MUCH = """
 import sys
-from servelint.cli import check, main, options
+from servelint.cli import main, options
 from tests.findings import report, simple
 
 found = report(*[simple("\u27e6m\u27e7", f"{number}.sh") for number in range(6)])
 for one in found.findings:
     one.message = "long " * 540_000
-options.run = lambda *_, **__: found
+options.lint = lambda *_, **__: found
 sys.exit(main(["check", "--isolated", "--format", sys.argv[1]]))
 """
 """A check that finds 15 MB to say, and ends as soon as it has said it."""

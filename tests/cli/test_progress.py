@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.cli import options, progress
-from servelint.cli.progress import Progress
-from servelint.files.settings.files import SettingsFiles
+from servelint.cli.output import Progress, bar_wanted
 from tests.running import Workspace
 
 
@@ -57,7 +55,7 @@ def test_only_where_somebody_sees_it(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     monkeypatch.setenv("TERM", term)
-    assert progress.wanted(quiet) is wanted
+    assert bar_wanted(quiet) is wanted
 
 
 @pytest.mark.parametrize("count", [3, 400])
@@ -68,7 +66,5 @@ def test_counts_every_file(count: int, workspace: Workspace, monkeypatch: pytest
     monkeypatch.setattr(Progress, "step", lambda _, total, step=1: done.append(min(sum(done) + step, total) - sum(done)))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    usage = options.parser("check", "")
-    options.add_inputs(usage)
-    options.run(usage.parse_args([]), SettingsFiles(isolated=True), usage)
+    assert workspace.run("check", "--isolated").status == 0
     assert sum(done) == count

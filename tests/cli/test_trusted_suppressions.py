@@ -226,13 +226,13 @@ class TestUsage:
     @pytest.mark.parametrize(
         ("args", "said"),
         [
-            (["--trusted-suppressions", "base"], "needs the revision: give --base REV"),
+            (["--trusted-suppressions", "base"], "needs a revision; give --base REV"),
             (["--base", "main"], "--base is for --trusted-suppressions base, which neither"),
             (["--trusted-suppressions", "head", "--base", "main"], "--base is for --trusted-suppressions base"),
             ([*GATE[:3], "nowhere"], "--base: git knows no revision 'nowhere'"),
             ([*GATE[:3], "--output=x"], "--base: git knows no revision"),
             ([*GATE, "--command", "vllm serve m"], "is for files"),
-            ([*GATE, "--write-baseline"], "takes no --trusted-suppressions base"),
+            ([*GATE, "--write-baseline"], "cannot be combined with --trusted-suppressions base"),
             (["--show-suppressed", "--format", "sarif"], "printed as text or json, not as sarif"),
         ],
     )

@@ -66,7 +66,7 @@ def test_a_launch_without_a_release_is_counted(workspace: Workspace) -> None:
     workspace.file("run.sh", "vllm serve m\n")
     ran = workspace.run("upgrade", "--to", "vllm=0.20.0")
     assert (ran.status, ran.out) == (0, "")
-    assert "name no release; say --engine-version vllm=..." in ran.err
+    assert "no release; give --engine-version vllm=..." in ran.err
 
 
 def test_a_launch_of_a_release_outside_the_catalog_names_one(workspace: Workspace) -> None:
@@ -74,7 +74,7 @@ def test_a_launch_of_a_release_outside_the_catalog_names_one(workspace: Workspac
     ran = workspace.run("upgrade", "--to", "vllm=0.20.0")
     assert (ran.status, ran.out) == (0, "")
     assert ran.err != ""
-    assert "name no release" not in ran.err
+    assert "no release" not in ran.err
 
 
 def test_other_engines_are_left_alone(workspace: Workspace) -> None:

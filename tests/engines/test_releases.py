@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from servelint.engines.releases import known_releases, newest, release_key
+from servelint.engines.releases import LEAST, is_final, known_releases, newest, normalize, release_key, sort_key
 
 FOLLOWED = ("vllm", "sglang", "lmdeploy", "trtllm")
 RELEASES = sorted({release for engine in FOLLOWED for release in known_releases(engine)})
@@ -94,6 +94,53 @@ def test_a_build_is_compared_with_a_bound_that_is_a_number() -> None:
 )
 def test_spellings_of_one_release(one: str, other: str) -> None:
     assert release_key(one) == release_key(other)
+
+
+@pytest.mark.parametrize(
+    ("engine", "written", "release"),
+    [
+        ("vllm", "0.20.0", "0.20.0"),
+        ("vllm", "v0.20.0", "0.20.0"),
+        ("vllm", " 0.20 ", "0.20"),
+        ("vllm", "0.20.0-RC.1", "0.20.0rc1"),
+        ("sglang", "0.5.4-1", "0.5.4.post1"),
+        ("vllm", "0.19.1rc1.dev328+g18013df6a", "0.19.1rc1.dev328+g18013df6a"),
+        ("llama.cpp", "b9180", "b9180"),
+        ("llama.cpp", "9180", "9180"),
+    ],
+)
+def test_a_release_that_a_person_writes(engine: str, written: str, release: str) -> None:
+    assert normalize(engine, written) == release
+    assert release_key(release) is not None
+
+
+@pytest.mark.parametrize(
+    ("engine", "written"),
+    [("vllm", "latest"), ("vllm", ""), ("vllm", "b9180"), ("vllm", "1!0.20"), ("llama.cpp", "bb1"), ("vllm", "0.20.0-cu129")],
+)
+def test_what_a_person_writes_that_is_no_release(engine: str, written: str) -> None:
+    with pytest.raises(ValueError, match=f"{written!r} is not a release"):
+        normalize(engine, written)
+
+
+@given(PEP_440)
+def test_a_release_and_its_normal_form_have_one_key(written: str) -> None:
+    assert release_key(normalize("vllm", written)) == release_key(written)
+
+
+@pytest.mark.parametrize("release", ["0.20.0", "0.20.0.post1", "v1"])
+def test_final_releases(release: str) -> None:
+    assert is_final(release)
+    assert sort_key(release) > LEAST
+
+
+@pytest.mark.parametrize("release", ["0.20.0rc1", "0.20.0.dev1", "0.20.0.post1.dev2", "latest"])
+def test_releases_that_are_not_final(release: str) -> None:
+    assert not is_final(release)
+
+
+def test_what_is_no_release_is_older_than_all() -> None:
+    assert sort_key("latest") == LEAST < sort_key("0.0.0.dev0")
 
 
 @pytest.mark.parametrize(

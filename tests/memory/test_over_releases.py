@@ -9,15 +9,15 @@ import pytest
 
 import servelint
 from servelint.core.launch import Launch
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import known_releases, release_key, sort_key
 from servelint.judge.releases import able_releases
 from servelint.memory import PLANNED, sglang, vllm
 from servelint.memory.plan import MemoryPlan
 
 FOLDER = Path(servelint.__file__).parent
 CODE = {
-    "vllm": [*(FOLDER / "memory" / "vllm").glob("*.py"), FOLDER / "engines" / "vllm.py"],
-    "sglang": [*(FOLDER / "memory" / "sglang").glob("*.py"), FOLDER / "engines" / "sglang.py"],
+    "vllm": [*(FOLDER / "memory" / "vllm").glob("*.py"), FOLDER / "engines" / "vllm" / "facts.py"],
+    "sglang": [*(FOLDER / "memory" / "sglang").glob("*.py"), FOLDER / "engines" / "sglang" / "facts.py"],
 }
 
 
@@ -42,7 +42,7 @@ class TestReleases:
         asked = set(re.findall(r'(?:since|at_least)\("([\w.]+)"\)', code))
         changes = {"vllm": vllm.CHANGES, "sglang": sglang.CHANGES}[engine]
         assert asked <= set(changes)
-        assert list(changes) == sorted(changes, key=lambda one: release_key(one) or ((0,), 0, 0, 0, 0, 0))
+        assert list(changes) == sorted(changes, key=sort_key)
 
     def test_one_of_each_that_counts_alike_the_newest_last(self) -> None:
         found = releases("vllm serve Qwen/Qwen3-8B")

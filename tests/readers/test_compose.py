@@ -877,7 +877,7 @@ class TestShapes:
             "",
         ]
         assert environment(launch) == {
-            "VLLM_USE_V1": "1", "FLAG": "true", "RATIO": "0.90", "HEX": "0x10", "YES": "yes", "EMPTY": "",
+            "VLLM_USE_V1": "1", "FLAG": "true", "RATIO": "0.9", "HEX": "16", "YES": "yes", "EMPTY": "",
         }  # fmt: skip
 
     def test_json(self) -> None:
@@ -891,7 +891,7 @@ class TestShapes:
         assert (spans(launch.argv), environment(launch)) == (marks, {"A": "1"})
 
     def test_keys_that_are_there_twice(self) -> None:
-        launch = launch_in("""
+        found, _ = reading("""
             services:
               llm:
                 image: vllm/vllm-openai:v0.19.1
@@ -899,6 +899,8 @@ class TestShapes:
                 environment: {A: "1", A: "2"}
                 command: [m]
         """)
+        assert [repr(one) for one in found.problems] == [f"compose.yml:4:5: {bounds.COMPOSE_KEYS.message}"]
+        (launch,) = found.launches
         assert (release(launch), environment(launch)) == (("0.20.0", "image"), {"A": "2"})
 
     @pytest.mark.parametrize(

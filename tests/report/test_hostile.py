@@ -17,19 +17,7 @@ from servelint.core.finding import Finding
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.source import Source
-from servelint.report import (
-    concise,
-    github,
-    gitlab,
-    html,
-    json_report,
-    junit,
-    markdown,
-    rdjson,
-    sarif,
-    statistics,
-    text,
-)
+from servelint.report import concise, github, gitlab, html, json_report, junit, markdown, rdjson, sarif, statistics, text
 from servelint.report.advise_svg import gain_svg
 from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded

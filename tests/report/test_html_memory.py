@@ -8,7 +8,6 @@ import re
 import pytest
 
 from servelint import parallel
-from servelint.cli.plans import Plans
 from servelint.core.launch import Variable
 from servelint.core.settings import Settings
 from servelint.core.text import Text
@@ -18,6 +17,7 @@ from servelint.memory.plan import VERDICTS, MemoryPlan
 from servelint.report.html import render
 from servelint.report.html.memory import shapes
 from servelint.report.html.words import MEMORY
+from servelint.report.memory_plans import Plans
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.report.kinds import SECRET

@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 import servelint
 from servelint.core.finding import Finding
@@ -17,6 +16,7 @@ from servelint.core.result import Report
 from servelint.report.sarif import render
 from servelint.report.sarif_rules import descriptor
 from servelint.rules.load import rules
+from tests import yaml_texts
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
 from tests.report.kinds import SECRET, mixed, sarif_schema
@@ -233,9 +233,9 @@ def test_a_rule_of_a_users_folder(workspace: Workspace) -> None:
 
 def test_in_the_page_of_somebody_elses_rule_nothing_is_markup(workspace: Workspace) -> None:
     evil = "<img src=x> [a](javascript:b) `c`"
-    data = yaml.safe_load(RULE)
+    data = yaml_texts.load(RULE)
     data |= {"title": f"A title {evil}", "why": f"Because {evil}\n\nand {evil} again, and once more"}
-    workspace.file(f"policy/{data['id']}.yaml", yaml.safe_dump(data, allow_unicode=True))
+    workspace.file(f"policy/{data['id']}.yaml", yaml_texts.dump(data))
     workspace.file("run.sh", "vllm serve m --trust-remote-code\n")
     out = workspace.run("check", "run.sh", "--rules", "policy", "--select", "policy/*", "--format", "sarif").data
     (told,) = out["runs"][0]["tool"]["driver"]["rules"]

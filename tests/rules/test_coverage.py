@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import servelint
 from servelint import Settings
 from servelint.engines import ENGINES
 from servelint.rules.load import rules
+from tests import yaml_texts
 
 ROOT = Path(__file__).parent.parent.parent
-ACCOUNT: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load((ROOT / "rules" / "coverage.yaml").read_text(encoding="utf-8"))
+ACCOUNT: dict[str, dict[str, dict[str, Any]]] = yaml_texts.load((ROOT / "rules" / "coverage.yaml").read_text(encoding="utf-8"))
 FACTS = [(part, name, account) for part, accounts in ACCOUNT.items() for name, account in accounts.items()]
 COUNTS = {"vllm": 220, "sglang": 186, "others": 45}
 """How many facts the evidence base has of each part."""
@@ -28,7 +28,7 @@ def test_every_fact_of_the_evidence_base_is_accounted_for() -> None:
     folder = Path(os.environ.get("SERVELINT_EVIDENCE", ROOT.parent / "shared" / "evidence"))
     for part in COUNTS:
         if (folder / f"{part}.yaml").exists():
-            facts = yaml.safe_load((folder / f"{part}.yaml").read_text(encoding="utf-8"))
+            facts = yaml_texts.load((folder / f"{part}.yaml").read_text(encoding="utf-8"))
             assert sorted(ACCOUNT[part]) == sorted(fact["id"] for fact in facts)
 
 

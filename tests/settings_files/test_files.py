@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.settings import effective, spoken
+from servelint.files.settings import reading
 from servelint.files.settings.files import SettingsFiles
-from servelint.files.settings.layer import Layer
+from servelint.files.settings.layers import Layer, effective
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def write(path: str, text: str) -> None:
 
 def layers(environment: dict[str, str] | None = None, **options: object) -> list[Layer]:
     said = {name.replace("_", "-"): value for name, value in options.items()}
-    return [spoken.environment(environment or {}, []), spoken.command_line(said, [])]
+    return [reading.from_env(environment or {}, []), reading.from_cli(said, [])]
 
 
 def profile(path: str, settings: SettingsFiles | None = None) -> str:
@@ -46,12 +46,12 @@ class TestOrder:
         settings = SettingsFiles().of("a/x.sh")
         assert (settings.severity, settings.fail_on, settings.gpu_count, settings.gpu) == ("error", "never", 4, "l4")
         said = layers({"SERVELINT_GPU_COUNT": "6", "SERVELINT_GPU": "t4"}, gpu="h200")
-        settings = SettingsFiles(spoken=said).of("a/x.sh")
+        settings = SettingsFiles(overrides=said).of("a/x.sh")
         assert (settings.fail_on, settings.gpu_count, settings.gpu) == ("never", 6, "h200")
 
     def test_releases_add_up_engine_by_engine(self) -> None:
         write("servelint.toml", "[engine-versions]\nvllm = '0.20.0'\nsglang = '0.5.9'\n")
-        settings = SettingsFiles(spoken=layers(engine_versions=["vllm=0.21.0"])).of("x.sh")
+        settings = SettingsFiles(overrides=layers(engine_versions=["vllm=0.21.0"])).of("x.sh")
         assert settings.engine_versions == {"vllm": "0.21.0", "sglang": "0.5.9"}
 
     def test_rules_add_up_option_by_option(self) -> None:
@@ -159,12 +159,12 @@ class TestWhatIsLeftOut:
         assert self.names(SettingsFiles()) == ["b.yml"]
         write("servelint.toml", "extends = 'base.toml'\nexclude = ['*.sh']")
         assert self.names(SettingsFiles()) == ["vendor", "a.yml", "b.yml"]
-        assert self.names(SettingsFiles(spoken=layers(extend_exclude=["b.*"]))) == ["vendor", "a.yml"]
+        assert self.names(SettingsFiles(overrides=layers(extend_exclude=["b.*"]))) == ["vendor", "a.yml"]
 
     def test_files_that_are_named(self) -> None:
         write("servelint.toml", "exclude = ['vendor']")
         assert not SettingsFiles().leaves_out("vendor/x/a.sh")
-        settings = SettingsFiles(spoken=layers(force_exclude=True))
+        settings = SettingsFiles(overrides=layers(force_exclude=True))
         assert settings.leaves_out("vendor/x/a.sh")
         assert not settings.leaves_out("a.sh")
 
@@ -218,7 +218,7 @@ class TestNames:
         assert [(problem.path, problem.line) for problem in settings.problems] == [("base.toml", 1), ("base.toml", 2)]
 
     def test_options_of_the_command_line(self) -> None:
-        settings = SettingsFiles(spoken=layers({"SERVELINT_IGNORE": "nope"}, select=["vllm/*", "nothing"]))
+        settings = SettingsFiles(overrides=layers({"SERVELINT_IGNORE": "nope"}, select=["vllm/*", "nothing"]))
         settings.of("x.sh")
         settings.check_names()
         assert settings.problems == []
@@ -233,9 +233,9 @@ def test_what_holds_and_who_says_it() -> None:
     write(
         "servelint.toml", "extends = 'base.toml'\nextend-exclude = ['*.md']\n[[per-path]]\npaths = ['a']\nprofile = 'audit'\n"
     )
-    settings = SettingsFiles(spoken=layers({"SERVELINT_IGNORE": "sglang/*"}, engine_versions=["sglang=0.5.9"]))
+    settings = SettingsFiles(overrides=layers({"SERVELINT_IGNORE": "sglang/*"}, engine_versions=["sglang=0.5.9"]))
     governing, absolute = settings.governing("a/x.sh")
-    rows = [(one.key, one.name, one.value, str(one.origin or "")) for one in effective.said(governing.layers_of(absolute))]
+    rows = [(one.key, one.name, one.value, str(one.origin or "")) for one in effective(governing.layers_of(absolute))]
     assert [row for row in rows if row[3]] == [
         ("ignore", "", "container/no-gpu", "base.toml:1:11"),
         ("ignore", "", "sglang/*", "SERVELINT_IGNORE"),
@@ -251,5 +251,5 @@ def test_what_no_longer_counts_is_not_shown() -> None:
     write("base.toml", "ignore = ['vllm/*']\nselect = ['sglang/*']\nexclude = ['vendor']\nextend-exclude = ['x']\n")
     write("servelint.toml", "extends = 'base.toml'\nselect = ['*']\nexclude = ['y']\n")
     governing, absolute = SettingsFiles().governing("x.sh")
-    shown = [(one.key, one.value) for one in effective.said(governing.layers_of(absolute)) if one.origin is not None]
+    shown = [(one.key, one.value) for one in effective(governing.layers_of(absolute)) if one.origin is not None]
     assert shown == [("select", "*"), ("exclude", "y")]

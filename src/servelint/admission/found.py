@@ -154,10 +154,10 @@ def field(node: Node, offset: int) -> str:
     while True:
         step = None
         for number, item in enumerate(yaml.items(node) or []):
-            if item.start_mark.index <= offset < item.end_mark.index:
+            if yaml.start(item) <= offset < yaml.end(item):
                 step = f"[{number}]", item
         for key, (start, value) in yaml.entries(node).items():
-            if start.start_mark.index <= offset < value.end_mark.index:
+            if yaml.start(start) <= offset < yaml.end(value):
                 plain = _PLAIN_KEY.fullmatch(key) is not None
                 step = (f".{key}" if path else key) if plain else f"[{json.dumps(key)}]", value
         if step is None:

@@ -6,17 +6,15 @@ from __future__ import annotations
 from json.encoder import encode_basestring
 from typing import Any
 
-import yaml
-
 from servelint.core import bounds
+from servelint.syntax import yaml
+from servelint.syntax.yaml import PLAIN, STRING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.yaml import Node
 
-_TAG = "tag:yaml.org,2002:"
-_TEXT, _MAPPING, _SEQUENCE = _TAG + "str", _TAG + "map", _TAG + "seq"
-_WORDS = {True: ("true", _TAG + "bool"), False: ("false", _TAG + "bool"), None: ("null", _TAG + "null")}
+_WORDS = {True: "true", False: "false", None: "null"}
 _KEY_AT_MOST = 1000
 """libyaml takes no longer ones in the place of a key."""
 _DEPTH_AT_MOST = min(100, bounds.YAML_DEPTH.most)
@@ -24,19 +22,6 @@ _DEPTH_AT_MOST = min(100, bounds.YAML_DEPTH.most)
 
 class _OtherwiseError(Exception):
     """Something in an object that is left to libyaml."""
-
-
-class _Place:
-    """Where a node begins or ends. index: the offset"""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-_place: Any = _Place
-"""For PyYAML's own, of which nobody asks more."""
 
 
 def of(thing: dict[str, Any], text: str) -> Node | None:
@@ -67,17 +52,17 @@ class _Builder:
             if len(key) > _KEY_AT_MOST:
                 raise _OtherwiseError
             end = at + len(encode_basestring(key))
-            node = yaml.ScalarNode(_TEXT, key, _place(at), _place(end), '"')
+            node = yaml.new_scalar(key, at, end, STRING, '"')
             at = end + 2
             if type(value) is str:
                 end = at + len(encode_basestring(value))
-                found.append((node, yaml.ScalarNode(_TEXT, value, _place(at), _place(end), '"')))
+                found.append((node, yaml.new_scalar(value, at, end, STRING, '"')))
             else:
                 other, end = self._other(value, at, depth)
                 found.append((node, other))
             at = end + 2
         at = at - 1 if found else start + 2  # no comma behind the last
-        return yaml.MappingNode(_MAPPING, found, _place(start), _place(at), flow_style=True), at
+        return yaml.new_mapping(found, start, at), at
 
     def _sequence(self, things: list[Any], start: int, depth: int) -> tuple[Node, int]:
         self._count(len(things), depth)
@@ -86,13 +71,13 @@ class _Builder:
         for value in things:
             if type(value) is str:
                 end = at + len(encode_basestring(value))
-                found.append(yaml.ScalarNode(_TEXT, value, _place(at), _place(end), '"'))
+                found.append(yaml.new_scalar(value, at, end, STRING, '"'))
             else:
                 other, end = self._other(value, at, depth)
                 found.append(other)
             at = end + 2
         at = at - 1 if found else start + 2
-        return yaml.SequenceNode(_SEQUENCE, found, _place(start), _place(at), flow_style=True), at
+        return yaml.new_sequence(found, start, at), at
 
     def _other(self, value: Any, at: int, depth: int) -> tuple[Node, int]:
         """A node that is no text."""
@@ -102,12 +87,12 @@ class _Builder:
         if kind is list:
             return self._sequence(value, at, depth + 1)
         if value is None or kind is bool:
-            written, tag = _WORDS[value]
+            written = _WORDS[value]
         elif kind is int:
-            written, tag = str(value), _TAG + "int"
+            written = str(value)
         else:
             raise _OtherwiseError  # YAML takes only some of what JSON writes for a number with a point
-        return yaml.ScalarNode(tag, written, _place(at), _place(at + len(written)), ""), at + len(written)
+        return yaml.new_scalar(written, at, at + len(written), PLAIN), at + len(written)
 
     def _count(self, nodes: int, depth: int) -> None:
         self.left -= 2 * nodes

@@ -16,7 +16,7 @@ from servelint.api import check_command
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
 from servelint.engines.registry import ENGINES
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import known_releases, normalize
 from servelint.speculation import drafts
 from servelint.speculation.cases import ADVISED
 
@@ -206,9 +206,10 @@ def _release(engine: str, release: str | None) -> str:
         raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(ADVISED)}")
     if release is None:
         return known_releases(engine)[-1]
-    if release_key(release) is None:
-        raise ValueError(f"{release!r} is not a release; write {known_releases(engine)[-1]}")
-    return release.removeprefix("v")
+    try:
+        return normalize(engine, release)
+    except ValueError as error:
+        raise ValueError(f"{error}; write {known_releases(engine)[-1]}") from None
 
 
 def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: str | None, gpu_count: int) -> None:

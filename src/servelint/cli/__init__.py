@@ -1,95 +1,151 @@
-"""The command line. Each command is a module of its own and is imported only when it is asked for."""
+"""The command line: `servelint COMMAND`. A command is imported when it runs, for start-up takes most of the time of a check."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.cli.command import Command
+
 COMMANDS = {
     "check": "lint files, folders, standard input or one command line",
-    "scan": "lint many repositories: folders, git stores, archives; each finding a row",
-    "launches": "list the launches that servelint sees, normalised",
-    "rules": "list the rules",
-    "explain": "print a rule's page, or the life of an option or a variable",
-    "engines": "list, show and harvest what the engines accept",
-    "memory": "plan the GPU memory of launches: will they start, with how much room",
-    "upgrade": "tell what an engine upgrade would change for the launches",
-    "advise": "tell whether to speculate, how, and at how many requests that turns round",
-    "exec": "lint a command, then become it",
-    "admission": "judge what is written to a Kubernetes cluster: a validating webhook",
-    "lsp": "serve an editor: findings while typing, quick fixes, what options mean",
-    "completions": "print what completes all this in bash, zsh or fish",
+    "scan": "lint many repositories and write one row for each finding",
+    "launches": "list the launches that servelint finds",
+    "rules": "list the rules, or test rules of your own",
+    "explain": "show the page of a rule, or the history of an engine's option or variable",
+    "engines": "list the engines, show what a release accepts, or harvest a release",
+    "memory": "plan GPU memory: whether each launch fits, and with how much room",
+    "upgrade": "show what an engine upgrade changes for your launches",
+    "advise": "recommend whether and how to use speculative decoding",
+    "exec": "lint a command, then exec it",
+    "admission": "serve a validating admission webhook for Kubernetes",
+    "lsp": "serve editors: diagnostics, quick fixes, hover",
+    "completions": "print the completion script for bash, zsh or fish",
+    "help": "show the help of a command",
 }
+"""Name of a command -> its summary."""
 
-_USAGE = """usage: servelint COMMAND [options]
+COMPLETE_VARIABLE = "_SERVELINT_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
-{commands}
+_ELSEWHERE = {"explain": "rules:explain", "help": "command:show_help"}
+"""Commands that are not `run` in the module of their own name."""
 
-servelint COMMAND --help tells more. servelint --version prints the version.
-"""
+_USUAL = gc.get_threshold()
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""A run is short and keeps most of what it makes: Python's default has the collector look at it a hundred times for nothing."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command; gives the exit status.
+    """Run a command.
 
-    0 nothing to report, 1 findings, 2 wrong usage or a file that could not be read, 3 an error in servelint itself
+    Args:
+        argv: the words after the program's name; those of the process where it is None.
+
+    Returns:
+        The exit status: 0 nothing to report, 1 findings, 2 wrong usage or a file that could not be read, 3 an error in
+        servelint itself, 130 interrupted.
     """
     args = sys.argv[1:] if argv is None else argv
-    if "_ARGCOMPLETE" in os.environ:
-        return _complete()
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
+        if os.environ.get(COMPLETE_VARIABLE):
+            return _complete()
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
         status = _run(args)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # the reader of our output went away; point stdout elsewhere so that the interpreter's own flush is quiet
+        # nothing reads the output any more; point stdout elsewhere so that the interpreter's own flush is quiet
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        # not 1, which says that launches were looked at: who takes that for "findings" would let a broken linter pass
+        # not 1, which means findings: a broken linter would pass for one that works
         if os.environ.get("SERVELINT_TRACEBACK"):
             raise
-        from servelint.cli.told import tell
+        from servelint.cli.output import print_stderr
 
-        tell(f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where")
+        print_stderr(
+            f"servelint: an error in servelint itself: {type(error).__name__}: {error}; SERVELINT_TRACEBACK=1 shows where"
+        )
         return 3
+    finally:
+        collect_garbage_as_usual()
 
 
-def _complete() -> int:
-    """Answer a shell that completes a command line (servelint.cli.completing); whatever goes wrong, it gets no answer."""
-    try:
-        import gc
+def collect_garbage_as_usual() -> None:
+    """Have the garbage collector run as often as before `main`, for a command that runs for long."""
+    gc.set_threshold(*_USUAL)
 
-        gc.disable()  # the process ends with the answer
-        from servelint.cli import completing
 
-        completing.answer()
-    except Exception:
-        return 1
-    return 1
+def root() -> Command:
+    """Return the command `servelint` with all of its subcommands."""
+    import click
+
+    from servelint.cli.command import Options, command, flag
+
+    def print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            from servelint import __version__
+
+            print(f"servelint {__version__}")
+            context.exit()
+
+    class Version(Options, title="version"):
+        version: bool = flag(
+            "-V", "--version", help="print the version", is_eager=True, expose_value=False, callback=print_version
+        )
+
+    @command(
+        "servelint",
+        Version,
+        about="Lint the files that launch LLM inference servers.",
+        examples=["servelint check deploy/", "servelint help check", "servelint explain vllm --swap-space"],
+        usage=["servelint COMMAND [options]"],
+        subcommands={
+            name: (f"servelint.cli.{_ELSEWHERE.get(name, f'{name}:run')}", summary) for name, summary in COMMANDS.items()
+        },
+    )
+    def run(_: Version) -> int:
+        from servelint.cli.output import print_stderr
+
+        print_stderr(click.get_current_context().get_help().rstrip("\n"))
+        return 2
+
+    return run
 
 
 def _run(args: list[str]) -> int:
-    if not args or args[0] in ("-h", "--help", "help"):
-        listed = "\n".join([f"  {name:<11} {text}" for name, text in COMMANDS.items()])
-        print(_USAGE.format(commands=listed), end="", file=sys.stdout if args else sys.stderr)
-        return 0 if args else 2
-    if args[0] in ("-V", "--version"):
-        from servelint import __version__
+    import click
+    from click.exceptions import Exit
 
-        print(f"servelint {__version__}")
-        return 0
-    if args[0] not in COMMANDS:
-        from servelint.cli.told import tell
+    from servelint.cli.output import print_stderr
 
-        tell(f"servelint: {args[0]!r} is not a command; use one of {', '.join(COMMANDS)}")
-        return 2
-    from importlib import import_module
+    top = root()
+    try:
+        with top.make_context("servelint", list(args)) as context:
+            status: int = top.invoke(context)
+            return status
+    except Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx is not None else "servelint"
+        print_stderr(f"{path}: {'' if path == 'servelint' else 'error: '}{error.format_message()}")
+        return error.exit_code
 
-    status: int = import_module(f"servelint.cli.{args[0]}").run(args[1:])
-    return status
+
+def _complete() -> int:
+    """Answer a shell that completes a command line; it gets no answer where anything goes wrong."""
+    try:
+        from servelint.cli import completions
+
+        return completions.answer(root())
+    except Exception:
+        return 1

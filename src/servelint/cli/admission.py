@@ -5,61 +5,158 @@ from __future__ import annotations
 import re
 import sys
 
-from servelint.cli import options
+from servelint.cli import collect_garbage_as_usual
+from servelint.cli.command import Options, address, command, fail, flag, option, whole_number
+from servelint.cli.output import print_stderr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-
     from servelint.admission.answer import Rules
 
-_EPILOG = """deploy/ has manifests, docs/admission.md tells of the policy and of what is answered.
+_NOTES = """deploy/ has manifests; docs/admission.md describes the policy and the answers.
 It needs uvicorn and prometheus-client: pip install 'servelint[admission]'
 
 exit status: 0 stopped by a signal, 2 wrong usage, a policy, settings or a certificate that cannot
 be read, or an address that is taken, 3 an error in servelint itself. With --review: 0 allowed,
-1 denied, 2 no review"""
+1 denied, 2 not a review"""
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
-def run(args: list[str]) -> int:
-    usage = parser()
-    arguments = usage.parse_args(args)
-    host, port = _address(arguments.listen, usage)
-    if arguments.review is not None or arguments.check_policy:
-        return _offline(arguments)
-    if not arguments.plain_http and (arguments.tls_cert is None or arguments.tls_key is None):
-        usage.error("give --tls-cert and --tls-key, or --plain-http where something else ends TLS")
-    if arguments.plain_http and (arguments.tls_cert or arguments.tls_key):
-        usage.error("--plain-http takes no certificate")
-    rules = _rules(arguments)
+def _pause(text: str) -> float:
+    if re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", text) is None:
+        raise ValueError(f'"{text}" is not a number of seconds, such as 5')
+    return float(text)
+
+
+def _seconds(text: str) -> float:
+    found = _pause(text)
+    if found <= 0:
+        raise ValueError(f'"{text}" is not a number of seconds above 0, such as 5')
+    return found
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,12})([kmgKMG]?)", text)
+    if match is None:
+        raise ValueError(f'"{text}" is not a size; write bytes, or 512k, 8M, 1G')
+    return int(match[1]) * _UNITS[match[2].lower()]
+
+
+def _count(text: str) -> int:
+    if len(text) > 5:
+        raise ValueError(f'"{text}" is not a whole number from 1 to 99999')
+    return whole_number(text)
+
+
+class Listening(Options, title="connection"):
+    """Where the webhook listens."""
+
+    listen: str = option(
+        "--listen", metavar="HOST:PORT", default="0.0.0.0:8443", help="address to listen on (default: 0.0.0.0:8443)"
+    )
+    tls_cert: str | None = option("--tls-cert", metavar="FILE", help="certificate chain, PEM; read again when it changes")
+    tls_key: str | None = option("--tls-key", metavar="FILE", help="key of the certificate, PEM")
+    plain_http: bool = flag("--plain-http", help="no TLS: the API server needs TLS, so that something else must add it")
+
+
+class Judging(Options, title="policy"):
+    """What is denied."""
+
+    policy: str | None = option("--policy", metavar="FILE", help="what is denied, what is warned of, and for whom (YAML)")
+    settings: str | None = option("--settings", metavar="FILE", help="settings of servelint: rules, releases, GPUs (TOML)")
+    check_policy: bool = flag("--check-policy", help="check the policy and the settings, and exit")
+    review: str | None = option(
+        "--review", metavar="FILE", help="answer the AdmissionReview in FILE, - for standard input, and exit"
+    )
+
+
+class Limits(Options, title="limits"):
+    """What a review and the server may use."""
+
+    workers: int | None = option(
+        "--workers", metavar="N", read=_count, help="number of judging processes (default: one for each processor)"
+    )
+    worker_memory: int = option(
+        "--worker-memory", metavar="SIZE", default="1G", read=_bytes, help="address space of each, 0 for no limit (default: 1G)"
+    )
+    budget: float = option("--budget", metavar="SECONDS", default="5", read=_seconds, help="time of a review (default: 5)")
+    max_body: int = option("--max-body", metavar="SIZE", default="8M", read=_bytes, help="size of a review (default: 8M)")
+    idle: float = option(
+        "--idle", metavar="SECONDS", default="10", read=_seconds, help="time for a handshake, a head or a body (default: 10)"
+    )
+    max_reviews: int = option("--max-reviews", metavar="N", default="64", read=_count, help="concurrent reviews (default: 64)")
+    max_connections: int = option(
+        "--max-connections", metavar="N", default="512", read=_count, help="concurrent connections (default: 512)"
+    )
+    drain: float = option(
+        "--drain", metavar="SECONDS", default="5", read=_pause, help="time to answer on after SIGTERM, not ready (default: 5)"
+    )
+    grace: float = option(
+        "--grace", metavar="SECONDS", default="10", read=_seconds, help="time to finish open reviews after that (default: 10)"
+    )
+
+
+class Logging(Options, title="log"):
+    """What is logged on standard error."""
+
+    log_level: str = option(
+        "--log-level",
+        choices=("error", "warning", "info", "debug"),
+        default="info",
+        help="debug logs every review (default: info)",
+    )
+
+
+@command(
+    "admission",
+    *(Listening, Judging, Limits, Logging),
+    about="Serve a validating admission webhook, which judges what is written to a Kubernetes cluster.",
+    notes=_NOTES,
+    examples=[
+        "servelint admission --tls-cert tls.crt --tls-key tls.key --policy policy.yaml",
+        "servelint admission --check-policy --policy policy.yaml",
+        "servelint admission --policy policy.yaml --review review.json",
+    ],
+)
+def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) -> int:
+    """Serve until a signal, or answer one review."""
+    host, port = address(listening.listen, "0.0.0.0:8443")
+    if judging.review is not None or judging.check_policy:
+        return _offline(judging)
+    pair = (listening.tls_cert, listening.tls_key) if listening.tls_cert and listening.tls_key else None
+    if not listening.plain_http and pair is None:
+        fail("give --tls-cert and --tls-key, or --plain-http where something else ends TLS")
+    if listening.plain_http and (listening.tls_cert or listening.tls_key):
+        fail("--plain-http takes no certificate")
+    rules = _rules(judging)
     if rules is None:
         return 2
     try:
         import prometheus_client  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        told = f"the webhook needs uvicorn and prometheus-client ({error}); pip install 'servelint[admission]'"
-        print(f"servelint: {told}", file=sys.stderr)
+        missing = f"the webhook needs uvicorn and prometheus-client ({error}); pip install 'servelint[admission]'"
+        print_stderr(f"servelint: {missing}")
         return 2
     from servelint.admission import logs, serving
     from servelint.admission.tls import Certificate, CertificateError
     from servelint.admission.workers import Workers
 
     try:
-        certificate = Certificate(arguments.tls_cert, arguments.tls_key) if not arguments.plain_http else None
+        certificate = Certificate(*pair) if pair is not None else None
     except CertificateError as error:
-        print(f"servelint: {error}", file=sys.stderr)
+        print_stderr(f"servelint: {error}")
         return 2
-    logs.start(arguments.log_level)
+    collect_garbage_as_usual()
+    logs.start(log.log_level)
     workers = Workers(
         rules,
-        arguments.workers or serving.processors(),
-        arguments.policy,
-        arguments.settings,
-        budget=arguments.budget,
-        memory=arguments.worker_memory,
+        limits.workers or serving.processors(),
+        judging.policy,
+        judging.settings,
+        budget=limits.budget,
+        memory=limits.worker_memory,
     )
     return serving.serve(
         workers,
@@ -67,129 +164,46 @@ def run(args: list[str]) -> int:
             host,
             port,
             certificate,
-            budget=arguments.budget,
-            largest=arguments.max_body,
-            reviews=arguments.max_reviews,
-            idle=arguments.idle,
-            connections=arguments.max_connections,
-            drain=arguments.drain,
-            grace=arguments.grace,
+            budget=limits.budget,
+            largest=limits.max_body,
+            reviews=limits.max_reviews,
+            idle=limits.idle,
+            connections=limits.max_connections,
+            drain=limits.drain,
+            grace=limits.grace,
         ),
     )
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser("admission", "Judge what is written to a Kubernetes cluster: a validating webhook.")
-    usage.epilog = _EPILOG
-    usage.add_argument("--listen", metavar="HOST:PORT", default="0.0.0.0:8443", help="where it listens (default: 0.0.0.0:8443)")
-    usage.add_argument("--tls-cert", metavar="FILE", help="the certificate chain, PEM; read again when it changes")
-    usage.add_argument("--tls-key", metavar="FILE", help="its key, PEM")
-    usage.add_argument("--plain-http", action="store_true", help="no TLS: an API server asks only what has it")
-    usage.add_argument("--policy", metavar="FILE", help="what is denied, what is warned of, and for whom (YAML)")
-    usage.add_argument("--settings", metavar="FILE", help="settings of servelint: rules, releases, GPUs (TOML)")
-    usage.add_argument(
-        "--check-policy", action="store_true", help="read the policy and the settings, say what is wrong, and end"
-    )
-    usage.add_argument(
-        "--review", metavar="FILE", help="answer the AdmissionReview in this file, - for standard input, and end"
-    )
-    usage.add_argument("--workers", type=_count, metavar="N", help="how many processes judge (default: one for each processor)")
-    usage.add_argument(
-        "--worker-memory", type=_bytes, default="1G", metavar="SIZE", help="address space of each, 0 for any (default: 1G)"
-    )
-    usage.add_argument(
-        "--budget", type=_seconds, default="5", metavar="SECONDS", help="time that a review may take (default: 5)"
-    )
-    usage.add_argument("--max-body", type=_bytes, default="8M", metavar="SIZE", help="the largest review (default: 8M)")
-    usage.add_argument(
-        "--idle", type=_seconds, default="10", metavar="SECONDS", help="time for a handshake, a head, a body (default: 10)"
-    )
-    usage.add_argument("--max-reviews", type=_count, default="64", metavar="N", help="at a time (default: 64)")
-    usage.add_argument("--max-connections", type=_count, default="512", metavar="N", help="at a time (default: 512)")
-    usage.add_argument(
-        "--drain", type=_pause, default="5", metavar="SECONDS", help="time to answer on after SIGTERM, not ready (default: 5)"
-    )
-    usage.add_argument(
-        "--grace", type=_seconds, default="10", metavar="SECONDS", help="time to finish what is open then (default: 10)"
-    )
-    usage.add_argument(
-        "--log-level",
-        choices=("error", "warning", "info", "debug"),
-        default="info",
-        help="info: what is denied, warned of or not judged; debug: every review (default: info)",
-    )
-    return usage
-
-
-def _rules(arguments: argparse.Namespace) -> Rules | None:
-    """The policy and the settings; None, and what is wrong on standard error, where they cannot be used."""
+def _rules(judging: Judging) -> Rules | None:
+    """Return the policy and the settings; None where they cannot be used, and print why."""
     from servelint.admission import worker
 
-    rules, problems = worker.rules(arguments.policy, arguments.settings)
+    rules, problems = worker.rules(judging.policy, judging.settings)
     for problem in problems:
-        print(problem, file=sys.stderr)
+        print_stderr(problem)
     return None if problems else rules
 
 
-def _offline(arguments: argparse.Namespace) -> int:
-    rules = _rules(arguments)
+def _offline(judging: Judging) -> int:
+    rules = _rules(judging)
     if rules is None:
         return 2
-    if arguments.review is None:
+    if judging.review is None:
         return 0
     from servelint.admission.answer import answer
 
     try:
-        if arguments.review == "-":
+        if judging.review == "-":
             body = sys.stdin.buffer.read()
         else:
-            with open(arguments.review, "rb") as file:
+            with open(judging.review, "rb") as file:
                 body = file.read()
     except OSError as error:
-        print(f"servelint: {arguments.review} cannot be read: {error.strerror or error}", file=sys.stderr)
+        print_stderr(f"servelint: {judging.review} cannot be read: {error.strerror or error}")
         return 2
     found = answer(body, rules)
     print(found.body.decode())
     if found.status != 200:
         return 2
     return 1 if found.facts["result"] in ("denied", "failed-closed") else 0
-
-
-def _address(text: str, usage: argparse.ArgumentParser) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        usage.error(f'"{text}" is not an address; write HOST:PORT, such as 0.0.0.0:8443')
-    return host.strip("[]"), int(port)
-
-
-def _seconds(text: str) -> float:
-    found = _pause(text)
-    if found <= 0:
-        raise _wrong(f'"{text}" is no time; write seconds, such as 5')
-    return found
-
-
-def _pause(text: str) -> float:
-    if re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", text) is None:
-        raise _wrong(f'"{text}" is no time; write seconds, such as 5')
-    return float(text)
-
-
-def _bytes(text: str) -> int:
-    match = re.fullmatch(r"(\d{1,12})([kmgKMG]?)", text)
-    if match is None:
-        raise _wrong(f'"{text}" is no size; write bytes, or 512k, 8M, 1G')
-    return int(match[1]) * _UNITS[match[2].lower()]
-
-
-def _count(text: str) -> int:
-    if re.fullmatch(r"[1-9]\d{0,4}", text) is None:
-        raise _wrong(f'"{text}" is no number from 1')
-    return int(text)
-
-
-def _wrong(message: str) -> Exception:
-    import argparse
-
-    return argparse.ArgumentTypeError(message)

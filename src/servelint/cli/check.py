@@ -1,144 +1,532 @@
-"""`servelint check`: the linter."""
+"""`servelint check`: the linter, with its baseline, its trusted revision, its fixes and the settings that it shows."""
 
 from __future__ import annotations
 
-import gc
-import sys
+import os
 import time
 
-from servelint.cli import options, outputs
-from servelint.cli.outputs import Manner
-from servelint.cli.told import tell
-from servelint.core.finding import SEVERITIES, Finding
+from servelint.cli import options, output
+from servelint.cli.command import Options, command, fail, flag, option
+from servelint.cli.options import ExitStatus, Hardware, Inputs, Rules, SettingsOptions
+from servelint.cli.output import ReportStyle, print_stderr, write_stdout
+from servelint.core.finding import SEVERITIES
 from servelint.core.result import Report
+from servelint.core.settings import FORMATS
 from servelint.files import trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
+    from datetime import date
+    from typing import Any
 
+    from servelint.core.finding import Finding
+    from servelint.core.problem import Problem
+    from servelint.core.source import Source
+    from servelint.files.git import Changes
     from servelint.files.settings.files import SettingsFiles
+    from servelint.files.settings.layers import EffectiveValue, Origin
+    from servelint.filters.baseline.entry import Entry
+    from servelint.filters.baseline.file import Baseline
 
-_EPILOG = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not
-be read or parsed (the others are still linted), 3 an error in servelint itself"""
+_NOTES = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not
+be read or parsed (the other files are still linted), 3 an error in servelint itself"""
 
 
-def run(args: list[str]) -> int:
+class ShownSettings(SettingsOptions, title="settings"):
+    """Which settings files are read, and whether they are shown."""
+
+    show_settings: bool = flag("--show-settings", help="print the settings of each PATH and where each comes from")
+
+
+class GateOptions(Options, title="baseline and trust"):
+    """Which findings pass, and whose suppressions are believed."""
+
+    baseline: str | None = option("--baseline", metavar="FILE", help="hide the known findings that this file lists")
+    write_baseline: bool = flag("--write-baseline", help="record all findings in --baseline (servelint-baseline.json)")
+    changed_since: str | None = option(
+        "--changed-since", metavar="REV", help="report only what the changes since a git revision touch"
+    )
+    trusted_suppressions: str | None = option(
+        "--trusted-suppressions",
+        choices=("base", "head"),
+        help="base: only suppressions of --base count (default: head)",
+    )
+    base: str | None = option("--base", metavar="REV", help="the trusted git revision (default: that of --changed-since)")
+    no_inline_ignore: bool = flag("--no-inline-ignore", help="report findings in spite of ignore comments")
+    show_suppressed: bool = flag("--show-suppressed", help="list every suppression in force and what it hides")
+
+
+class OutputOptions(Options, title="output"):
+    """How the report is written, and where to."""
+
+    format: str | None = option("--format", choices=FORMATS, help="report format (default: text)")
+    output: tuple[str, ...] = option(
+        "--output",
+        metavar="[FORMAT=]FILE",
+        many=True,
+        help="write the report to FILE; FORMAT=FILE writes one more in that format",
+    )
+    color: str = options.color_option("text on standard output")
+    statistics: bool = flag("--statistics", help="count the findings of each rule instead of printing them")
+    quiet: bool = flag("-q", "--quiet", help="print findings and nothing else")
+
+
+class Fixing(Options, title="fixing"):
+    """Whether findings are fixed."""
+
+    fix: bool = flag("--fix", help="apply the safe fixes")
+    unsafe_fixes: bool = flag("--unsafe-fixes", help="apply the others too: they change what the launch does")
+    diff: bool = flag("--diff", help="show what --fix would change, and change nothing")
+    exit_non_zero_on_fix: bool = flag("--exit-non-zero-on-fix", help="exit with 1 if a file was changed")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether fixes are applied or shown."""
+        return self.fix or self.unsafe_fixes or self.diff
+
+
+@command(
+    "check",
+    *(Inputs, Rules, Hardware, ShownSettings, GateOptions, Fixing, OutputOptions, ExitStatus),
+    about="Lint the files that launch LLM inference servers.",
+    notes=_NOTES,
+    examples=[
+        "servelint check deploy/ compose.yml",
+        "servelint check --engine-version vllm=0.27.1 --gpu h100-80gb run.sh",
+        "servelint check --command 'vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8'",
+        "servelint check --fix --diff deploy/",
+        "servelint check --output sarif=report.sarif --output html=report.html",
+    ],
+)
+def run(
+    inputs: Inputs,
+    rules: Rules,
+    hardware: Hardware,
+    shown: ShownSettings,
+    gating: GateOptions,
+    fixing: Fixing,
+    writing: OutputOptions,
+    ending: ExitStatus,
+) -> int:
+    """Lint, fix and report."""
     try:
-        return _run(args)
+        if gating.trusted_suppressions or gating.base or gating.changed_since or gating.no_inline_ignore:
+            _trust(inputs, shown, gating)
+        if ending.exit_zero:
+            ending.fail_on = "never"
+        asked = options.settings(inputs, rules, hardware, shown, gating, writing, ending)
+        if shown.show_settings:
+            return _show_settings(inputs, writing, asked)
+        return _check(inputs, gating, fixing, writing, asked)
     finally:
-        trusting = sys.modules.get("servelint.cli.trusting")
-        if trusting is not None:
-            trusting.end()
+        trust.use(trust.EVERYTHING)
 
 
-def _run(args: list[str]) -> int:
+def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputOptions, asked: SettingsFiles) -> int:
     started = time.perf_counter()
-    gc.set_threshold(100_000)  # a run is short, and most of what it makes is kept
-    usage = parser()
-    arguments = usage.parse_args(args)
-    output, others = outputs.asked_for(arguments.output, usage)
-    if arguments.exit_zero:
-        arguments.fail_on = "never"
-    if arguments.trusted_suppressions or arguments.base or arguments.changed_since or arguments.no_inline_ignore:
-        from servelint.cli import trusting
-
-        trusting.begin(arguments, usage)
-    asked = options.settings(arguments, usage)
-    if arguments.show_settings:
-        from servelint.cli import show_settings
-
-        return show_settings.run(arguments, asked, usage)
-    kind = arguments.format or asked.value("format") or "text"
-    _hold_together(arguments, kind, output, usage)
-    if (
-        asked.value("trusted-suppressions") == "base"
-        and trust.current().base is None
-        and arguments.trusted_suppressions is None
-    ):
-        usage.error('the settings ask for trusted-suppressions = "base", which needs the revision: give --base REV')
+    try:
+        path, others = output.destinations(writing.output)
+    except ValueError as error:
+        fail(str(error))
+    kind: str = writing.format or asked.value("format") or "text"
+    _refuse_contradictions(inputs, gating, fixing, writing, kind, path)
+    believes_files = trust.current().base is None and gating.trusted_suppressions is None
+    if believes_files and asked.value("trusted-suppressions") == "base":
+        fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
-    if arguments.baseline or arguments.changed_since or arguments.write_baseline or asked.value("baseline"):
-        from servelint.cli import gate as gates
-
-        gate = gates.of(arguments, asked, usage)
-    report = options.run(arguments, asked, usage, words="html" in (kind, *[other for other, _ in others]))
+    if gating.baseline or gating.changed_since or gating.write_baseline or asked.value("baseline"):
+        gate = _gate(inputs, gating, asked)
+    words = "html" in (kind, *[other for other, _ in others])
+    report = options.lint(inputs, asked, words=words, quiet=writing.quiet)
     if asked.problems:
-        for other, path in others if kind == "text" else [(kind, output), *others]:
-            outputs.write(report, other, path, Manner(), asked)
-        return options.stop(asked.problems)
-    if arguments.write_baseline:
-        from servelint.cli import gate as gates
-
-        return gates.write(arguments, asked, report, usage)
+        for other, file in others if kind == "text" else [(kind, path), *others]:
+            output.write_report(report, other, file, ReportStyle(), asked)
+        return options.report_problems(asked.problems)
+    if gating.write_baseline:
+        return _write_baseline(report, asked, quiet=writing.quiet)
     if gate is not None:
         gate.narrow(report)
     fixed = 0
-    if arguments.fix or arguments.unsafe_fixes or arguments.diff:
-        from servelint.cli import fixing
-
-        report, fixed = fixing.fix(report, asked, arguments, gate)
-    manner = Manner((time.perf_counter() - started) * 1000, quiet=arguments.quiet)
-    if arguments.show_suppressed:
+    if fixing.wanted:
+        report, fixed = _fix(report, inputs, fixing, asked, gate, quiet=writing.quiet)
+    style = ReportStyle((time.perf_counter() - started) * 1000, quiet=writing.quiet, color=writing.color)
+    if gating.show_suppressed:
         from servelint.filters import suppressions
 
-        manner.suppressions = suppressions.every(report, gate.known if gate is not None else [], asked)
-    good = [outputs.write(report, other, path, manner, asked) for other, path in others]
-    manner.statistics = arguments.statistics
-    if not all([*good, outputs.write(report, kind, output, manner, asked)]):
+        style.suppressions = suppressions.every(report, gate.known if gate is not None else [], asked)
+    good = [output.write_report(report, other, file, style, asked) for other, file in others]
+    style.statistics = writing.statistics
+    if not all([*good, output.write_report(report, kind, path, style, asked)]):
         return 2
-    if not report.launches and not report.errors and not arguments.quiet:
-        tell(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}")
-    status = _status(report, asked)
-    return 1 if fixed and arguments.exit_non_zero_on_fix and status == 0 else status
+    if not report.launches and not report.errors and not writing.quiet:
+        print_stderr(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}")
+    status = options.status_of_errors(report) or int(any(_fails(finding, asked) for finding in report.findings))
+    return 1 if fixed and fixing.exit_non_zero_on_fix and status == 0 else status
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser("check", "Lint the files that launch LLM inference servers.")
-    usage.epilog = _EPILOG
-    options.add_inputs(usage)
-    options.add_filters(usage)
-    options.add_engine_version(usage)
-    options.add_gpu(usage)
-    options.add_settings(usage)
-    usage.add_argument("--show-settings", action="store_true", help="print the settings of each PATH, and where they are said")
-    options.add_status(usage)
-    options.add_gate(usage)
-    options.add_trust(usage)
-    outputs.add(usage)
-    usage.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
-    usage.add_argument("--unsafe-fixes", action="store_true", help="apply the others too: they change what the launch does")
-    usage.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 if a file was changed")
-    usage.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
-    return usage
-
-
-def _hold_together(arguments: argparse.Namespace, kind: str, output: str | None, usage: argparse.ArgumentParser) -> None:
-    """End with a usage error if options contradict each other."""
-    fixing = arguments.fix or arguments.unsafe_fixes or arguments.diff
-    no_files = arguments.command is not None or "-" in arguments.paths
-    if fixing and no_files:
-        usage.error("fixes are for files")
-    if arguments.diff and kind != "text" and output is None:
-        usage.error(f"--diff and the {kind} report would both go to standard output; give one --output")
-    if arguments.statistics and kind not in ("text", "json"):
-        usage.error(f"--statistics are printed as text or json, not as {kind}; write that besides with --output {kind}=FILE")
-    if arguments.show_suppressed and (kind not in ("text", "json") or arguments.statistics):
-        usage.error(f"--show-suppressed is printed as text or json, not as {'statistics' if arguments.statistics else kind}")
-    if arguments.write_baseline:
-        if fixing or arguments.changed_since is not None or arguments.output or arguments.statistics:
-            usage.error("--write-baseline makes no report, and takes neither a fix nor --changed-since")
-        if no_files:
-            usage.error("a baseline is for files")
-
-
-def _status(report: Report, asked: SettingsFiles) -> int:
-    return options.status(report) or int(any(_fails(finding, asked) for finding in report.findings))
+def _refuse_contradictions(
+    inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputOptions, kind: str, path: str | None
+) -> None:
+    """Raise UsageError if options contradict each other."""
+    if fixing.wanted and not inputs.are_files:
+        fail("fixes are for files")
+    if fixing.diff and kind != "text" and path is None:
+        fail(f"--diff and the {kind} report would both go to standard output; give one --output")
+    if writing.statistics and kind not in ("text", "json"):
+        fail(f"--statistics are printed as text or json, not as {kind}; add --output {kind}=FILE for that report")
+    if gating.show_suppressed and (kind not in ("text", "json") or writing.statistics):
+        fail(f"--show-suppressed is printed as text or json, not as {'statistics' if writing.statistics else kind}")
+    if gating.write_baseline:
+        if fixing.wanted or gating.changed_since is not None or writing.output or writing.statistics:
+            fail("--write-baseline writes no report, and cannot be combined with fixes or --changed-since")
+        if not inputs.are_files:
+            fail("a baseline is for files")
 
 
 def _fails(finding: Finding, asked: SettingsFiles) -> bool:
-    """Whether a finding is as bad as the settings of the file that was linted want it to be."""
-    source = finding.launch.source if finding.launch is not None else finding.span.source
-    least = asked.of(source.path).fail_on
+    """Return whether the settings of the file that was linted let a finding of that severity fail the check."""
+    least = asked.of(_linted_file(finding).path).fail_on
     return least != "never" and SEVERITIES.index(finding.severity) >= SEVERITIES.index(least)
+
+
+def _linted_file(finding: Finding) -> Source:
+    """Return the file that was linted; the finding itself may stand in another that this one names."""
+    return finding.launch.source if finding.launch is not None else finding.span.source
+
+
+# -- the baseline, and the changes since a revision
+
+
+class Gate:
+    """Findings that pass: those that a baseline knows, and those of code that did not change since a revision.
+
+    Attributes:
+        baseline: None where there is none.
+        known: the findings that the baseline accepted, each with its entry.
+    """
+
+    __slots__ = ("_asked", "_changes", "_revision", "baseline", "known")
+
+    def __init__(self, asked: SettingsFiles, baseline: Baseline | None, since: tuple[str, Changes] | None) -> None:
+        """since: the revision whose code passes, and what changed since; None for none"""
+        self._asked = asked
+        self._revision = since[0] if since is not None else None
+        self._changes: Changes | None = since[1] if since is not None else None
+        self.baseline = baseline
+        self.known: list[tuple[Finding, Entry]] = []
+
+    def narrow(self, report: Report) -> None:
+        """Take from a report what passes. What is wrong with the baseline is in its errors; its sound entries count.
+
+        Files may change between one report and the next, so the changes are asked for anew for each.
+        """
+        stale: list[Finding] = []
+        if self.baseline is not None:
+            from servelint.filters.baseline import match
+
+            report.errors[:0] = [problem for problem in self.baseline.problems if problem not in report.errors]
+            found = match.apply(report, self.baseline, self._asked, _today())
+            stale, self.known = found.told, found.known
+        if self._revision is not None:
+            from servelint.files import git
+            from servelint.filters import changed
+
+            changed.narrow(report, self._changes or git.since(self._revision), self._asked)
+            self._changes = None
+        report.findings += stale
+
+
+def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | None:
+    """Return the gate that options and settings ask for, if any. Raises UsageError where they make no sense."""
+    path = asked.value("baseline")
+    revision = gating.changed_since
+    if path is None and revision is None:
+        return None
+    since = None
+    if revision is not None:
+        if not inputs.are_files:
+            fail("--changed-since is for files")
+        from servelint.files import git
+
+        try:
+            since = revision, git.since(revision)
+        except git.GitError as error:
+            fail(f"--changed-since: {error}")
+    baseline = None
+    if path is not None and not gating.write_baseline:
+        from servelint.files.settings import shown
+        from servelint.filters.baseline import file
+
+        baseline = file.read(shown(path))
+    return Gate(asked, baseline, since)
+
+
+def _write_baseline(report: Report, asked: SettingsFiles, *, quiet: bool) -> int:
+    """Record the findings of a report as known, with the reasons that the file gave before. Returns the exit status."""
+    from servelint.core.source import Source
+    from servelint.files.settings import shown
+    from servelint.filters.baseline import file
+    from servelint.filters.baseline.write import renew
+
+    path = shown(asked.value("baseline") or file.NAME)
+    old = file.read(path) if os.path.lexists(path) else file.Baseline(Source(path, ""))
+    problems = [*old.problems, *report.errors]
+    if not old.problems:
+        new = renew(report, old, asked, _today())
+        problem = output.write_file(path, file.written(new.entries).encode("utf-8", "backslashreplace"))
+        if problem is not None:
+            fail(f"{path}: {problem}")
+        count = sum(entry.count for entry in new.entries)
+        parts = [
+            f"{number} {word}" for number, word in ((new.added, "new"), (new.gone, "gone"), (new.moved, "moved")) if number
+        ]
+        text = f"servelint: wrote {path}: {count} known {'finding' if count == 1 else 'findings'}"
+        if not quiet:
+            print_stderr(text + (f" ({', '.join(parts)})" if parts else ""))
+    for one in problems:
+        print_stderr(one)
+    return options.status_of_errors(report) or (2 if problems else 0)
+
+
+def _today() -> date:
+    from datetime import date
+
+    return date.today()
+
+
+# -- the revision whose suppressions are believed
+
+
+def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> None:
+    """Have settings, rules, baselines and comments read as the options ask. Raises UsageError where that cannot be done.
+
+    The settings of the trusted revision may ask for it as well: those of the files under test could say otherwise.
+    """
+    from servelint.files.trust import Trust
+
+    inline = not gating.no_inline_ignore
+    wanted = gating.trusted_suppressions
+    revision = gating.base or gating.changed_since
+    trust.use(Trust(inline=inline))
+    if wanted == "base" and revision is None:
+        fail("--trusted-suppressions base needs a revision; give --base REV, or --changed-since REV")
+    if revision is None or wanted == "head":
+        if gating.base:
+            fail("--base is for --trusted-suppressions base")
+        return
+    from servelint.files import git
+    from servelint.files import revision as base
+
+    try:
+        found = base.of(revision)
+    except git.GitError as error:
+        if wanted is None and not gating.base:
+            return  # before the first commit there is nothing to believe; `_gate` reports what else is wrong
+        fail(f"{'--base' if gating.base else '--changed-since'}: {error}")
+    trust.use(Trust(inline=inline, base=found))
+    if wanted is None and not _settings_ask_for_base(settings, gating):
+        trust.use(Trust(inline=inline))
+        if gating.base:
+            fail(f"--base is for --trusted-suppressions base, which neither an option nor the settings of {revision} ask for")
+        return
+    if not inputs.are_files:
+        fail("--trusted-suppressions base is for files")
+    if gating.write_baseline:
+        fail("--write-baseline records what is in the files, and cannot be combined with --trusted-suppressions base")
+
+
+def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions) -> bool:
+    """Return whether the settings of the revision ask for it. Raises UsageError where they cannot be read."""
+    from servelint.files.settings import reading
+    from servelint.files.settings.files import SettingsFiles
+
+    faults: list[str] = []
+    layer = reading.from_env(os.environ, faults)
+    isolated = settings.isolated or reading.is_isolated(os.environ, faults)
+    file = settings.settings or os.environ.get(reading.FILE_VARIABLE) or None
+    asked = SettingsFiles(isolated=isolated, file=file, overrides=[layer])
+    found: bool = asked.value("trusted-suppressions") == "base"
+    if asked.problems and not found and gating.base:
+        fail(f"the settings of {gating.base} cannot be read: {asked.problems[0]}")
+    return found
+
+
+# -- fixes
+
+
+def _fix(
+    report: Report, inputs: Inputs, fixing: Fixing, asked: SettingsFiles, gate: Gate | None, *, quiet: bool
+) -> tuple[Report, int]:
+    """Fix the findings of a report; with --diff, print the changes and leave the files alone.
+
+    Args:
+        gate: what the report passed, whose findings are not fixed.
+
+    Returns:
+        The report of what is left, and how many findings were fixed.
+    """
+    from servelint.autofix import mend
+    from servelint.files.project import folders
+    from servelint.lint import add_source, beside, settle
+
+    left = Report()
+    left.files, left.paths = report.files, report.paths
+    left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
+    fixed = 0
+    named = folders(list(inputs.paths))
+    for source in report.sources:
+        settings = asked.of(source.path)
+        only = (
+            [finding for finding in report.findings if _linted_file(finding).path == source.path] if gate is not None else None
+        )
+        new, gone = mend(source, settings, beside(source.path, settings, named), unsafe=fixing.unsafe_fixes, only=only)
+        if new.text != source.text:
+            if fixing.diff:
+                write_stdout(_diff(source, new))
+                new = source
+            elif (problem := _write_source(new)) is not None:
+                left.errors.append(problem)
+                new = source
+            else:
+                fixed += len(gone)
+        add_source(left, new, settings, beside(source.path, settings, named))
+    settle(left)
+    if gate is not None:
+        gate.narrow(left)
+    if fixed and not quiet:
+        print_stderr(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}")
+    return left, fixed
+
+
+def _diff(source: Source, new: Source) -> str:
+    import difflib
+    import re
+
+    lines = re.compile(r"[^\n]*\n|[^\n]+")
+    found = difflib.unified_diff(lines.findall(source.text), lines.findall(new.text), f"a/{source.path}", f"b/{source.path}")
+    return "".join([_diff_line(line, source) for line in found])
+
+
+def _diff_line(line: str, source: Source) -> str:
+    """Return a line of a diff without secrets and control characters: where it has one, the diff does not apply any more."""
+    from servelint.core.secrets import masked_text
+    from servelint.report.clean import escapes
+
+    body = line.rstrip("\r\n")
+    end = line[len(body) :]
+    shown = "\t".join([escapes(part) for part in masked_text(body, source).split("\t")])
+    return shown + (end if end.endswith("\n") else end.replace("\r", "\\r") + "\n\\ No newline at end of file\n")
+
+
+def _write_source(source: Source) -> Problem | None:
+    import codecs
+
+    from servelint.core.problem import Problem
+
+    data = source.text.encode(source.encoding)
+    if source.encoding == "utf-16" and _begins_with(source.path, codecs.BOM_UTF16_BE):
+        data = codecs.BOM_UTF16_BE + source.text.encode("utf-16-be")
+    problem = output.write_file(source.path, data)
+    return Problem(source.path, problem) if problem is not None else None
+
+
+def _begins_with(path: str, head: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(head)) == head
+    except OSError:
+        return False
+
+
+# -- --show-settings
+
+_LISTS = ("select", "extend-select", "ignore", "exclude", "extend-exclude", "rules")
+"""Keys of the settings that are lists: each item has an origin of its own."""
+
+
+def _show_settings(inputs: Inputs, writing: OutputOptions, asked: SettingsFiles) -> int:
+    """Print the settings of each path, and the place that sets each of them."""
+    from servelint.report.encode import encoded
+
+    paths = [inputs.stdin_filename if path == options.STDIN else path for path in inputs.paths] or ["."]
+    shown = [(path, *_effective(path, asked)) for path in paths]
+    options.settings_of(asked)
+    if asked.problems:
+        return options.report_problems(asked.problems)
+    if (writing.format or asked.value("format")) == "json":
+        data = [{"path": path, "files": names, "settings": _settings_data(said)} for path, names, said in shown]
+        write_stdout(encoded({"paths": data}, indent=1) + "\n")
+    else:
+        write_stdout("\n".join([_settings_text(*one) for one in shown]))
+    return 0
+
+
+def _effective(path: str, asked: SettingsFiles) -> tuple[list[str], list[EffectiveValue]]:
+    """Return the settings files of a path, the nearest first, and the settings that hold."""
+    from servelint.files.settings import files
+    from servelint.files.settings.layers import effective
+
+    if os.path.isdir(path):
+        governing, absolute = asked.governing(os.path.join(path, ""))[0], None
+    else:
+        governing, absolute = asked.governing(path)
+    return list(files.paths(governing)), effective(governing.layers_of(absolute))
+
+
+def _settings_text(path: str, names: list[str], said: list[EffectiveValue]) -> str:
+    from servelint.files.settings.keys import KEYS
+    from servelint.files.settings.layers import PASSED
+    from servelint.report.clean import clean
+
+    head = f"{path}: {', which extends '.join(names)}" if names else f"{path}: no settings file"
+    rows: list[tuple[str, str, str]] = []
+    for key in (*KEYS, *dict.fromkeys([one.key for one in said if one.key not in KEYS])):
+        if key in PASSED:
+            continue
+        own = [one for one in said if one.key == key]
+        nothing = "every rule of the profile" if key == "select" else "none"
+        rows += [(key, _value_text(one), str(one.origin or "default")) for one in own] or [(key, nothing, "default")]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines = [clean(head)]
+    before = ""
+    for key, value, origin in rows:
+        name = "" if key == before else key
+        before = key
+        lines.append(clean(f"  {name:<{widths[0]}}  {value:<{widths[1]}}  {origin}"))
+    return "\n".join([*lines, ""])
+
+
+def _value_text(one: EffectiveValue) -> str:
+    import json
+
+    value = one.value
+    text = "none" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{one.name} {text}" if one.name else text
+
+
+def _settings_data(said: list[EffectiveValue]) -> dict[str, Any]:
+    from servelint.files.settings.keys import KEYS
+    from servelint.files.settings.layers import PASSED
+
+    found: dict[str, Any] = {key: [] if key in _LISTS else {} for key in KEYS if key not in PASSED}
+    found["rule"] = {}
+    for one in said:
+        data = {"value": one.value, "from": _origin_data(one.origin)}
+        if one.key in _LISTS:
+            found[one.key].append(data)
+        elif one.key.startswith("rule."):
+            found["rule"].setdefault(one.key.removeprefix("rule."), {})[one.name] = data
+        elif one.name:
+            found[one.key][one.name] = data
+        else:
+            found[one.key] = data
+    return found
+
+
+def _origin_data(origin: Origin | None) -> dict[str, Any] | None:
+    from servelint.files.settings.layers import IN_FILE
+
+    if origin is None:
+        return None
+    data: dict[str, Any] = {"kind": origin.kind, "name": origin.name}
+    return {**data, "line": origin.line, "column": origin.column} if origin.kind == IN_FILE else data

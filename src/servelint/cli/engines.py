@@ -1,46 +1,40 @@
-"""`servelint engines`: the catalog, listed, shown and harvested."""
+"""`servelint engines`: list the engines, show what a release accepts, harvest a release."""
 
 from __future__ import annotations
 
-import sys
-
-from servelint.cli.files import write_out
-from servelint.cli.told import tell
-from servelint.engines import ENGINE_NAMES
+from servelint.cli.command import Options, argument, command, fail, flag, option
+from servelint.cli.output import print_stderr, write_stdout
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
 
-_USAGE = """usage: servelint engines [list]
-       servelint engines show ENGINE [RELEASE]
-       servelint engines harvest ENGINE RELEASE [--from PATH] [--output FILE] [--unverified]
 
-list:     the engines whose releases servelint knows
-show:     the options and variables of a release (the newest if none is named)
-harvest:  read what a release accepts from its published source, without running it
-          (--from: from an archive, a folder or an installed package). A file is read whole and
-          held against the hash that the index has of it; --unverified reads only the sources in a
-          wheel, which is faster where it has gigabytes
-"""
+class Release(Options, title="arguments"):
+    """Which release is shown."""
+
+    engine: str = argument("ENGINE", "an engine, such as vllm", needed=True)
+    release: str | None = argument("RELEASE", "its release (default: the newest that is known)")
 
 
-def run(args: list[str]) -> int:
-    command, rest = (args[0], args[1:]) if args else ("list", [])
-    if command in ("-h", "--help"):
-        write_out(_USAGE)
-        return 0
-    if command == "list" and not rest:
-        return _list()
-    if command == "show" and len(rest) in (1, 2):
-        return _show(*rest)
-    if command == "harvest":
-        from servelint.harvest.command import harvest
+class Harvested(Options, title="source"):
+    """What is read, and where the snapshot goes."""
 
-        return harvest(rest)
-    sys.stderr.write(_USAGE)
-    return 2
+    engine: str = argument(
+        "ENGINE", "an engine, such as vllm", needed=True, choices=tuple(one.id for one in ENGINES.values() if one.harvested)
+    )
+    release: str | None = argument("RELEASE", "its release, or all to rebuild the catalog from every release")
+    path: str | None = option("--from", metavar="PATH", help="read an archive, a source folder or an installed package")
+    unverified: bool = flag("--unverified", help="read only the sources in a wheel, without a hash: faster for gigabytes")
 
 
-def _list() -> int:
+class Stored(Options, title="output"):
+    """Where the snapshot goes."""
+
+    output: str | None = option("--output", metavar="FILE", help="write the snapshot there and leave the catalog alone")
+    catalog: str | None = option("--catalog", metavar="FILE", help="the catalog to add to (default: that of servelint)")
+
+
+def _print_list() -> int:
     lines: list[str] = []
     for engine, name in ENGINE_NAMES.items():
         catalog = catalogs.load(engine)
@@ -52,20 +46,32 @@ def _list() -> int:
                 f"{engine:<10} {name}: {len(catalog.releases)} releases, {catalog.releases[0]} to {catalog.releases[-1]}"
                 f" ({options} options in the newest)\n"
             )
-    write_out("".join(lines))
+    write_stdout("".join(lines))
     return 0
 
 
-def _show(engine: str, release: str | None = None) -> int:
-    catalog = catalogs.load(engine)
+_list = command("list", about="List the engines and the releases that servelint knows.", examples=["servelint engines list"])(
+    _print_list
+)
+
+
+@command(
+    "show",
+    Release,
+    about="Show the options and environment variables of a release.",
+    examples=["servelint engines show vllm", "servelint engines show llama.cpp b9305"],
+)
+def _show(wanted: Release) -> int:
+    catalog = catalogs.load(wanted.engine)
     if catalog is None:
-        tell(f"servelint: there is no catalog of {engine!r} (servelint engines list)")
+        print_stderr(f"servelint: there is no catalog of {wanted.engine!r} (servelint engines list)")
         return 2
-    index = len(catalog.releases) - 1 if release is None else catalog.index(release.removeprefix("v"))
+    newest = len(catalog.releases) - 1
+    index = newest if wanted.release is None else catalog.index(wanted.release.removeprefix("v"))
     if index is None:
-        tell(f"servelint: the catalog of {ENGINE_NAMES[engine]} has no release {release}")
+        print_stderr(f"servelint: the catalog of {ENGINE_NAMES[wanted.engine]} has no release {wanted.release}")
         return 2
-    write_out(_release(catalog, index))
+    write_stdout(_release(catalog, index))
     return 0
 
 
@@ -78,3 +84,52 @@ def _release(catalog: Catalog, index: int) -> str:
     ]
     variables = [name for name, runs in catalog.variables().items() if any(first <= index <= last for first, last, _ in runs)]
     return "\n".join([*lines, "", f"environment: {' '.join(variables)}", ""])
+
+
+@command(
+    "harvest",
+    *(Harvested, Stored),
+    about="Read what a release accepts from its published source, and add it to the catalog.",
+    notes="The source is not run. Its file is read whole and compared with the hash of the package index,\n"
+    "unless --unverified is given.",
+    examples=["servelint engines harvest vllm 0.34.0", "servelint engines harvest vllm --from ./vllm --output snapshot.json"],
+)
+def _harvest(harvested: Harvested, stored: Stored) -> int:
+    from servelint.harvest.command import harvest
+    from servelint.harvest.errors import HarvestError
+
+    if harvested.release is None and harvested.path is None:
+        fail("name a release, or an archive or a folder with --from")
+    try:
+        harvest(
+            harvested.engine,
+            harvested.release,
+            path=harvested.path,
+            output=stored.output,
+            catalog=stored.catalog,
+            unverified=harvested.unverified,
+        )
+    except HarvestError as error:
+        print_stderr(f"servelint: {error}")
+        return 2
+    return 0
+
+
+@command(
+    "engines",
+    about="List the engines that servelint knows; with a subcommand, show or harvest a release.",
+    subcommands={
+        "list": (_list, "list the engines and their releases (the default)"),
+        "show": (_show, "show the options and environment variables of a release"),
+        "harvest": (_harvest, "read what a new release accepts and add it to the catalog"),
+    },
+    usage=[
+        "servelint engines [list]",
+        "servelint engines show ENGINE [RELEASE]",
+        "servelint engines harvest ENGINE [RELEASE] [options]",
+    ],
+    examples=["servelint engines", "servelint engines show vllm 0.27.1"],
+)
+def run() -> int:
+    """Print the list."""
+    return _print_list()

@@ -1,97 +1,139 @@
-"""`servelint exec -- COMMAND`: lints a command, then becomes it."""
+"""`servelint exec -- COMMAND`: lints a command, then replaces this process with it, as exec does."""
 
 from __future__ import annotations
 
-import gc
+import errno
 import os
+import signal
 import sys
 
+import click
+
+from servelint.cli import options
+from servelint.cli.command import Command, Options, command, fail, flag
+from servelint.cli.options import Hardware, Rules, SettingsOptions
+from servelint.cli.output import print_stderr, use_color
 from servelint.core.finding import SEVERITIES, Finding
+from servelint.files import programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
+    from typing import NoReturn
+
+    from click.shell_completion import CompletionItem
 
     from servelint.core.settings import Settings
+    from servelint.files.settings.files import SettingsFiles
 
-BROKEN = 125
+FAILED = 125
 """The exit status where servelint itself fails; `env`, `timeout` and others that run a command use the same one."""
 
-_EPILOG = """The command is taken as given: no shell reads it again, and nothing of it is run before it is found
-good. Its release is that of --engine-version or the settings, else the one that is installed.
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""Exit statuses of a shell for a command that it cannot start."""
 
-exit status: that of the command, which takes the place of servelint. Else it was not started:
+_NO_COMMAND = "write the command after --, as in servelint exec -- vllm serve MODEL"
+
+_NOTES = """The command is taken as given: no shell reads it again, and nothing of it runs before it is linted.
+Its release is that of --engine-version or the settings, else the one that is installed.
+
+exit status: that of the command, which replaces servelint. If it was not started:
   1    findings at or above --fail-on     125  servelint itself failed
   2    wrong usage, settings or rules     126  the command cannot be executed
                                           127  the command is not found"""
 
 
-def run(args: list[str]) -> int:
-    gc.set_threshold(100_000)  # a run is short, and most of what it makes is kept
-    usage = parser()
-    at = args.index("--") if "--" in args else len(args)
-    arguments, strange = usage.parse_known_args(args[:at])
-    argv = args[at + 1 :]
-    if strange and strange[0].startswith("-"):
-        usage.error(f"unrecognized arguments: {' '.join(strange)}")
-    if strange or not argv:
-        usage.error("write the command after --, as in servelint exec -- vllm serve MODEL")
+class Starting(Options, title="starting the command"):
+    """What keeps the command from starting."""
+
+    fail_on: str | None = options.fail_on_option("severity that stops the command")
+    fail_open: bool = flag("--fail-open", help="start the command even where servelint itself fails")
+    dry_run: bool = flag("--dry-run", help="only lint; exit with 0 where the command would be started")
+
+
+class OutputOptions(Options, title="output"):
+    """What is printed on standard error."""
+
+    color: str = options.color_option("findings on standard error")
+    quiet: bool = flag("--quiet", help="print only what keeps the command from starting")
+
+
+class _Exec(Command):
+    """A command that takes another command after `--`."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Parse the words before `--`; those after it are `context.obj`, which is None where there is no `--`."""
+        at = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(context, args[:at])
+        context.obj = args[at + 1 :] if at < len(args) else None
+        return rest
+
+    def refuse_argument(self, context: click.Context, _word: str) -> NoReturn:
+        """Raise UsageError for a command without `--` before it."""
+        raise click.UsageError(_NO_COMMAND, context)
+
+    def get_params(self, context: click.Context) -> list[click.Parameter]:
+        """Return the options; none once the other command began, so that nothing of it is completed."""
+        return super().get_params(context) if context.obj is None else []
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete options before `--`, and nothing after it."""
+        return super().shell_complete(context, incomplete) if context.obj is None else []
+
+
+@command(
+    "exec",
+    *(Rules, Hardware, SettingsOptions, Starting, OutputOptions),
+    about="Lint a command, then exec it unless there are findings at or above --fail-on.",
+    usage=["servelint exec [options] -- COMMAND [ARGUMENT]..."],
+    notes=_NOTES,
+    examples=[
+        "servelint exec -- vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2",
+        "servelint exec --gpu h100-80gb -- python -m sglang.launch_server --model-path Qwen/Qwen3-8B",
+    ],
+    kind=_Exec,
+)
+def run(rules: Rules, hardware: Hardware, settings: SettingsOptions, starting: Starting, writing: OutputOptions) -> int:
+    """Lint, and exec."""
+    argv = click.get_current_context().obj
+    if not argv:
+        fail(_NO_COMMAND)
     try:
-        stop = _lint(argv, arguments, usage)
-    except Exception as error:  # a bug of ours: nobody has judged the command
-        started = "started all the same" if arguments.fail_open else "not started; --fail-open starts it all the same"
+        asked = options.settings(rules, hardware, settings, starting)
+        stop = _lint(argv, asked, writing)
+    except click.UsageError:
+        raise
+    except Exception as error:  # a bug of servelint: the command was not judged
+        started = "started all the same" if starting.fail_open else "not started; --fail-open starts it all the same"
         if os.environ.get("SERVELINT_TRACEBACK"):
             import traceback
 
             _write(traceback.format_exc())
         _say(f"an error in servelint itself: {type(error).__name__}: {error}; the command is {started}")
-        stop = None if arguments.fail_open else BROKEN
-    if stop is not None or arguments.dry_run:
+        stop = None if starting.fail_open else FAILED
+    if stop is not None or starting.dry_run:
         return stop or 0
-    from servelint.cli import becoming
-
-    return becoming.become(argv)
+    return exec_process(argv)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    from servelint.cli import options
-
-    usage = options.parser("exec", "Lint a command, then become it if nothing at --fail-on was found.")
-    usage.usage = "servelint exec [options] -- COMMAND [ARGUMENT]..."
-    usage.epilog = _EPILOG
-    options.add_filters(usage)
-    options.add_engine_version(usage)
-    options.add_gpu(usage)
-    options.add_settings(usage)
-    options.add_fail_on(usage, "keep the command from starting")
-    usage.add_argument("--dry-run", action="store_true", help="only lint; exit with 0 where the command would be started")
-    usage.add_argument("--quiet", action="store_true", help="say only what keeps the command from starting")
-    usage.add_argument("--fail-open", action="store_true", help="start the command also where servelint itself fails")
-    return usage
-
-
-def _lint(argv: list[str], arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> int | None:
-    """Lint a command and print what is found; gives the exit status that keeps it from starting, None where nothing does."""
-    from servelint.cli import options
+def _lint(argv: list[str], asked: SettingsFiles, writing: OutputOptions) -> int | None:
+    """Lint a command and print the findings. Returns the exit status that keeps it from starting, None where nothing does."""
     from servelint.lint import check_launches
     from servelint.readers import process
 
-    asked = options.settings(arguments, usage)
-    settings = options.settled(asked, usage)
-    problems = asked.problems or options.rule_problems(asked)
+    settings = options.settings_of(asked)
+    problems = asked.problems or asked.rule_problems()
     if problems:
-        return options.stop(problems)
+        return options.report_problems(problems)
     source, launches = process.read(argv, os.environ, settings.engine_versions)
     if not launches:
-        if not arguments.quiet:
+        if not writing.quiet:
             _say("no launch of an engine in this command; it is not judged")
         return None
     found = check_launches(source, launches, settings)
     stopping = [finding for finding in found if _stops(finding, settings)]
-    shown = stopping if arguments.quiet else found
+    shown = stopping if writing.quiet else found
     if shown:
-        _show(shown)
+        _show(shown, writing.color)
     if stopping:
         _say(f"the command is not started ({'1 finding' if len(stopping) == 1 else f'{len(stopping)} findings'} to stop it)")
     return 1 if stopping else None
@@ -101,12 +143,11 @@ def _stops(finding: Finding, settings: Settings) -> bool:
     return settings.fail_on != "never" and SEVERITIES.index(finding.severity) >= SEVERITIES.index(settings.fail_on)
 
 
-def _show(findings: list[Finding]) -> None:
-    from servelint.cli import colour
+def _show(findings: list[Finding], color: str) -> None:
     from servelint.report import text
     from servelint.report.text import Painter
 
-    paint = Painter(sys.stderr is not None and colour.wanted(sys.stderr))
+    paint = Painter(sys.stderr is not None and use_color(sys.stderr, color))
     _write("\n\n".join([text.finding_text(finding, paint) for finding in findings]) + "\n\n")
 
 
@@ -117,9 +158,96 @@ def _say(text: str) -> None:
 
 
 def _write(text: str) -> None:
-    """Write to standard error, which somebody may have closed: that stops no server."""
+    """Write to standard error. Where that is closed, the server starts all the same."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass
+
+
+# -- replacing the process
+
+_ENVIRONMENT = "/proc/self/environ"
+_COERCED = "LC_CTYPE"
+
+
+def exec_process(argv: list[str]) -> int:
+    """Replace this process with a command: same process id, descriptors, folder, environment and words.
+
+    Returns:
+        The exit status, only where the process cannot be replaced: on Windows, or where the command cannot be executed.
+    """
+    path = programs.find(argv[0], os.environ)
+    try:
+        if os.name == "nt":  # exec would start a new process there and end this one, whose parent waits for it
+            return run_process(argv)
+        _restore_signals()
+        os.execve(path or _first(argv[0]), argv, _environment())  # noqa: S606 that is what the command is for
+    except OSError as error:
+        if error.errno == errno.ENOEXEC and path is not None:
+            return _script(path, argv)
+        return _failed(argv[0], path, error)
+    except ValueError as error:  # a null character
+        return _failed(argv[0], None, OSError(errno.ENOENT, str(error)))
+
+
+def run_process(argv: list[str]) -> int:
+    """Run a command as a process of its own. Returns its exit status."""
+    import subprocess
+
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command is interrupted as well, and its status counts
+    try:
+        return subprocess.call(argv)  # noqa: S603
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _script(path: str, argv: list[str]) -> int:
+    """Run a script without an interpreter line as `execvp` and every shell do."""
+    try:
+        os.execve("/bin/sh", ["sh", path, *argv[1:]], _environment())  # noqa: S606
+    except OSError as error:
+        return _failed(argv[0], path, error)
+
+
+def _first(name: str) -> str:
+    """Return the first file of that name in PATH that exists, though it may not be executed; an empty text for none."""
+    if os.path.dirname(name):
+        return name
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return next((path for folder in folders if os.path.exists(path := os.path.join(folder or os.curdir, name))), "")
+
+
+def _failed(name: str, path: str | None, error: OSError) -> int:
+    missing = error.errno in (errno.ENOENT, errno.ENOTDIR) and path is None
+    what = "command not found" if missing and not os.path.dirname(name) else error.strerror
+    if error.errno == errno.ENOENT and path is not None:
+        what = "the interpreter in its first line is not there"
+    print_stderr(f"servelint: {name}: {what}")
+    return NOT_FOUND if missing else NOT_EXECUTABLE
+
+
+def _restore_signals() -> None:
+    """Restore the signals that Python ignores: the new program would go on ignoring them."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # closed by the parent
+            stream.flush()
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment that this process was given: in the C locale, Python sets one variable anew (PEP 538)."""
+    environ = dict(os.environ)
+    if _COERCED in environ:
+        try:
+            with open(_ENVIRONMENT, "rb") as file:
+                given = [one.partition(b"=") for one in file.read().split(b"\0")]
+        except OSError:  # no Linux
+            return environ
+        del environ[_COERCED]
+        environ |= {os.fsdecode(name): os.fsdecode(value) for name, _, value in given if name == _COERCED.encode()}
+    return environ

@@ -1,13 +1,13 @@
-"""`servelint launches`: what servelint sees, normalised. Secrets are hidden unless all is asked for."""
+"""`servelint launches`: the launches that servelint finds, normalised. Secrets are masked."""
 
 from __future__ import annotations
 
-import argparse
 import shlex
 
 from servelint.cli import options
-from servelint.cli.files import write_out
-from servelint.cli.told import tell
+from servelint.cli.command import Options, command, flag
+from servelint.cli.options import Inputs, SettingsOptions, Versions
+from servelint.cli.output import print_stderr, write_stdout
 from servelint.core.launch import Launch
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
@@ -27,48 +27,50 @@ if TYPE_CHECKING:
     from servelint.files.settings.files import SettingsFiles
 
 
-def run(args: list[str]) -> int:
-    usage = parser()
-    arguments = usage.parse_args(args)
-    asked = options.settings(arguments, usage, judging=False)
-    report = options.run(arguments, asked, usage)
+class OutputOptions(Options, title="output"):
+    """How the launches are printed."""
+
+    format: str = options.format_option("text", "json")
+    show_secrets: bool = flag("--show-secrets", help="print keys and tokens as they are written")
+
+
+@command(
+    "launches",
+    *(Inputs, Versions, SettingsOptions, OutputOptions),
+    about="List every launch with its engine, release, arguments and environment.",
+    notes="exit status: 0, 2 wrong usage or a file that could not be read, 3 an error in servelint itself",
+    examples=["servelint launches deploy/", "servelint launches --format json compose.yml"],
+)
+def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
+    """Print the launches."""
+    asked = options.settings(inputs, versions, settings, writing, judging=False)
+    report = options.lint(inputs, asked)
     if asked.problems:
-        return options.stop(asked.problems)
+        return options.report_problems(asked.problems)
     shown = one_each([launch for launch in report.launches if not launch.fragment])
 
     def data_of(launch: Launch) -> dict[str, Any]:
         data = launch_data(launch, _versions(launch, asked))
-        return data if arguments.show_secrets else _without_secrets(launch, data)
+        return data if writing.show_secrets else _without_secrets(launch, data)
 
-    if arguments.format == "json":
+    if writing.format == "json":
         data = {
             "launches": [data_of(launch) for launch in shown],
             "errors": [problem_data(problem) for problem in report.errors],
         }
         if report.notes:
             data["notes"] = [problem_data(problem) for problem in report.notes]
-        write_out(encoded(data, indent=1, secrets=arguments.show_secrets) + "\n")
+        write_stdout(encoded(data, indent=1, secrets=writing.show_secrets) + "\n")
     else:
         paint = Painter(False)
-        write_out("".join([launch_text(launch, data_of(launch)) + "\n" for launch in shown]))
+        write_stdout("".join([launch_text(launch, data_of(launch)) + "\n" for launch in shown]))
         for problem in report.errors:
-            tell(problem_text(problem, paint))
+            print_stderr(problem_text(problem, paint))
         for problem in report.notes:
-            tell(note_text(problem, paint))
+            print_stderr(note_text(problem, paint))
         if not shown and not report.errors:
-            tell("servelint: no launch found")
-    return options.status(report)
-
-
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser("launches", "List every launch: engine, release, argv, environment.")
-    options.add_inputs(usage)
-    options.add_engine_version(usage)
-    options.add_settings(usage)
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
-    usage.add_argument("--show-secrets", action="store_true", help="print keys and tokens as they are written")
-    return usage
+            print_stderr("servelint: no launch found")
+    return options.status_of_errors(report)
 
 
 def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:
@@ -76,8 +78,7 @@ def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:
 
 
 def one_each(launches: list[Launch]) -> list[Launch]:
-    """A command in a loop or in a function that is called twice is one launch, shown as it runs first; so is a container,
-    whatever branches its script has."""
+    """Return each launch once: the first run of a command in a loop or a function, and one launch for each container."""
     first: dict[tuple[int, str, int, int], Launch] = {}
     for launch in launches:
         key = (id(launch.source), launch.name, *((0, 0) if launch.name else (launch.site.start, launch.site.end)))
@@ -87,12 +88,12 @@ def one_each(launches: list[Launch]) -> list[Launch]:
 
 
 def _argv(launch: Launch) -> list[str]:
-    """The words; an expansion that adds none in a plain run (`"$@"`) is left out."""
+    """Return the words without an expansion that adds none in a plain run (`"$@"`)."""
     return [word.shown for word in launch.argv if word.shown or not word.many]
 
 
 def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
-    """The same with a mask for each secret."""
+    """Return the data with a mask for each secret."""
     data = {**data, "argv": words(launch)}
     for part in ("env", "config"):
         data[part] = {
@@ -103,6 +104,7 @@ def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
+    """Return a launch as the JSON output shows it. versions: engine -> release to assume where the file pins none"""
     claim = launch.release
     release = claim.release or versions.get(launch.engine)
     how = claim.how if claim.release or (claim.rolling and release is None) else "settings" if release else None
@@ -123,7 +125,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
 
 
 def config_data(launch: Launch) -> dict[str, Any]:
-    """Option -> value as the engine reads it; null where it is not known."""
+    """Return option -> value as the engine reads it; None where it is not known."""
     release = launch.release.release
     (config,) = configs(launch, [release] if release is not None else [])
     reading = config.reading
@@ -152,12 +154,12 @@ def _json(node: JsonNode) -> Any:
 
 
 def _quoted(word: str) -> str:
-    """A word as a shell takes it; a mask is no pattern."""
+    """Quote a word for a shell, but not the asterisks of a mask."""
     return shlex.quote(word) if MASK not in word else shlex.quote(word.replace(MASK, "@")).replace("@", MASK)
 
 
 def launch_text(launch: Launch, data: dict[str, Any]) -> str:
-    """data: what launch_data gives, with or without its secrets"""
+    """Return a launch as text. data: that of `launch_data`, with or without its secrets"""
     release = data["version"] or ("newest" if launch.release.rolling else "release not known")
     head = f"{escapes(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
     if launch.name:

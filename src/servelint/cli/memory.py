@@ -1,15 +1,13 @@
-"""`servelint memory`: whether each launch starts, and with how much room."""
+"""`servelint memory`: whether each launch fits into GPU memory, and with how much room."""
 
 from __future__ import annotations
 
-import argparse
-
 from servelint import memory
 from servelint.cli import options
-from servelint.cli.files import write_out
+from servelint.cli.command import Options, command, flag, option
 from servelint.cli.launches import one_each
-from servelint.cli.plans import planned_for
-from servelint.cli.told import tell
+from servelint.cli.options import Hardware, Inputs, SettingsOptions
+from servelint.cli.output import print_stderr, write_stdout
 from servelint.core.launch import Launch
 from servelint.core.secrets import without, without_in
 from servelint.core.settings import Settings
@@ -23,6 +21,7 @@ from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded
 from servelint.report.json_report import problem_data
 from servelint.report.memory_json import plan_data, what_if_data
+from servelint.report.memory_plans import planned_for
 from servelint.report.memory_text import plan_text, table_text
 from servelint.report.text import Painter, problem_text
 
@@ -30,70 +29,75 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_SOLVED = ("max-model-len", "max-num-seqs", "gpu")
+
+class Planning(Options, title="plan"):
+    """What is computed beside the plan."""
+
+    what_if: bool = flag("--what-if", help="compare other contexts, sequences, KV dtypes and GPUs")
+    solve: str | None = option(
+        "--solve",
+        choices=("max-model-len", "max-num-seqs", "gpu"),
+        help="find the largest value that fits, or the smallest GPU",
+    )
 
 
-def run(args: list[str]) -> int:
-    usage = parser()
-    arguments = usage.parse_args(args)
-    asked = options.settings(arguments, usage, judging=False)
-    report = options.run(arguments, asked, usage)
+class OutputOptions(Options, title="output"):
+    """How the plans are printed."""
+
+    format: str = options.format_option("text", "json")
+
+
+@command(
+    "memory",
+    *(Inputs, Hardware, SettingsOptions, Planning, OutputOptions),
+    about="Plan the GPU memory of every vLLM and SGLang launch: whether it fits, and with how much room.",
+    notes="exit status: 0, 1 a launch is refused or may run out of memory, 2 wrong usage or an unreadable file",
+    examples=["servelint memory --gpu h100-80gb deploy/", "servelint memory --gpu l40s --solve max-model-len run.sh"],
+)
+def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning: Planning, writing: OutputOptions) -> int:
+    """Print the plans."""
+    asked = options.settings(inputs, hardware, settings, writing, judging=False)
+    report = options.lint(inputs, asked)
     if asked.problems:
-        return options.stop(asked.problems)
+        return options.report_problems(asked.problems)
     found = one_each([launch for launch in report.launches if not launch.fragment and launch.engine in memory.PLANNED])
-    planned = [Planned(launch, asked.of(launch.source.path), arguments) for launch in found]
-    if arguments.format == "json":
+    planned = [Planned(launch, asked.of(launch.source.path), planning) for launch in found]
+    if writing.format == "json":
         data = {"plans": [one.data() for one in planned], "errors": [problem_data(problem) for problem in report.errors]}
-        write_out(encoded(data, indent=1) + "\n")
+        write_stdout(encoded(data, indent=1) + "\n")
     else:
         if planned:
-            write_out("\n\n".join([one.text() for one in planned]) + "\n")
+            write_stdout("\n\n".join([one.text() for one in planned]) + "\n")
         for problem in report.errors:
-            tell(problem_text(problem, Painter(False)))
+            print_stderr(problem_text(problem, Painter(False)))
         if not planned and not report.errors:
-            tell("servelint: no launch of vLLM or SGLang found")
+            print_stderr("servelint: no launch of vLLM or SGLang found")
     if report.errors:
         return 2
     return int(any(one.plan.verdict in (REFUSED, OOM_RISK) for one in planned))
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser(
-        "memory", "Plan the GPU memory of every launch of vLLM and SGLang: will it start, and with how much room."
-    )
-    options.add_inputs(usage)
-    options.add_engine_version(usage)
-    options.add_gpu(usage)
-    options.add_settings(usage)
-    usage.add_argument("--what-if", action="store_true", help="a table of changes: context, sequences, KV dtype, drafts, GPUs")
-    usage.add_argument(
-        "--solve", choices=_SOLVED, help="the largest context or number of sequences that fits, or the smallest GPU"
-    )
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
-    return usage
-
-
 class Planned:
-    """One launch with its plan and what was asked beside it."""
+    """One launch with its plan, and what else was asked for."""
 
     __slots__ = ("elsewhere", "launch", "others", "plan", "solved", "solving")
 
-    def __init__(self, launch: Launch, settings: Settings, arguments: Any) -> None:
+    def __init__(self, launch: Launch, settings: Settings, planning: Planning) -> None:
         self.launch = launch
         name_gpus(launch, settings)
         launches, note = planned_for(launch, settings)
         self.plan: MemoryPlan = plan_over(launches)
         if note and self.plan.weights_gib is not None:
             self.plan.notes.append(note)
-        self.others = variants.what_ifs(launches, self.plan) if arguments.what_if else []
-        self.solving: str | None = arguments.solve
+        self.others = variants.what_ifs(launches, self.plan) if planning.what_if else []
+        self.solving: str | None = planning.solve
         no_gpu = self.plan.gpu_gib is None
         tried = variants.gpus(launches) if no_gpu or self.solving == "gpu" else []
         self.elsewhere = tried if any(plan.verdict != UNKNOWN for plan in tried) else []
         self.solved = _solved(self.solving, launches, self.plan, self.elsewhere)
 
     def data(self) -> Any:
+        """Return the plan as the JSON output shows it."""
         found: dict[str, Any] = {
             "path": self.launch.source.path,
             "line": self.launch.line,
@@ -107,6 +111,7 @@ class Planned:
         return without_in(found, secrets_of([self.launch]))
 
     def text(self) -> str:
+        """Return the plan as text."""
         name = f" ({clean(self.launch.name)})" if self.launch.name else ""
         hidden = secrets_of([self.launch])
         lines = [f"{clean(self.launch.source.path)}:{self.launch.line}{name}"]
@@ -116,7 +121,7 @@ class Planned:
         lines += [f"  {plan.gpu:<14}{plan.gpu_gib:7.2f} GiB  {plan.verdict}" for plan in self.elsewhere]
         if self.solving is not None:
             known = self.elsewhere if self.solving == "gpu" else self.plan.verdict != UNKNOWN
-            nothing = "none certainly fits" if known else "cannot be told"
+            nothing = "none certainly fits" if known else "cannot be determined"
             more = " (more was not tried)" if self.solving == "max-num-seqs" and self.solved == variants.MOST_SEQUENCES else ""
             answer = f"--{self.solving} {self.solved}{more}" if self.solved is not None else f"--{self.solving}: {nothing}"
             lines.append(f"  solved: {answer}")

@@ -1,12 +1,12 @@
-"""Options that several commands share, and reading what they name."""
+"""Options that several commands share, each declared once; the settings that they make, and linting what they name."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 
-from servelint.cli.told import tell
+from servelint.cli.command import Options, argument, fail, flag, option
+from servelint.cli.output import AUTO, COLORS, Progress, bar_wanted, print_stderr
 from servelint.core.finding import SEVERITIES
 from servelint.core.problem import Problem
 from servelint.core.result import Report
@@ -18,12 +18,11 @@ from servelint.lint import add_source, beside, check_in_parallel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any
 
-    from servelint.files.settings.layer import Layer
+    from servelint.files.settings.layers import Layer
 
-_PREFIX = "SERVELINT_"
-_SAID = (
+KEYS = (
     "select",
     "extend-select",
     "ignore",
@@ -41,236 +40,206 @@ _SAID = (
     "baseline",
     "trusted-suppressions",
 )
-"""Options that say a key of the settings."""
+"""Options that set a key of the settings. A command has those that make sense for it."""
+
+_PREFIX = "SERVELINT_"
+STDIN = "-"
+"""The PATH that stands for standard input."""
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help of a fixed width: asking for the terminal's, which argparse does for every option, costs 4 ms of start-up."""
+class Inputs(Options, title="input"):
+    """What a command reads."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=100)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Tells of a wrong usage in one line: thirty options above it would hide what is wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        tell(f"{self.prog}: error: {message}")
-        self.exit(2)
-
-
-def parser(command: str, description: str) -> argparse.ArgumentParser:
-    return _Parser(prog=f"servelint {command}", description=description, allow_abbrev=False, formatter_class=_Formatter)
-
-
-def add_inputs(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("paths", nargs="*", metavar="PATH", help="a file, a folder, or - for standard input (default: .)")
-    arguments.add_argument(
-        "--stdin-filename",
-        default="-",
-        metavar="NAME",
-        help="the name that standard input goes by; it tells the format",
+    paths: tuple[str, ...] = argument("PATH", "a file, a folder, or - for standard input (default: .)", many=True)
+    stdin_filename: str = option(
+        "--stdin-filename", metavar="NAME", default="-", help="name of standard input, by which its format is recognised"
     )
-    arguments.add_argument("--command", metavar="TEXT", help="one command line instead of files, as a shell would read it")
-    arguments.add_argument(
-        "--exclude", action="append", default=[], metavar="GLOB", help="leave these paths out when a folder is searched"
+    command: str | None = option("--command", metavar="TEXT", help="one command line instead of files, read as a shell does")
+    exclude: tuple[str, ...] = option("--exclude", metavar="GLOB", many=True, help="skip these paths when a folder is searched")
+    extend_exclude: tuple[str, ...] = option(
+        "--extend-exclude", metavar="GLOB", many=True, help="skip these too, beside those of the settings or of --exclude"
     )
-    arguments.add_argument("--extend-exclude", action="append", default=[], metavar="GLOB", help="leave these out as well")
-    arguments.add_argument(
-        "--force-exclude", action="store_true", help="leave excluded files out also where they are named, as pre-commit does"
+    force_exclude: bool = flag("--force-exclude", help="skip excluded files even where they are named, as pre-commit does")
+
+    @property
+    def are_files(self) -> bool:
+        """Whether files are read, rather than standard input or a command line."""
+        return self.command is None and STDIN not in self.paths
+
+
+class Rules(Options, title="rules"):
+    """Which rules run."""
+
+    select: tuple[str, ...] = option(
+        "--select", metavar="ID", many=True, help="run only these rules: an id, or an area such as vllm/*"
     )
-
-
-def add_settings(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("--settings", metavar="FILE", help="this settings file instead of the nearest one above each file")
-    arguments.add_argument("--isolated", action="store_true", help="read no settings file")
-
-
-def add_fail_on(usage: argparse.ArgumentParser, what: str) -> None:
-    """The least severity that counts. what: what such findings do"""
-    usage.add_argument("--fail-on", choices=(*reversed(SEVERITIES), "never"), help=f"findings that {what} (default: error)")
-
-
-def add_status(usage: argparse.ArgumentParser) -> None:
-    """What makes the exit status 1."""
-    add_fail_on(usage, "make the exit status 1")
-    usage.add_argument("--exit-zero", action="store_true", help="findings do not change the exit status, as --fail-on never")
-
-
-def add_gate(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("--baseline", metavar="FILE", help="leave out the known findings that this file lists")
-    arguments.add_argument(
-        "--write-baseline",
-        action="store_true",
-        help="write every finding into the file of --baseline (default: servelint-baseline.json) as known",
+    extend_select: tuple[str, ...] = option("--extend-select", metavar="ID", many=True, help="run these rules too")
+    ignore: tuple[str, ...] = option("--ignore", metavar="ID", many=True, help="do not run these rules")
+    rules: tuple[str, ...] = option("--rules", metavar="FOLDER", many=True, help="a folder with rules of your own")
+    profile: str | None = option(
+        "--profile", choices=PROFILES, help="strict adds best practice, audit everything (default: default)"
     )
-    arguments.add_argument(
-        "--changed-since",
-        metavar="REV",
-        help="only findings that changes since this git revision touch, in their lines or in their launch",
+    severity: str | None = option(
+        "--severity", choices=("error", "warning", "info"), help="hide findings below this severity (default: info)"
     )
 
 
-def add_trust(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument(
-        "--trusted-suppressions",
-        choices=("base", "head"),
-        help="base: comments, settings, rules and baselines count as the revision of --base has them (default: head)",
-    )
-    arguments.add_argument("--base", metavar="REV", help="that git revision; that of --changed-since if it is not given")
-    arguments.add_argument("--no-inline-ignore", action="store_true", help="no ignore comment counts")
-    arguments.add_argument("--show-suppressed", action="store_true", help="list every suppression in force, and what it hides")
+class Versions(Options, title="versions"):
+    """Which release is assumed where a file pins none."""
 
-
-def add_filters(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument(
-        "--select", action="append", default=[], metavar="ID", help="only these rules: an id, or an area such as vllm/*"
-    )
-    arguments.add_argument("--extend-select", action="append", default=[], metavar="ID", help="these rules too")
-    arguments.add_argument("--ignore", action="append", default=[], metavar="ID", help="not these rules")
-    arguments.add_argument(
-        "--rules", action="append", default=[], metavar="FOLDER", help="a folder of rules of your own, in the same format"
-    )
-    arguments.add_argument(
-        "--profile",
-        choices=PROFILES,
-        help="strict adds best practice, audit everything, low confidence too (default: default)",
-    )
-    arguments.add_argument(
-        "--severity",
-        choices=("error", "warning", "info"),
-        help="leave out what is below (default: info)",
-    )
-
-
-def add_engine_version(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument(
+    engine_version: tuple[str, ...] = option(
         "--engine-version",
-        action="append",
-        default=[],
         metavar="ENGINE=RELEASE",
-        help="the release where a file does not say, such as vllm=0.19.1",
+        many=True,
+        help="release to assume where a file pins none, as in vllm=0.27.1",
     )
 
 
-def add_gpu(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("--gpu", metavar="NAME", help="the GPU where a file does not say, such as h100-80gb")
-    arguments.add_argument("--gpu-count", metavar="N", help="how many of them there are where a file does not say")
+class Hardware(Versions, title="versions and hardware"):
+    """Which release and which GPUs are assumed where a file does not say."""
+
+    gpu: str | None = option("--gpu", metavar="NAME", help="GPU to assume where a file names none, such as h100-80gb")
+    gpu_count: str | None = option("--gpu-count", metavar="N", help="number of GPUs to assume where a file does not say")
 
 
-def settings(arguments: argparse.Namespace, usage: argparse.ArgumentParser, *, judging: bool = True) -> SettingsFiles:
-    """What the options, the environment and the settings files say; ends with a usage error where the first two make no sense.
+class SettingsOptions(Options, title="settings"):
+    """Which settings files are read."""
 
-    judging: whether findings are wanted at all
+    settings: str | None = option("--settings", metavar="FILE", help="use this file, not the nearest one above each file")
+    isolated: bool = flag("--isolated", help="read no settings file")
+
+
+def fail_on_option(effect: str) -> Any:
+    """Declare `--fail-on`. effect: what findings of that severity and above do"""
+    return option("--fail-on", choices=(*reversed(SEVERITIES), "never"), help=f"{effect} (default: error)")
+
+
+class ExitStatus(Options, title="failing"):
+    """Which findings make the exit status 1."""
+
+    fail_on: str | None = fail_on_option("exit with 1 at this severity or above")
+    exit_zero: bool = flag("--exit-zero", help="exit with 0 whatever is found, as --fail-on never")
+
+
+def format_option(*formats: str) -> Any:
+    """Declare `--format`; the first format is the default."""
+    return option("--format", choices=formats, default=formats[0], help=f"output format (default: {formats[0]})")
+
+
+def color_option(what: str) -> Any:
+    """Declare `--color`. what: what is coloured"""
+    return option("--color", choices=COLORS, default=AUTO, help=f"colour {what} (default: {AUTO})")
+
+
+def settings(*groups: Options, judging: bool = True) -> SettingsFiles:
+    """Make the settings of every path from options, the environment and settings files.
+
+    Args:
+        groups: the options of the command; `settings` and `isolated` are among them.
+        judging: whether findings are wanted at all.
+
+    Raises:
+        UsageError: the options or the environment make no sense.
     """
+    given: dict[str, Any] = {name: value for group in groups for name, value in vars(group).items()}
+    values = {key: _listed(given.get(key.replace("-", "_"))) for key in KEYS}
     faults: list[str] = []
-    said = {name: getattr(arguments, name.replace("-", "_"), None) for name in _SAID}
     layers: list[Layer] = []
-    file, isolated = arguments.settings, arguments.isolated
+    file, isolated = given["settings"], given["isolated"]
     if any(name.startswith(_PREFIX) for name in os.environ):
-        from servelint.files.settings import spoken
+        from servelint.files.settings import reading
 
-        layers.append(spoken.environment(os.environ, faults))
-        file = file or os.environ.get(spoken.FILE_VARIABLE) or None
-        isolated = isolated or spoken.isolated(os.environ, faults)
-        for warning in spoken.strangers(os.environ):
-            tell(f"servelint: {warning}")
-    if any(said.values()) or not judging:
-        from servelint.files.settings import spoken
+        layers.append(reading.from_env(os.environ, faults))
+        file = file or os.environ.get(reading.FILE_VARIABLE) or None
+        isolated = isolated or reading.is_isolated(os.environ, faults)
+        for warning in reading.unread_variables(os.environ):
+            print_stderr(f"servelint: {warning}")
+    if any(values.values()) or not judging:
+        from servelint.files.settings import reading
 
-        said["engine-versions"] = said.pop("engine-version")
-        layers.append(spoken.command_line(said if judging else {**said, "ignore": ["*"]}, faults))
+        values["engine-versions"] = values.pop("engine-version")
+        layers.append(reading.from_cli(values if judging else {**values, "ignore": ["*"]}, faults))
+    _refuse(faults)
+    if given["isolated"] and given["settings"] is not None:
+        fail("--isolated reads no settings file, and --settings names one")
+    return SettingsFiles(isolated=isolated, file=file, overrides=layers)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _refuse(faults: list[str]) -> None:
     if faults:
-        usage.error("\n".join(faults))
-    if arguments.isolated and arguments.settings is not None:
-        usage.error("--isolated reads no settings file, and --settings names one")
-    return SettingsFiles(isolated=isolated, file=file, spoken=layers)
+        fail("\n".join(faults))
 
 
-def run(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser, *, words: bool = True) -> Report:
-    """Lint what the options name. words: whether the words of the launches are needed afterwards"""
-    if arguments.command is not None and arguments.paths:
-        usage.error("--command takes the place of PATH")
-    paths = arguments.paths or ["."]
-    if "-" in paths and len(paths) > 1:
-        usage.error("- stands for standard input and is given alone")
-    if arguments.command is None and "-" not in paths:
-        report = _files(paths, asked, words, quiet=getattr(arguments, "quiet", False))
-        if asked.faults:
-            usage.error("\n".join(asked.faults))
+def settings_of(asked: SettingsFiles, path: str | None = None) -> Settings:
+    """Return the settings of a path, of the current folder where it is None. Raises UsageError if options name no rules."""
+    found = asked.of(path) if path is not None else asked.of_folder("")
+    asked.check_names()
+    _refuse(asked.faults)
+    return found
+
+
+def lint(inputs: Inputs, asked: SettingsFiles, *, words: bool = True, quiet: bool = False) -> Report:
+    """Lint what the options name.
+
+    Args:
+        inputs: what is read.
+        asked: the settings of every path.
+        words: whether the words of the launches are needed afterwards.
+        quiet: draw no progress bar.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    if inputs.command is not None and inputs.paths:
+        fail("--command takes the place of PATH")
+    paths = list(inputs.paths) or ["."]
+    if STDIN in paths and len(paths) > 1:
+        fail("- stands for standard input and is given alone")
+    if inputs.are_files:
+        report = _lint_files(paths, asked, words, quiet=quiet)
+        _refuse(asked.faults)
     else:
-        report = _text(arguments, asked, usage)
+        report = _lint_text(inputs, asked)
     if not asked.problems:
-        report.errors[:0] = rule_problems(asked)
+        report.errors[:0] = asked.rule_problems()
     return report
 
 
-def _files(paths: list[str], asked: SettingsFiles, words: bool, *, quiet: bool) -> Report:
-    if not sys.stderr.isatty():
+def _lint_files(paths: list[str], asked: SettingsFiles, words: bool, *, quiet: bool) -> Report:
+    if not bar_wanted(quiet):
         return check_in_parallel(paths, asked, words=words)
-    from servelint.cli import progress
-
-    if not progress.wanted(quiet):
-        return check_in_parallel(paths, asked, words=words)
-    bar = progress.Progress()
+    bar = Progress()
     try:
         return check_in_parallel(paths, asked, words=words, done=bar.step)
     finally:
         bar.clear()
 
 
-def _text(arguments: argparse.Namespace, asked: SettingsFiles, usage: argparse.ArgumentParser) -> Report:
+def _lint_text(inputs: Inputs, asked: SettingsFiles) -> Report:
     """Lint a command line or standard input."""
     report = Report()
-    name = arguments.stdin_filename if arguments.command is None else "command.sh"
-    settings = settled(asked, usage, name)
+    name = inputs.stdin_filename if inputs.command is None else "command.sh"
+    own = settings_of(asked, name)
     report.errors += asked.problems
-    if asked.problems or (arguments.command is None and asked.leaves_out(name)):
+    if asked.problems or (inputs.command is None and asked.leaves_out(name)):
         return report
-    if arguments.command is not None:
-        add_source(report, Source(name, arguments.command), settings, Neighbours("."))
+    if inputs.command is not None:
+        add_source(report, Source(name, inputs.command), own, Neighbours("."))
         return report
     report.files = 1
-    source = _stdin(name)
+    source = _read_stdin(name)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
-        add_source(report, source, settings, beside(name, settings))
+        add_source(report, source, own, beside(name, own))
     return report
 
 
-def settled(asked: SettingsFiles, usage: argparse.ArgumentParser, path: str | None = None) -> Settings:
-    """The settings of a path, of the current folder if there is none; ends with a usage error if options name no rules."""
-    found = asked.of(path) if path is not None else asked.of_folder("")
-    asked.check_names()
-    if asked.faults:
-        usage.error("\n".join(asked.faults))
-    return found
-
-
-def stop(problems: list[Problem]) -> int:
-    """Tell what is wrong with settings files; gives the exit status."""
-    for problem in problems:
-        tell(problem)
-    return 2
-
-
-def status(report: Report) -> int:
-    """The exit status that the errors of a report make: 3 if one is servelint's own, 2 if there is any."""
-    return 3 if any(problem.own for problem in report.errors) else 2 if report.errors else 0
-
-
-def rule_problems(asked: SettingsFiles) -> list[Problem]:
-    """What is wrong with the folders of rules that are asked for."""
-    folders = asked.rule_folders()
-    if not folders:
-        return []
-    from servelint.rules import folder
-
-    return [problem for path in folders for problem in folder.load(path).problems]
-
-
-def _stdin(name: str) -> Source | Problem | None:
+def _read_stdin(name: str) -> Source | Problem | None:
     from servelint.readers.discover import HEAD, bound, decode
 
     data = sys.stdin.buffer.read(HEAD)
@@ -280,3 +249,15 @@ def _stdin(name: str) -> Source | Problem | None:
         shown = f"{most.most >> 20} MiB" if most.most >= 1 << 20 else f"{most.most >> 10} KiB"
         return Problem(name, most.says.format(size=f"more than {shown}"))
     return decode(name, data)
+
+
+def report_problems(problems: list[Problem]) -> int:
+    """Print what is wrong with settings files. Returns the exit status."""
+    for problem in problems:
+        print_stderr(problem)
+    return 2
+
+
+def status_of_errors(report: Report) -> int:
+    """Return the exit status that the errors of a report make: 3 if one is servelint's own, else 2 if there is any."""
+    return 3 if any(problem.own for problem in report.errors) else 2 if report.errors else 0

@@ -1,39 +1,104 @@
-"""`servelint rules`: the list of rules; `servelint rules test FOLDER`: rules of your own, held against their examples."""
+"""`servelint rules` lists the rules, `rules test FOLDER` runs the examples of your own, and `explain` prints a page."""
 
 from __future__ import annotations
 
-import argparse
+import json
+import textwrap
 
 from servelint.cli import options
-from servelint.cli.files import write_out
-from servelint.cli.told import tell
+from servelint.cli.command import Options, argument, command, option
+from servelint.cli.options import Rules, SettingsOptions
+from servelint.cli.output import print_stderr, write_stdout
 from servelint.core.finding import SEVERITIES
+from servelint.core.own_rules import OWN
 from servelint.engines import ENGINE_NAMES
-from servelint.report.clean import clean
+from servelint.files.settings.files import SettingsFiles
+from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
-from servelint.rules.load import every
+from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def run(args: list[str]) -> int:
-    if args[:1] == ["test"]:
-        return _test(args[1:])
-    usage = parser()
-    arguments = usage.parse_args(args)
-    files = options.settings(arguments, usage)
-    asked = options.settled(files, usage)
-    if files.problems:
-        return options.stop(files.problems)
-    problems = options.rule_problems(files)
+
+class OutputOptions(Options, title="output"):
+    """How the list is printed."""
+
+    format: str = options.format_option("text", "json")
+
+
+class Folders(Options, title="arguments"):
+    """Rules of one's own."""
+
+    folders: tuple[str, ...] = argument("FOLDER", "a folder with rules, as FOLDER/<area>/<name>.yaml", many=True, needed=True)
+
+
+class Topic(Options, title="arguments"):
+    """What is explained."""
+
+    topic: str = argument("RULE|ENGINE", "the id of a rule; or an engine, with OPTION or VARIABLE", needed=True)
+    name: str | None = argument("OPTION|VARIABLE", "an option or an environment variable of the engine")
+
+
+class Folder(Options, title="rules"):
+    """Where rules of one's own are."""
+
+    rules: str | None = option("--rules", metavar="FOLDER", help="a folder with rules of your own; stands before RULE")
+
+
+@command(
+    "test",
+    Folders,
+    about="Run the examples of the rules in folders of your own.",
+    notes="exit status: 0 every example holds, 1 one does not, 2 wrong usage or a file that is not a valid rule",
+    examples=["servelint rules test my-rules/"],
+)
+def _test(folders: Folders) -> int:
+    from servelint import rule_examples as examples
+    from servelint.rules import folder
+
+    count = wrong = 0
+    problems = []
+    for path in folders.folders:
+        book = folder.load(path)
+        problems += book.problems
+        for rule, written in zip(book.rules, book.written, strict=True):
+            count += sum(len(written["examples"][kind]) for kind in ("bad", "good"))
+            for fault in examples.faults(rule, written):
+                wrong += 1
+                print(clean(f"{rule.id}: {fault}"))
     for problem in problems:
-        tell(problem_text(problem, Painter(False)))
+        print_stderr(problem_text(problem, Painter(False)))
+    print(f"{count - wrong} of {count} {'example' if count == 1 else 'examples'} hold")
+    return 2 if problems else int(wrong > 0)
+
+
+@command(
+    "rules",
+    *(Rules, SettingsOptions, OutputOptions),
+    about="List the rules that run with these options and settings.",
+    usage=["servelint rules [options]", "servelint rules test FOLDER..."],
+    subcommands={"test": (_test, "run the examples of rules of your own")},
+    examples=["servelint rules --select 'vllm/*' --severity error", "servelint rules --format json"],
+)
+def run(rules: Rules, settings: SettingsOptions, writing: OutputOptions) -> int:
+    """Print the list."""
+    files = options.settings(rules, settings, writing)
+    asked = options.settings_of(files)
+    if files.problems:
+        return options.report_problems(files.problems)
+    problems = files.rule_problems()
+    for problem in problems:
+        print_stderr(problem_text(problem, Painter(False)))
     least = SEVERITIES.index(asked.severity)
     wanted = [rule.changed(asked.of_rule(rule.id)) for rule in every(asked.rules) if asked.wants(rule.id, rule.profile)]
     shown = [rule for rule in wanted if SEVERITIES.index(rule.severity) >= least]
-    if arguments.format == "json":
+    if writing.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
-        write_out(encoded([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1) + "\n")
+        write_stdout(encoded([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1) + "\n")
         return 2 if problems else 0
     width = max([len(rule.id) for rule in shown], default=0)
     lines = [
@@ -41,44 +106,111 @@ def run(args: list[str]) -> int:
         f" ({ENGINE_NAMES.get(rule.engine, 'any engine,')} {describe(rule.versions)})\n"
         for rule in shown
     ]
-    write_out("".join(lines))
+    write_stdout("".join(lines))
     return 2 if problems else 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser("rules", "List the rules; `servelint rules test FOLDER` runs the examples of a folder's rules.")
-    options.add_filters(usage)
-    options.add_settings(usage)
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
-    return usage
+@command(
+    "explain",
+    *(Topic, Folder),
+    about="Print a rule's page, or the history of an option or a variable in the releases of an engine.",
+    usage=["servelint explain [--rules FOLDER] RULE", "servelint explain ENGINE OPTION|VARIABLE"],
+    examples=[
+        "servelint explain vllm/turboquant-with-spec-decode",
+        "servelint explain vllm --swap-space",
+        "servelint explain sglang SGLANG_ENABLE_SPEC_V2",
+    ],
+    allow_interspersed_args=False,  # what follows an engine is an option of the engine
+)
+def explain(topic: Topic, folder: Folder) -> int:
+    """Print the page."""
+    if topic.name is not None:
+        return _life(topic.topic, topic.name)
+    return _rule(topic.topic, (folder.rules,) if folder.rules is not None else SettingsFiles().of_folder("").rules)
 
 
-def test_parser() -> argparse.ArgumentParser:
-    """The options of `servelint rules test`."""
-    usage = options.parser("rules test", "Run the examples of the rules in folders of your own.")
-    usage.add_argument("folders", nargs="+", metavar="FOLDER", help="where the rules stand, as FOLDER/<area>/<name>.yaml")
-    return usage
+def _rule(name: str, folders: tuple[str, ...]) -> int:
+    if name in OWN:
+        own = OWN[name]
+        write_stdout(f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n")
+        return 0
+    ids = [rule.id for rule in every(folders)]
+    if name not in ids:
+        import difflib
+
+        near = difflib.get_close_matches(name, ids, n=3, cutoff=0.4)
+        hint = f"; did you mean {', '.join(near)}?" if near else " (servelint rules lists them)"
+        print_stderr(f"servelint: there is no rule {name!r}{hint}")
+        return 2
+    for path in folders:
+        from servelint.rules import folder
+
+        for written in folder.load(path).written:
+            if written["id"] == name:
+                write_stdout(clean_lines(page(written)))
+                return 0
+    from servelint.rules.compile import find_rule
+
+    write_stdout(page(find_rule(name, rule_folder())))
+    return 0
 
 
-def _test(args: list[str]) -> int:
-    """Status 0 if every example holds, 1 if one does not, 2 if a file is no rule."""
-    usage = test_parser()
-    arguments = usage.parse_args(args)
-    from servelint import rule_examples
-    from servelint.rules import folder
+def _life(engine: str, name: str) -> int:
+    from servelint.engines import catalog as catalogs
+    from servelint.report import life
 
-    count = wrong = 0
-    problems = []
-    for path in arguments.folders:
-        book = folder.load(path)
-        problems += book.problems
-        for rule, written in zip(book.rules, book.written, strict=True):
-            count += sum(len(written["examples"][kind]) for kind in ("bad", "good"))
-            for fault in rule_examples.faults(rule, written):
-                wrong += 1
-                print(clean(f"{rule.id}: {fault}"))
-    for problem in problems:
-        tell(problem_text(problem, Painter(False)))
-    print(f"{count - wrong} of {count} {'example' if count == 1 else 'examples'} hold")
-    return 2 if problems else int(wrong > 0)
+    catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
+    if catalog is None:
+        known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
+        print_stderr(f"servelint: there is no catalog of {engine!r}; use one of {known}")
+        return 2
+    text = life.of_variable(catalog, name) or life.of_option(catalog, name)
+    if text is None:
+        close = life.near(catalog, name)
+        hint = f"; did you mean {close}?" if close else ""
+        print_stderr(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}")
+        return 2
+    write_stdout(text)
+    return 0
+
+
+def page(data: dict[str, Any]) -> str:
+    """Return a rule's page as plain text. data: the rule as its file has it"""
+    from servelint.rules.compile import on_gpus
+
+    engine = ENGINE_NAMES.get(data["engine"], "any engine,")
+    lines = [
+        f"{data['id']}: {data['title']}",
+        "",
+        f"severity    {data['severity']} (confidence {data['confidence']}, impact {data['impact']})",
+        f"engine      {engine} {describe(str(data['versions']))}" + (f" ({data['versions']})" if data["versions"] else ""),
+        "",
+        *textwrap.wrap(" ".join(data["why"].split()), 100),
+        "",
+        *([*textwrap.wrap(f"Fix: {data['advice']}", 100, subsequent_indent="  "), ""] if data["advice"] else []),
+        *_options(data),
+        "Evidence:",
+    ]
+    for entry in data["evidence"]:
+        lines.append(f"  {entry.get('url') or entry['source']}")
+        lines += textwrap.wrap(entry["says"], 96, initial_indent="    ", subsequent_indent="    ")
+    for kind, title in (("bad", "Reported:"), ("good", "Not reported:")):
+        lines += ["", title] if data["examples"][kind] else []
+        for example in data["examples"][kind]:
+            if "text" in example:
+                text = example["text"].replace("\u27e6", "").replace("\u27e7", "")
+                lines += [f"  {example['file']}:", *[f"    {line}".rstrip() for line in text.splitlines()]]
+                continue
+            release = f"{engine} {example['version']}" if "version" in example else "release not known"
+            release += on_gpus(example)
+            variables = [f"{name}={value} " for name, value in example.get("env", {}).items()]
+            shown = "".join([*variables, example["run"]]).replace("\u27e6", "").replace("\u27e7", "")
+            lines += [f"  {release}:", f"    {shown}"]
+    lines += ["", f"Silence it with a comment above the launch: # servelint: ignore[{data['id']}] why", ""]
+    return "\n".join(lines)
+
+
+def _options(data: dict[str, Any]) -> list[str]:
+    """Return the part of a rule's page on the options that settings can set."""
+    lines = [f"  {name} = {json.dumps(said['is'])}  {said['says']}" for name, said in data.get("options", {}).items()]
+    return [f'Options, in a settings file under [rule."{data["id"]}"]:', *lines, ""] if lines else []

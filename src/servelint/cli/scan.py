@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
 from collections.abc import Iterable
 
-from servelint.cli import options
+from servelint.cli import collect_garbage_as_usual, options
+from servelint.cli.command import Options, argument, command, fail, flag, option, whole_number
+from servelint.cli.options import ExitStatus, Hardware, Rules
+from servelint.cli.output import Progress, bar_wanted, print_stderr
 from servelint.core.finding import SEVERITIES
 
 TYPE_CHECKING = False
@@ -19,145 +21,169 @@ if TYPE_CHECKING:
     from servelint.scan.output import File, Stream
     from servelint.scan.unit import Counts, Done, Unit
 
-_EPILOG = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads what git has stored, and so
-does PATH where it is bare), or an archive (.tar, .tar.gz, .tar.bz2, .tar.xz, .zip). Given once more
-after it was killed, a scan with --output goes on. Settings files inside repositories are not read.
+_NOTES = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads what git has stored, and so
+does PATH where it is bare), or an archive (.tar, .tar.gz, .tar.bz2, .tar.xz, .zip). A scan with
+--output that was killed goes on when it is started again. Settings files inside repositories are
+not read.
 
 exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage, or a file or a repository
 that could not be read or parsed (the others are still linted), 3 an error in servelint itself"""
 _FORMATS = ("jsonl", "parquet")
 
 
-def run(args: list[str]) -> int:
+class Sources(Options, title="input"):
+    """Which repositories are read, and which of their files."""
+
+    paths: tuple[str, ...] = argument("SOURCE", "a folder, a git repository, or an archive", many=True)
+    lists: tuple[str, ...] = option(
+        "--from", metavar="FILE", many=True, help="a list of sources, one a line, each with TAB and a name; - is stdin"
+    )
+    revision: str | None = option(
+        "--revision", metavar="REV", help="read every git repository at this revision (bare ones: HEAD)"
+    )
+    depth: int | None = option(
+        "--depth", metavar="N", read=whole_number, help="the folders N levels below SOURCE are the repositories"
+    )
+    exclude: tuple[str, ...] = option("--exclude", metavar="GLOB", many=True, help="skip these paths of repositories")
+    extend_exclude: tuple[str, ...] = option("--extend-exclude", metavar="GLOB", many=True, help="skip these too")
+
+
+class SettingsOptions(Options, title="settings"):
+    """Which settings file is read."""
+
+    settings: str | None = option(
+        "--settings", metavar="FILE", help="use this file, not the nearest one above the current folder"
+    )
+    isolated: bool = flag("--isolated", help="read no settings file")
+
+
+class Running(Options, title="running"):
+    """Where the work is done, and what is kept of it."""
+
+    jobs: int | None = option(
+        "--jobs", metavar="N", read=whole_number, help="processes on this machine (default: one for each processor)"
+    )
+    scheduler: str | None = option("--scheduler", metavar="URL", help="run on a Dask cluster, such as tcp://host:8786")
+    cache: str | None = option("--cache", metavar="FOLDER", help="where results are kept (default: the user's cache)")
+    no_cache: bool = flag("--no-cache", help="keep no results, and use none")
+    restart: bool = flag("--restart", help="start from the beginning, though a killed scan left rows in --output")
+
+
+class OutputOptions(Options, title="output"):
+    """How the rows are written, and where to."""
+
+    kind: str = option("--format", choices=_FORMATS, default=_FORMATS[0], help=f"output format (default: {_FORMATS[0]})")
+    output: str | None = option("--output", metavar="FILE", help="write the rows to FILE instead of standard output")
+    quiet: bool = flag("-q", "--quiet", help="print rows and nothing else")
+
+
+@command(
+    "scan",
+    *(Sources, Rules, Hardware, SettingsOptions, Running, OutputOptions, ExitStatus),
+    about="Lint many repositories and write one row for each finding.",
+    notes=_NOTES,
+    examples=[
+        "servelint scan ~/repositories --output findings.jsonl",
+        "servelint scan --from list.txt --revision v1.2 --format parquet --output findings.parquet",
+    ],
+)
+def run(
+    sources: Sources,
+    rules: Rules,
+    hardware: Hardware,
+    own: SettingsOptions,
+    running: Running,
+    writing: OutputOptions,
+    ending: ExitStatus,
+) -> int:
+    """Scan."""
     started = time.perf_counter()
-    usage = parser()
-    arguments = usage.parse_args(args)
-    _hold_together(arguments, usage)
-    asked = options.settings(arguments, usage)
-    settings = options.settled(asked, usage)
-    problems = [*asked.problems, *options.rule_problems(asked)]
+    collect_garbage_as_usual()
+    _refuse_contradictions(sources, running, writing)
+    asked = options.settings(sources, rules, hardware, own, ending)
+    settings = options.settings_of(asked)
+    problems = [*asked.problems, *asked.rule_problems()]
     if problems:
-        return options.stop(problems)
+        return options.report_problems(problems)
     from servelint.scan import job
 
     patterns = tuple([glob.text for glob in asked.governing("source")[0].exclude])
-    lines = _lines(arguments)
-    total = _scan(arguments, _with_cache(job.made(settings, patterns), arguments, usage), lines, usage)
-    if arguments.kind == "parquet" and lines is not None:
+    lines = _lines(writing)
+    total = _scan(sources, running, writing, _with_cache(job.made(settings, patterns), running), lines)
+    if writing.kind == "parquet" and writing.output is not None and lines is not None:
         from servelint.scan import parquet
 
         try:
-            parquet.write(lines, arguments.output)
+            parquet.write(lines, writing.output)
             os.unlink(lines)
         except OSError as error:
-            usage.error(f"{arguments.output}: cannot be written: {error.strerror or error}")
-    if not arguments.quiet:
-        print(_summary(total, time.perf_counter() - started), file=sys.stderr)
-    return _status(total, "never" if arguments.exit_zero else settings.fail_on)
+            fail(f"{writing.output}: cannot be written: {error.strerror or error}")
+    if not writing.quiet:
+        print_stderr(_summary(total, time.perf_counter() - started))
+    return _status(total, "never" if ending.exit_zero else settings.fail_on)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser("scan", "Lint many repositories, each finding a row.")
-    usage.epilog = _EPILOG
-    usage.add_argument("paths", nargs="*", metavar="SOURCE", help="a folder, a git repository, or an archive")
-    usage.add_argument(
-        "--from",
-        dest="lists",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a list of sources, one a line, a name for its rows behind a tab; - is standard input",
-    )
-    usage.add_argument("--revision", metavar="REV", help="read every git repository at this one (default: HEAD of bare ones)")
-    usage.add_argument(
-        "--depth", type=int, metavar="N", help="the folders N below SOURCE are the repositories, with .git or not"
-    )
-    usage.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="leave these paths of repositories out")
-    usage.add_argument("--extend-exclude", action="append", default=[], metavar="GLOB", help="leave these out as well")
-    options.add_filters(usage)
-    options.add_engine_version(usage)
-    options.add_gpu(usage)
-    usage.add_argument("--settings", metavar="FILE", help="this settings file, not the nearest one above the current folder")
-    usage.add_argument("--isolated", action="store_true", help="read no settings file")
-    options.add_status(usage)
-    usage.add_argument("--format", dest="kind", choices=_FORMATS, default=_FORMATS[0], help=f"(default: {_FORMATS[0]})")
-    usage.add_argument("--output", metavar="FILE", help="write the rows there instead of standard output")
-    usage.add_argument("--restart", action="store_true", help="begin anew where a scan into the same file was killed")
-    usage.add_argument("--jobs", type=int, metavar="N", help="processes of this machine (default: one for each processor)")
-    usage.add_argument("--scheduler", metavar="URL", help="let the workers of this Dask cluster do it, such as tcp://host:8786")
-    usage.add_argument("--cache", metavar="FOLDER", help="where results are kept for the next scan (default: the user's cache)")
-    usage.add_argument("--no-cache", action="store_true", help="keep no results, and use none")
-    usage.add_argument("-q", "--quiet", action="store_true", help="print rows and nothing else")
-    return usage
-
-
-def _hold_together(arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> None:
-    """End with a usage error if options contradict each other."""
-    if not arguments.paths and not arguments.lists:
-        usage.error("name a SOURCE, or a list of them with --from")
-    for option in ("jobs", "depth"):
-        value = getattr(arguments, option)
-        if value is not None and value < 1:
-            usage.error(f"--{option} is a number from 1 on, not {value}")
-    if arguments.jobs is not None and arguments.scheduler is not None:
-        usage.error("--jobs is for the processes of this machine; the cluster of --scheduler has workers of its own")
-    if arguments.no_cache and arguments.cache is not None:
-        usage.error("--no-cache keeps nothing, and --cache names where")
-    if arguments.restart and arguments.output is None:
-        usage.error("--restart is for a scan with --output")
-    if arguments.kind == "parquet":
+def _refuse_contradictions(sources: Sources, running: Running, writing: OutputOptions) -> None:
+    """Raise UsageError if options contradict each other."""
+    if not sources.paths and not sources.lists:
+        fail("name a SOURCE, or a list of them with --from")
+    if running.jobs is not None and running.scheduler is not None:
+        fail("--jobs is for the processes of this machine; the cluster of --scheduler has workers of its own")
+    if running.no_cache and running.cache is not None:
+        fail("--no-cache keeps nothing, and --cache names where")
+    if running.restart and writing.output is None:
+        fail("--restart is for a scan with --output")
+    if writing.kind == "parquet":
         from servelint.scan import parquet
 
-        why = parquet.check() if arguments.output is not None else "--format parquet needs --output FILE"
+        why = parquet.check() if writing.output is not None else "--format parquet needs --output FILE"
         if why is not None:
-            usage.error(why)
+            fail(why)
 
 
-def _with_cache(job: Job, arguments: argparse.Namespace, usage: argparse.ArgumentParser) -> Job:
-    if arguments.no_cache:
+def _with_cache(job: Job, running: Running) -> Job:
+    if running.no_cache:
         return job
     from servelint.scan import cache
 
-    folder = os.path.abspath(arguments.cache or cache.default_folder())
+    folder = os.path.abspath(running.cache or cache.default_folder())
     try:
         cache.opened(folder, job.context)
     except OSError as error:
-        if arguments.cache is not None:
-            usage.error(f"--cache {arguments.cache}: cannot be written: {error.strerror}")
-        return job  # nobody asked for it, and this user has no place for it
+        if running.cache is not None:
+            fail(f"--cache {running.cache}: cannot be written: {error.strerror}")
+        return job  # it was not asked for, and this user has no place for it
     return job._replace(cache=folder)
 
 
-def _lines(arguments: argparse.Namespace) -> str | None:
-    """The file of JSON Lines that is written, if any; a Parquet file is made of one."""
-    output: str | None = arguments.output
-    return output if output is None or arguments.kind == _FORMATS[0] else f"{output}.jsonl"
+def _lines(writing: OutputOptions) -> str | None:
+    """Return the file of JSON Lines that is written, if any; a Parquet file is made of one."""
+    path = writing.output
+    return path if path is None or writing.kind == _FORMATS[0] else f"{path}.jsonl"
 
 
-def _scan(arguments: argparse.Namespace, job: Job, lines: str | None, usage: argparse.ArgumentParser) -> Counts:
+def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, lines: str | None) -> Counts:
     from servelint.scan import cluster, output, pool, repository, sources
 
     into: Stream | File | None = None
     bar: _Bar | None = None
     try:
-        named = sources.named(arguments.paths, arguments.lists)
-        found: Iterable[Unit] = sources.units(named, arguments.revision, arguments.depth)
-        if "-" not in arguments.lists:
-            found = list(found)  # a wrong source is told before anything is read
-        into = output.Stream(sys.stdout.buffer) if lines is None else output.File(lines, job, restart=arguments.restart)
-        if into.before.repositories and not arguments.quiet:
-            print(f"servelint: going on: {into.before.repositories:,} repositories were done before", file=sys.stderr)
-        bar = _Bar(len(found) if isinstance(found, list) else None, into.before.repositories, quiet=arguments.quiet)
+        found: Iterable[Unit] = sources.units(sources.named(list(named.paths), list(named.lists)), named.revision, named.depth)
+        if "-" not in named.lists:
+            found = list(found)  # a wrong source is reported before anything is read
+        into = output.Stream(sys.stdout.buffer) if lines is None else output.File(lines, job, restart=running.restart)
+        if into.before.repositories and not writing.quiet:
+            print_stderr(f"servelint: going on: {into.before.repositories:,} repositories were done before")
+        bar = _Bar(len(found) if isinstance(found, list) else None, into.before.repositories, quiet=writing.quiet)
         left = (unit for unit in found if not into.is_done(unit))
-        if arguments.scheduler is not None:
-            done = cluster.run(left, job, arguments.scheduler)
+        if running.scheduler is not None:
+            done = cluster.run(left, job, running.scheduler)
         else:
-            done = pool.run(left, job, arguments.jobs or pool.processors())
-        total = _written(done, into, bar)
+            done = pool.run(left, job, running.jobs or pool.processors())
+        total = _write_rows(done, into, bar)
         into.finish()
     except (sources.SourceError, output.OutputError, cluster.ClusterError, repository.Mismatch) as error:
-        usage.error(str(error))
+        fail(str(error))
     finally:
         if bar is not None:
             bar.clear()
@@ -166,8 +192,8 @@ def _scan(arguments: argparse.Namespace, job: Job, lines: str | None, usage: arg
     return total
 
 
-def _written(done: Iterator[tuple[Unit, Done]], into: Stream | File, bar: _Bar) -> Counts:
-    """Write the rows as they come; gives what they count, with those of an earlier run."""
+def _write_rows(done: Iterator[tuple[Unit, Done]], into: Stream | File, bar: _Bar) -> Counts:
+    """Write the rows as they come. Returns their counts, with those of an earlier run."""
     total = into.before
     for unit, one in done:
         into.add(unit, one)
@@ -177,13 +203,11 @@ def _written(done: Iterator[tuple[Unit, Done]], into: Stream | File, bar: _Bar) 
 
 
 class _Bar:
-    """How many repositories are done, on a terminal. total: None if nobody knows"""
+    """How many repositories are done, on a terminal. total: None where it is not known"""
 
     def __init__(self, total: int | None, before: int, *, quiet: bool) -> None:
-        from servelint.cli import progress
-
         self._total = total
-        self._bar = progress.Progress("repositories") if total is not None and progress.wanted(quiet) else None
+        self._bar = Progress("repositories") if total is not None and bar_wanted(quiet) else None
         if self._bar is not None and before:
             self._bar.step(total or 0, before)
 

@@ -1,13 +1,13 @@
-"""`servelint upgrade --to ENGINE=RELEASE`: what an engine upgrade would break, mend, or change by its defaults."""
+"""`servelint upgrade --to ENGINE=RELEASE`: what an engine upgrade breaks, fixes, or changes by its defaults."""
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from servelint.cli import options
-from servelint.cli.files import write_out
-from servelint.cli.told import tell
+from servelint.cli.command import Options, command, fail, option
+from servelint.cli.options import Inputs, SettingsOptions, Versions
+from servelint.cli.output import print_stderr, write_stdout
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
@@ -22,18 +22,36 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run(args: list[str]) -> int:
-    usage = parser()
-    arguments = usage.parse_args(args)
-    engine, _, target = arguments.to.partition("=")
+class Target(Options, title="target"):
+    """Which release the launches move to."""
+
+    to: str = option("--to", metavar="ENGINE=RELEASE", needed=True, help="the release to upgrade to, such as vllm=0.33.0")
+
+
+class OutputOptions(Options, title="output"):
+    """How the changes are printed."""
+
+    format: str = options.format_option("text", "json")
+
+
+@command(
+    "upgrade",
+    *(Inputs, Target, Versions, SettingsOptions, OutputOptions),
+    about="Show what an engine upgrade changes for your launches, option by option.",
+    notes="exit status: 0, 1 the upgrade breaks a launch, 2 wrong usage or a file that could not be read",
+    examples=["servelint upgrade --to vllm=0.33.0 deploy/", "servelint upgrade --to sglang=0.5.20 --format json run.sh"],
+)
+def run(inputs: Inputs, target: Target, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
+    """Print the changes."""
+    engine, _, release = target.to.partition("=")
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
-    target = target.removeprefix("v")
-    if catalog is None or catalog.index(target) is None:
-        usage.error(f"--to {arguments.to}: write ENGINE=RELEASE with a release of servelint engines list")
-    asked = options.settings(arguments, usage, judging=False)
-    report = options.run(arguments, asked, usage)
+    release = release.removeprefix("v")
+    if catalog is None or catalog.index(release) is None:
+        fail(f"--to {target.to}: write ENGINE=RELEASE with a release of servelint engines list")
+    asked = options.settings(inputs, versions, settings, writing, judging=False)
+    report = options.lint(inputs, asked)
     if asked.problems:
-        return options.stop(asked.problems)
+        return options.report_problems(asked.problems)
     found: list[Upgrade] = []
     skipped = outside = 0
     for launch in report.launches:
@@ -44,37 +62,27 @@ def run(args: list[str]) -> int:
             skipped += source is None
             outside += source is not None
             continue
-        found.append(upgrade(launch, source, target, Settings()))
-    if arguments.format == "json":
+        found.append(upgrade(launch, source, release, Settings()))
+    if writing.format == "json":
         errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
         data = {"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}
-        write_out(encoded(data, indent=2) + "\n")
+        write_stdout(encoded(data, indent=2) + "\n")
     else:
-        write_out("\n".join([_text(one) for one in found]))
+        write_stdout("\n".join([_text(one) for one in found]))
         for problem in report.errors:
-            tell(problem_text(problem, Painter(False)))
+            print_stderr(problem_text(problem, Painter(False)))
         name = ENGINE_NAMES[engine]
         if skipped:
             count = "1 launch" if skipped == 1 else f"{skipped} launches"
-            tell(f"servelint: {count} of {name} name no release; say --engine-version {engine}=...")
+            pin = "pins" if skipped == 1 else "pin"
+            print_stderr(f"servelint: {count} of {name} {pin} no release; give --engine-version {engine}=...")
         if outside:
-            tell(f"servelint: {outside} of {name} passed over: the catalog lacks the release")
+            print_stderr(f"servelint: {outside} of {name} skipped: the catalog does not have the release")
         if not found and not skipped and not outside:
-            tell(f"servelint: no launch of {name} found")
+            print_stderr(f"servelint: no launch of {name} found")
     if report.errors:
         return 2
     return int(any(one.breaks for one in found))
-
-
-def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    usage = options.parser("upgrade", "Tell what an engine upgrade would change for the launches, option by option.")
-    options.add_inputs(usage)
-    options.add_engine_version(usage)
-    options.add_settings(usage)
-    usage.add_argument("--to", required=True, metavar="ENGINE=RELEASE", help="the release to go to, such as vllm=0.33.0")
-    usage.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
-    return usage
 
 
 def _text(one: Upgrade) -> str:

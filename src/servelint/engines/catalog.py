@@ -31,8 +31,8 @@ class Option:
         name: the canonical name: the first long spelling without its dashes.
         names: the spellings that set it.
         negatives: the spellings that set a toggle to false.
-        kind: FLAG and TOGGLE (which has negatives) take no value, VALUE one, OPTIONAL one or none, LIST several, APPEND one each
-            time that it is given.
+        kind: FLAG and TOGGLE (which has negatives) take no value, VALUE one, OPTIONAL one or none, LIST several, APPEND one
+            each time that it is given.
         nargs: of a LIST: "*", "+" or a number.
         types: names of the conversions that are tried, in order; empty for text.
         choices: the values that are accepted; None for any.

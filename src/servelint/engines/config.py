@@ -82,7 +82,7 @@ ABSENT = Operand(False)
 UNKNOWN = Operand(None)
 """Not known."""
 UNWRITTEN = Operand(None)
-"""Not written, but an unknown word of the launch may add it. It is told from UNKNOWN by identity."""
+"""Not written, but an unknown word of the launch may add it. Compare it by identity."""
 
 
 class Named:
@@ -140,7 +140,7 @@ class Config:
         catalog: the engine's catalog; None if it has none.
         index: the position of the release in the catalog; None if the catalog does not have it.
         around: for a release between two of the catalog, the launch under the one before and the one after it.
-        reading: the arguments as the release parses them; of a release that the catalog does not have, as the one before it does.
+        reading: the arguments as the release parses them; if the catalog does not have it, as the release before it does.
     """
 
     __slots__ = ("__weakref__", "_operands", "around", "catalog", "index", "key", "launch", "reading", "release", "told")
@@ -202,8 +202,8 @@ class Config:
             name: one of the names that the module's docstring lists.
 
         Returns:
-            ABSENT for an option or variable that is certainly not set; UNWRITTEN for one that an unknown word or a file may set;
-            UNKNOWN for a fact that is not known. The same object at each call.
+            ABSENT for an option or variable that is certainly not set; UNWRITTEN for one that an unknown word or a file may
+            set; UNKNOWN for a fact that is not known. The same object at each call.
         """
         found = self._operands.get(name)
         if found is None:
@@ -326,7 +326,7 @@ class Config:
         return comment is not None and (product is None or hardware.counts(comment, product))
 
     def _gpu_count(self) -> Operand:
-        """How many GPUs the engine sees at most: its container's, or --gpu-count; CUDA_VISIBLE_DEVICES may hide some of them."""
+        """How many GPUs the engine sees at most: its container's, or --gpu-count; CUDA_VISIBLE_DEVICES may hide some."""
         container = self.launch.container
         known = [container.visible_gpus if container is not None and container.visible_gpus else self.launch.gpu_count]
         visible = self._env("CUDA_VISIBLE_DEVICES")

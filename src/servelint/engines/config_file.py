@@ -18,10 +18,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from yaml.nodes import Node
+    from servelint.syntax.yaml import Node, ScalarNode
+    from servelint.syntax.yaml_values import Value
 
 _SIZE_AT_MOST = 1 << 20
 _NODES_AT_MOST = 2_000
+_NOT_LOADED = "it is no YAML that can be loaded"
 
 
 class Missing(Exception):
@@ -58,10 +60,10 @@ def open_in(folder: str, name: Text) -> Text:
 
 def _options(text: Text) -> list[Word]:
     """The options of a file's text, which may stand in another file (a here-document)."""
-    from servelint.syntax import yaml as yaml_nodes
+    from servelint.syntax import yaml
 
     source = Source("", text.flat)
-    nodes, problem = yaml_nodes.documents(source)
+    nodes, problem = yaml.documents(source)
     if problem is not None:
         raise Missing(problem.message)
     return [_moved(word, text) for word in options(source, nodes[0])] if nodes else []
@@ -82,91 +84,88 @@ def _place(span: Span | None, text: Text) -> Span | None:
 
 def options(source: Source, document: Node) -> list[Word]:
     """The options of a YAML document as the words that the engine's parser makes of them. Raises Missing."""
-    from servelint.syntax import yaml as yaml_nodes
+    from servelint.syntax import yaml, yaml_values
 
     words: list[Word] = []
-    for key, value in yaml_nodes.entries(document).values():
-        site = yaml_nodes.span(source, key)
-        option = Word(Text.join((Text.of("--"), yaml_nodes.text(source, key))), site)
-        kind = _bool(value)
+    for key, value in yaml.entries(document).values():
+        site = yaml.span(source, key)
+        option = Word(Text.join((Text.of("--"), yaml.text(source, key))), site)
+        kind = yaml_values.truth(value, yaml_values.PYYAML)
         if kind is False:
             continue
         if kind is True:
             words.append(option)
             continue
-        items = yaml_nodes.items(value)
-        texts = [yaml_nodes.text(source, item) for item in items] if items is not None else [_text(source, value)]
+        items = yaml.items(value)
+        texts = [_text(source, item) for item in items or ([value] if items is None else [])]
         if texts:
             words += [option, *[Word(text) for text in texts]]
     return words
 
 
-def _bool(node: Node) -> bool | None:
-    from servelint.syntax import yaml as yaml_nodes
-
-    plain = yaml_nodes.scalar(node) if node.tag == "tag:yaml.org,2002:bool" else None
-    return None if plain is None else plain.lower() in ("true", "yes", "on")
-
-
 def _text(source: Source, node: Node) -> Text:
-    """A scalar's text; a mapping as the JSON that the parser makes of it."""
-    from servelint.syntax import yaml as yaml_nodes
+    """A scalar as Python's str() writes what PyYAML loads of it; a mapping as the JSON that the parser makes of it."""
+    from servelint.syntax import yaml, yaml_values
 
-    if yaml_nodes.is_mapping(node):
+    if yaml.is_mapping(node):
         return _Json(source).text(node)
-    text = yaml_nodes.text(source, node)
-    return Text.of("None", yaml_nodes.span(source, node)) if yaml_nodes.is_null(node) else text
+    text = yaml.text(source, node)
+    value = _loaded(node) if yaml.is_scalar(node) else ""
+    plain = yaml_values.printed(value, yaml_values.PYYAML)
+    return text if isinstance(value, str) or plain == text.flat else Text.of(plain, yaml.span(source, node))
+
+
+def _loaded(node: ScalarNode) -> Value:
+    """What PyYAML's safe loader makes of a scalar. Raises Missing."""
+    from servelint.syntax import yaml_values
+
+    try:
+        return yaml_values.value(node, yaml_values.PYYAML)
+    except ValueError as error:
+        raise Missing(_NOT_LOADED) from error
 
 
 class _Json:
     """A YAML node as JSON, each character of a key or a value with its place."""
 
     def __init__(self, source: Source) -> None:
-        import yaml
-
         self.source = source
         self.left = _NODES_AT_MOST
-        self.constructor = yaml.constructor.SafeConstructor()
 
     def text(self, node: Node) -> Text:
         parts: list[Text] = []
         try:
             self.add(node, parts)
         except (RecursionError, ValueError) as error:
-            raise Missing("it is no YAML that can be loaded") from error
+            raise Missing(_NOT_LOADED) from error
         return Text.join(parts)
 
     def add(self, node: Node, parts: list[Text]) -> None:
-        from servelint.syntax import yaml as yaml_nodes
+        from servelint.syntax import yaml
 
         self.left -= 1
         if self.left < 0:
-            raise Missing("it is no YAML that can be loaded")
-        items = yaml_nodes.items(node)
+            raise Missing(_NOT_LOADED)
+        items = yaml.items(node)
         if items is not None:
             parts.append(Text.of("["))
             for index, item in enumerate(items):
                 parts.append(Text.of(", " if index else ""))
                 self.add(item, parts)
             parts.append(Text.of("]"))
-        elif yaml_nodes.is_mapping(node):
+        elif yaml.is_mapping(node):
             parts.append(Text.of("{"))
-            for index, (key, value) in enumerate(yaml_nodes.entries(node).values()):
+            for index, (key, value) in enumerate(yaml.entries(node).values()):
                 parts += [Text.of(", " if index else ""), self.string(key), Text.of(": ")]
                 self.add(value, parts)
             parts.append(Text.of("}"))
-        else:
+        elif yaml.is_scalar(node):
             parts.append(self.scalar(node))
 
-    def scalar(self, node: Node) -> Text:
+    def scalar(self, node: ScalarNode) -> Text:
         import json
 
-        import yaml
-
-        try:
-            value = self.constructor.construct_object(node)
-        except yaml.YAMLError as error:
-            raise Missing("it is no YAML that can be loaded") from error
+        value = _loaded(node)
         if isinstance(value, str):
             return self.string(node)
         return Text.of(json.dumps(value, default=str), self.span(node))
@@ -174,15 +173,15 @@ class _Json:
     def string(self, node: Node) -> Text:
         import json
 
-        from servelint.syntax import yaml as yaml_nodes
+        from servelint.syntax import yaml
 
-        text = yaml_nodes.text(self.source, node)
+        text = yaml.text(self.source, node)
         written = json.dumps(text.flat, ensure_ascii=False)
         if written[1:-1] != text.flat:
             return Text.of(written, self.span(node))
         return Text.join((Text.of('"'), text, Text.of('"')))
 
     def span(self, node: Node) -> Span:
-        from servelint.syntax import yaml as yaml_nodes
+        from servelint.syntax import yaml
 
-        return yaml_nodes.span(self.source, node)
+        return yaml.span(self.source, node)

@@ -14,6 +14,7 @@ class LlamaCpp(Engine):
 
     id, name = "llama.cpp", "llama.cpp"
 
+    numbered_builds = True
     command = ("llama-server",)
     starts = (Start(programs=("llama-server", "llama-server.exe")),)
 

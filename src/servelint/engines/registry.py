@@ -181,6 +181,8 @@ class Engine:
     """All ways to start it."""
     distributions: tuple[str, ...] = ()
     """Its names on the Python package index, the first as the index writes it."""
+    numbered_builds: bool = False
+    """Whether its releases are builds that are counted (b9180)."""
     python_package: str = ""
     """The folder of its Python package."""
 

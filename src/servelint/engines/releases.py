@@ -1,6 +1,7 @@
 """Releases: their order, and which ones an engine has published.
 
-Importing `packaging` costs 25 ms, so that a check compares keys of its own; tests hold them against packaging.
+A check compares keys. Releases and ranges that a person writes are read by `packaging`, whose import costs 10 ms: here, in
+normalize(), and in servelint.rules.ranges. Tests hold the order of the keys against packaging.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import json
 import os
 import re
 from functools import lru_cache
+
+from servelint.engines.registry import ENGINES
 
 ReleaseKey = tuple[tuple[int, ...], int, int, int, int, int]
 
@@ -50,6 +53,38 @@ def release_key(release: str) -> ReleaseKey | None:
     )
 
 
+LEAST: ReleaseKey = ((), 0, 0, 0, 0, 0)
+"""The key of nothing that was ever released: where a key is missing, it is older than all."""
+
+
+def sort_key(release: str) -> ReleaseKey:
+    """The key of a release; LEAST for what is no release."""
+    return release_key(release) or LEAST
+
+
+def is_final(release: str) -> bool:
+    """Whether a release is neither a pre-release nor a development release."""
+    key = release_key(release)
+    return key is not None and key[1] == _FINAL and key[4] == 1
+
+
+def normalize(engine: str, written: str) -> str:
+    """A release of an engine that a person writes, as packaging spells it: `v0.20.0-rc1` is 0.20.0rc1.
+
+    A numbered build (`b9180` of llama.cpp) is left as it is written. Raises ValueError.
+    """
+    from packaging.version import InvalidVersion, Version
+
+    build = ENGINES[engine].numbered_builds
+    try:
+        version = Version(written.removeprefix("b") if build else written)
+    except InvalidVersion as error:
+        raise ValueError(f"{written!r} is not a release") from error
+    if version.epoch:
+        raise ValueError(f"{written!r} is not a release")
+    return written.removeprefix("v") if build else str(version)
+
+
 @lru_cache(maxsize=1)
 def _published() -> dict[str, list[str]]:
     with open(os.path.join(os.path.dirname(__file__), "data", "releases.json"), encoding="utf-8") as file:
@@ -63,5 +98,6 @@ def known_releases(engine: str) -> list[str]:
 
 
 def newest(engine: str) -> str | None:
+    """The newest release of an engine that servelint knows; None for an engine it does not follow."""
     releases = known_releases(engine)
     return releases[-1] if releases else None

@@ -96,7 +96,7 @@ def root(folder: str, named: tuple[str, ...] = ()) -> str:
 
 
 def _without_git(folder: str, named: tuple[str, ...]) -> str:
-    from servelint.files.settings.find import Finder
+    from servelint.files.settings import Finder
 
     settings = Finder().nearest(folder)
     found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder, *named]
@@ -112,6 +112,6 @@ def _outside_of(root: str, path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    from servelint.files.settings.find import shown
+    from servelint.files.settings import shown
 
     return shown(os.path.abspath(path))

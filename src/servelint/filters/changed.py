@@ -13,7 +13,7 @@ from servelint.core.source import Source, Span
 from servelint.files.git import Changes
 from servelint.files.project import Project
 from servelint.files.settings.files import SettingsFiles
-from servelint.files.settings.layer import IN_FILE
+from servelint.files.settings.layers import IN_FILE
 from servelint.files.siblings import Neighbours
 from servelint.judge.judging import judge
 from servelint.readers import read

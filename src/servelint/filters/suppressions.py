@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from servelint.files.settings.files import SettingsFiles
-    from servelint.files.settings.layer import Layer, Value
+    from servelint.files.settings.layers import Layer, Value
     from servelint.filters.baseline.entry import Entry
 
 COMMENT, BASELINE, SETTING = "comment", "baseline", "setting"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -10,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from servelint.engines import ENGINES, catalog_file
-from servelint.engines.releases import release_key
+from servelint.engines.releases import LEAST, sort_key
 from servelint.harvest import difference, llamacpp, llamacpp_index, store
 from servelint.harvest.errors import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
@@ -19,33 +18,34 @@ DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 ALL = "all"
 
 
-def harvest(args: list[str]) -> int:
-    usage = argparse.ArgumentParser(prog="servelint engines harvest", description=__doc__)
-    usage.add_argument("engine", choices=[engine.id for engine in ENGINES.values() if engine.harvested])
-    usage.add_argument("release", nargs="?", help=f"a release, or {ALL} to rebuild the catalog from every release")
-    usage.add_argument("--from", dest="path", metavar="PATH", help="an archive, a source folder or an installed package")
-    usage.add_argument("--output", metavar="FILE", help="write what was harvested there and leave the catalog alone")
-    usage.add_argument("--catalog", metavar="FILE", help="the catalog to add to (default: servelint's own)")
-    usage.add_argument(
-        "--unverified",
-        action="store_true",
-        help="read only the sources in a wheel, which no hash of the index is of, instead of gigabytes",
-    )
-    arguments = usage.parse_args(args)
-    if arguments.release is None and arguments.path is None:
-        usage.error("name a release, or an archive or a folder with --from")
-    try:
-        snapshots = _asked(arguments.engine, arguments.release, arguments.path, unverified=arguments.unverified)
-    except HarvestError as error:
-        print(f"servelint: {error}", file=sys.stderr)
-        return 2
-    if arguments.output is not None:
+def harvest(
+    engine: str,
+    release: str | None,
+    *,
+    path: str | None = None,
+    output: str | None = None,
+    catalog: str | None = None,
+    unverified: bool = False,
+) -> None:
+    """Read what a release accepts, and put it into the catalog of its engine.
+
+    Args:
+        release: a release, or `all` to rebuild the catalog from every release; what the source says where it is None.
+        path: an archive, a source folder or an installed package to read, instead of what is published.
+        output: a file for the snapshot; the catalog is left alone then.
+        catalog: the catalog to add to; servelint's own where it is None.
+        unverified: read only the sources in a wheel, which no hash of the index covers, instead of gigabytes.
+
+    Raises:
+        HarvestError: the release, the archive or the index cannot be read.
+    """
+    snapshots = _asked(engine, release, path, unverified=unverified)
+    if output is not None:
         text = json.dumps(snapshots[0] if len(snapshots) == 1 else snapshots, indent=1, sort_keys=True, ensure_ascii=False)
-        with open(arguments.output, "w", encoding="utf-8") as file:
+        with open(output, "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        return 0
-    _add(arguments.catalog or os.path.join(DATA, arguments.engine + ".json"), arguments.engine, snapshots)
-    return 0
+        return
+    _add(catalog or os.path.join(DATA, engine + ".json"), engine, snapshots)
 
 
 def _asked(engine: str, release: str | None, path: str | None, *, unverified: bool) -> list[dict[str, Any]]:
@@ -69,8 +69,9 @@ def read(tree: Tree) -> dict[str, Any]:
 
 def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
     """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
-    least = release_key(ENGINES[engine].harvested_since)
-    releases = [release for release in published(engine) if least is None or (release_key(release) or least) >= least]
+    first = ENGINES[engine].harvested_since
+    least = sort_key(first) if first else LEAST
+    releases = [release for release in published(engine) if sort_key(release) >= least]
     snapshots: list[dict[str, Any]] = []
     for number, release in enumerate(releases, start=1):
         print(f"\r{engine} {release} ({number} of {len(releases)})\x1b[K", end="", file=sys.stderr, flush=True)
@@ -98,7 +99,7 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
             catalog = json.load(file)
         known = {release: store.snapshot_of(catalog, release) for release in catalog["releases"]}
     known.update({snapshot["release"]: snapshot for snapshot in snapshots})
-    ordered = sorted(known.values(), key=lambda snapshot: release_key(snapshot["release"]) or ((0,), 0, 0, 0, 0, 0))
+    ordered = sorted(known.values(), key=lambda snapshot: sort_key(snapshot["release"]))
     merged = store.merge(engine, ordered, patches(engine))
     store.write(path, merged)
     catalog_file.compile_file(path)

@@ -8,6 +8,8 @@ import tempfile
 import zipfile
 from collections.abc import Mapping
 
+from packaging.version import Version
+
 from servelint.engines import ENGINES
 from servelint.engines.releases import release_key
 from servelint.harvest import archives, index
@@ -46,8 +48,7 @@ class Tree:
 def published(engine: str) -> list[str]:
     """The releases on the package index, oldest first: pre-releases and posts too, neither yanked nor development ones."""
     found = {file.release for file in index.files(_project(engine)) if not file.yanked}
-    keyed = sorted((key, release) for release in found if (key := release_key(release)) is not None and key[4])
-    return [release for _, release in keyed]
+    return sorted([release for release in found if not Version(release).is_devrelease], key=Version)
 
 
 def open_tree(

@@ -8,15 +8,10 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import known_releases, newest, release_key
+from servelint.engines.releases import known_releases, newest, release_key, sort_key
 from servelint.judge.parser import refuses
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.engines.releases import ReleaseKey
-
 _METHOD_KNOWN = "effective.speculative-method-known"
-_FIRST: ReleaseKey = ((0,), 0, 0, 0, 0, 0)
 
 
 class Releases:
@@ -66,7 +61,7 @@ def _floor(launch: Launch) -> str:
     model = configs(launch, [])[0].since
     if model is not None:
         bounds.append(model)
-    return max(bounds, key=_order)
+    return max(bounds, key=sort_key)
 
 
 def planned_releases(launch: Launch, given: str | None) -> tuple[list[Config], str | None]:
@@ -96,10 +91,10 @@ def able_releases(launch: Launch) -> list[Config]:
         return configs(launch, [])
     from servelint.memory import changes_of
 
-    bounds = sorted(_order(one) for one in changes_of(launch.engine))
+    bounds = sorted(sort_key(one) for one in changes_of(launch.engine))
     alike: dict[int, list[str]] = {}
     for release in known:
-        key = _order(release)
+        key = sort_key(release)
         if key >= bounds[0]:
             alike.setdefault(sum(key >= bound for bound in bounds), []).append(release)
     latest = configs(launch, [several[-1] for several in alike.values()])
@@ -152,10 +147,6 @@ def next_minor_release(engine: str, release: str) -> str | None:
 def may_be_a_fork(launch: Launch) -> bool:
     """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
     return launch.image is not None and images.identify(launch.image).house
-
-
-def _order(release: str) -> ReleaseKey:
-    return release_key(release) or _FIRST
 
 
 def release_name(launch: Launch, releases: Releases) -> str:

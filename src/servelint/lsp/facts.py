@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from servelint.cli.plans import content
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES, ENGINES
@@ -13,6 +12,7 @@ from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
 from servelint.judge.releases import Releases, possible_releases
+from servelint.report.memory_plans import content
 from servelint.rules import ranges
 from servelint.rules.condition import operands
 from servelint.rules.load import every

@@ -6,10 +6,9 @@ import os
 
 from lsprotocol import types
 
-from servelint.cli.options import rule_problems
 from servelint.core.problem import Problem
 from servelint.core.settings import DEFAULT, Settings
-from servelint.files.settings import spoken
+from servelint.files.settings import reading
 from servelint.files.settings.files import SettingsFiles
 from servelint.lsp.documents import uri_of
 from servelint.lsp.options import Options, read
@@ -46,11 +45,11 @@ class Folder:
         layers = [self.options.layer]
         faults: list[str] = []
         if any(name.startswith("SERVELINT_") for name in os.environ):
-            layers.insert(0, spoken.environment(os.environ, faults))
+            layers.insert(0, reading.from_env(os.environ, faults))
         file = self.options.file
         isolated = self.options.switches["isolated"]
         self._checked = False
-        self.files = SettingsFiles(isolated=isolated, file=None if isolated else file, spoken=layers)
+        self.files = SettingsFiles(isolated=isolated, file=None if isolated else file, overrides=layers)
 
     def of(self, path: str) -> Settings:
         """The settings of a file. What is wrong with settings files is left out of them."""
@@ -62,7 +61,7 @@ class Folder:
         Each file once, and once more without anything when nothing is wrong with it any more.
         """
         found: dict[str, list[types.Diagnostic]] = {}
-        for problem in [*self.files.problems, *rule_problems(self.files)]:
+        for problem in [*self.files.problems, *self.files.rule_problems()]:
             found.setdefault(uri_of(problem.path), []).append(_diagnostic(problem))
         new = [(uri, told) for uri, told in found.items() if self._shown.get(uri) != told]
         new += [(uri, []) for uri in self._shown if uri not in found]

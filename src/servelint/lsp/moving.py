@@ -9,14 +9,13 @@ from servelint.core.finding import Finding
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.core.source import Source
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import is_final, known_releases, release_key, sort_key
 from servelint.upgrade import compared, judged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PRE_RELEASE = re.compile(r"(?:a|b|rc|dev)\d")
 _AFTER_TAG = re.compile(r"[\w.-]")
 _TRIED = 60
 
@@ -56,9 +55,9 @@ def _nearest(engine: str, present: str) -> list[str]:
     key = release_key(present)
     if key is None:
         return []
-    final = [(release, release_key(release)) for release in known_releases(engine) if not _PRE_RELEASE.search(release)]
-    newer = [release for release, one in final if one is not None and one > key]
-    older = [release for release, one in final if one is not None and one < key]
+    final = [(release, sort_key(release)) for release in known_releases(engine) if is_final(release)]
+    newer = [release for release, one in final if one > key]
+    older = [release for release, one in final if one < key]
     return [*newer[:_TRIED], *older[::-1][:_TRIED]]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from servelint.files.settings import keys, spoken
-from servelint.files.settings.layer import EDITOR, Layer, Origin
+from servelint.files.settings import keys, reading
+from servelint.files.settings.layers import EDITOR, Layer, Origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Options:
         """Take a key of the settings."""
         texts = [str(one) for one in given] if isinstance(given, list) else [str(given)]
         before = len(self.faults)
-        spoken.add(self.layer, key, texts, origin, self.faults)
+        reading.add_texts(self.layer, key, texts, origin, self.faults)
         if len(self.faults) == before:
             self._said += [f"{keys.option(key)}={text}" for text in texts]
 

@@ -6,7 +6,7 @@ import os
 
 from lsprotocol import types
 
-from servelint.files.settings.find import NAME, PYPROJECT
+from servelint.files.settings import NAME, PYPROJECT
 from servelint.lsp import facts
 from servelint.lsp.documents import path_of
 from servelint.lsp.options import SECTION

@@ -42,6 +42,9 @@ def is_mine(source: Source, document: Node) -> bool:
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    repeated = [again for node in yaml.collections(documents) if (again := yaml.repeated_key(node)) is not None]
+    if repeated:
+        bounds.COMPOSE_KEYS.reached(yaml.span(source, min(repeated, key=yaml.start)))
     file = File(source, documents, neighbours)
     files = [file]
     name = source.path.replace("\\", "/").rpartition("/")[2]
@@ -56,7 +59,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         if file.spent[0] > enough:
             bounds.VALUES.reached(yaml.span(source, key))
             break
-        if fields and node.tag != RESET:
+        if fields and yaml.tag(node) != RESET:
             services.append(Service(service, key, [(file, fields)]))
             extends = extends or "extends" in fields
     if extends or other is not None or len(documents) > 1:
@@ -165,8 +168,8 @@ class _Reading:
         entrypoint = self.words("entrypoint") if len(nodes) > 1 else None
         first = nodes[-1] if entrypoint is None or entry.find(entrypoint) is None else nodes[0]
         # the value of an alias stands elsewhere, often before its key
-        ends = [first[0].end_mark.index, *[yaml.span(self.source, value).end for _, value in nodes]]
-        return Span(self.source, first[0].start_mark.index, max(ends))
+        ends = [yaml.end(first[0]), *[yaml.span(self.source, value).end for _, value in nodes]]
+        return Span(self.source, yaml.start(first[0]), max(ends))
 
     # -- environment
 

@@ -85,7 +85,7 @@ class _Build:
             if not yaml.is_mapping(node):
                 self.fields["context"] = (file, node)
             for name, (_, value) in yaml.entries(node).items():
-                if value.tag == RESET:
+                if yaml.tag(value) == RESET:
                     self.fields.pop(name, None)
                 else:
                     self.fields[name] = (file, value)

@@ -7,7 +7,7 @@ from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
-from servelint.syntax import yaml
+from servelint.syntax import yaml, yaml_values
 from servelint.syntax.interpolation import Lookup, interpolate
 from servelint.syntax.yaml import Entries, Node
 
@@ -85,9 +85,14 @@ class File:
         self.spent[0] += len(found)
         return found
 
+    def value(self, node: Node) -> Text:
+        """The text that Docker Compose makes of a scalar: "420" of `0644`."""
+        plain = yaml_values.shown(node, yaml_values.COMPOSE)
+        return self.text(node) if plain == node.value else Text.of(plain, yaml.span(self.source, node))
+
     def optional(self, fields: Entries, name: str) -> Text | None:
-        field = fields.get(name)
-        return self.text(field[1]) if field is not None and yaml.scalar(field[1]) is not None else None
+        node = fields[name][1] if name in fields else None
+        return self.value(node) if yaml.is_scalar(node) and not yaml.is_null(node) else None
 
     def read(self, path: str) -> Source | None:
         """A file that this one names."""
@@ -138,9 +143,9 @@ class Service:
                 if defined is None:
                     break
                 key, value = defined
-                if value.tag in (RESET, OVERRIDE):
+                if yaml.tag(value) in (RESET, OVERRIDE):
                     found = []
-                    if value.tag == RESET:
+                    if yaml.tag(value) == RESET:
                         break
                 if depth == len(path):
                     found.append((file, key, value))
@@ -153,8 +158,8 @@ class Service:
         if path[0] not in self.fields:
             return None
         for file, _, value in reversed(self.layers(*path)):
-            if yaml.scalar(value) is not None:
-                return file.text(value)
+            if yaml.is_scalar(value) and not yaml.is_null(value):
+                return file.value(value)
         return None
 
 
@@ -171,11 +176,12 @@ def number(file: File, fields: Entries, name: str) -> int | None:
 def add_variables(found: dict[str, Variable], file: File, node: Node) -> None:
     """Add an `environment` or `args`, a mapping or a list; a variable without a value comes from outside."""
     for key, (key_node, value) in yaml.entries(node).items():
-        if value.tag == RESET:
+        if yaml.tag(value) == RESET:
             found.pop(key, None)
             continue
         site = yaml.span(file.source, key_node)
-        text = file.text(value) if yaml.scalar(value) is not None else _outside(file, key, site)
+        null = not yaml.is_scalar(value) or yaml.is_null(value)
+        text = _outside(file, key, site) if null else file.value(value)
         found[key] = Variable(key, text, site)
     for item in file.items(node):
         if yaml.scalar(item) is not None:

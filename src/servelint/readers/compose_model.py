@@ -61,7 +61,7 @@ class _Model:
 
     def parsed(self, source: Source, folder: str, lookup: Lookup | None) -> File | None:
         documents, _ = yaml.documents(source)
-        mine = [document for document in documents if yaml.is_mapping(document)]
+        mine: list[Node] = [document for document in documents if yaml.is_mapping(document)]
         return File(source, mine, self.neighbours, folder, self.project, lookup) if mine else None
 
     def open(self, path: str, folder: str, lookup: Lookup | None = None) -> File | None:
@@ -89,9 +89,9 @@ class _Model:
         if name not in file.services:
             return self.from_included(parts, file, name, trail)
         for _, node in file.services[name]:
-            if node.tag in (RESET, OVERRIDE):
+            if yaml.tag(node) in (RESET, OVERRIDE):
                 parts = []
-            if node.tag == RESET or not yaml.is_mapping(node):
+            if yaml.tag(node) == RESET or not yaml.is_mapping(node):
                 continue
             fields = yaml.entries(node)
             self.fields += len(fields)
@@ -102,7 +102,7 @@ class _Model:
 
     def extended(self, file: File, fields: Entries, trail: tuple[tuple[str, str], ...]) -> list[Part]:
         """The parts that a service takes over by its `extends`."""
-        if "extends" not in fields or fields["extends"][1].tag == RESET:
+        if "extends" not in fields or yaml.tag(fields["extends"][1]) == RESET:
             return []
         node = fields["extends"][1]
         inside = yaml.entries(node)

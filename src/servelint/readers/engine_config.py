@@ -45,7 +45,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         except config_file.Missing:
             continue
         keys = [key for key, _ in yaml.entries(document).values()]
-        start = min(key.start_mark.index for key in keys)
+        start = min(yaml.start(key) for key in keys)
         site = Span(source, start, max(start, yaml.span(source, document).end))
         found.append(Launch(source=source, engine=engine, argv=argv, site=site, name="config", fragment=True))
     return found

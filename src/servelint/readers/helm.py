@@ -64,6 +64,7 @@ def is_mine(source: Source, document: Node) -> bool:
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     del neighbours
+    yaml.merge_in_order(documents, source)
     return [launch for document in documents for launch in values(source, document)]
 
 

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import re
 
-import yaml
-
 from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source, Span
@@ -32,7 +30,7 @@ from servelint.readers.kubernetes import environment, hardware
 from servelint.readers.kubernetes.objects import File
 from servelint.readers.kubernetes.references import expand
 from servelint.readers.place import Place
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
 from servelint.syntax.templates import unsure
 from servelint.syntax.yaml import Entries, Node
@@ -43,9 +41,6 @@ if TYPE_CHECKING:
 
     Data = dict[str, Any]
     Pair = tuple[Node, Node]
-
-_TAG = "tag:yaml.org,2002:"
-_FALSE = frozenset(("false", "no", "off"))
 
 
 class Entry:
@@ -68,7 +63,7 @@ class Entry:
 
     def fields(self, node: Node) -> Entries:
         if id(node) not in self._fields:
-            self._fields[id(node)] = yaml_nodes.entries(node)
+            self._fields[id(node)] = yaml.entries(node)
         return self._fields[id(node)]
 
     def pair(self, path: str) -> Pair | None:
@@ -84,11 +79,13 @@ class Entry:
             if found is None:
                 return None
             node = found[1]
-        return None if found is None or yaml_nodes.is_null(node) else found
+        return None if found is None or yaml.is_null(node) else found
 
     def text(self, path: str) -> Text | None:
         pair = self.pair(path)
-        return yaml_nodes.text(self.source, pair[1]) if pair is not None and isinstance(pair[1], yaml.ScalarNode) else None
+        if pair is None or not yaml.is_scalar(pair[1]):
+            return None
+        return yaml_values.text(self.source, pair[1], yaml_values.KUBERNETES)
 
     # -- conditions
 
@@ -117,16 +114,14 @@ class Entry:
         if pair is None:
             return False
         node = pair[1]
-        if not isinstance(node, yaml.ScalarNode):
+        if not yaml.is_scalar(node):
             return bool(node.value)
-        value = yaml_nodes.text(self.source, node).value
+        value = yaml.text(self.source, node).value
         if value is None:
             return None
         if node.style:
             return value != ""
-        if node.tag == _TAG + "bool":
-            return value.lower() not in _FALSE
-        return re.fullmatch(r"|[-+]?0(?:\.0*)?", value) is None
+        return bool(yaml_values.plain(value, yaml_values.KUBERNETES))
 
 
 class Reader:
@@ -138,7 +133,7 @@ class Reader:
         self.source = entry.source
         self.given = environment.Environment()
         anchor = entry.pair(chart["anchor"]) if chart.get("anchor") else None
-        self.anchor = yaml_nodes.span(self.source, anchor[1] if anchor is not None else entry.node)
+        self.anchor = yaml.span(self.source, anchor[1] if anchor is not None else entry.node)
         self.used = [anchor] if anchor is not None else []
 
     def launches(self) -> list[Launch]:
@@ -191,8 +186,8 @@ class Reader:
 
     def site(self) -> Span:
         """From the first key of the entry that made a word to the end of the last one's value."""
-        whole = yaml_nodes.span(self.source, self.entry.node)
-        spans = [Span(self.source, key.start_mark.index, yaml_nodes.span(self.source, value).end) for key, value in self.used]
+        whole = yaml.span(self.source, self.entry.node)
+        spans = [Span(self.source, yaml.start(key), yaml.span(self.source, value).end) for key, value in self.used]
         inside = [span for span in spans if whole.start <= span.start < span.end <= whole.end]
         if not inside:
             return whole
@@ -230,9 +225,9 @@ class Reader:
         if pair is None:
             return []
         self.used.append(pair)
-        words = yaml_nodes.listed(self.source, pair[1])
-        if words is None and item.get("split") and yaml_nodes.scalar(pair[1]) is not None:
-            words = split(yaml_nodes.text(self.source, pair[1]))
+        words = yaml.listed(self.source, pair[1])
+        if words is None and item.get("split") and yaml.scalar(pair[1]) is not None:
+            words = split(yaml.text(self.source, pair[1]))
         lookup = self.given.variables.get
         return [
             Word(expand(word.text, lookup, script=any(map(str.isspace, word.text.flat))), word.site, word.many)
@@ -245,7 +240,7 @@ class Reader:
         if pair is None or (answer is False and "off" not in item):
             return []
         self.used.append(pair)
-        site = yaml_nodes.span(self.source, pair[0])
+        site = yaml.span(self.source, pair[0])
         word = Word(Text.of(item["off" if answer is False else "on"], site), site)
         return [word] if answer is not None else [_perhaps(word)]
 
@@ -270,13 +265,13 @@ class Reader:
         pair = next((pair for path in ([paths] if isinstance(paths, str) else paths) if (pair := self.entry.pair(path))), None)
         if item.get("name"):
             pair = (self.entry.name, self.entry.name) if self.entry.name is not None else None
-        if pair is None or not isinstance(pair[1], yaml.ScalarNode):
+        if pair is None or not yaml.is_scalar(pair[1]):
             if "default" in item:
                 return Text.of(item["default"], self.anchor), self.anchor, self.anchor, True
             return (self.unknown(item, ""), self.anchor, self.anchor, True) if "unknown" in item else None
         self.used.append(pair)
-        text = yaml_nodes.text(self.source, pair[1])
-        site, key = yaml_nodes.span(self.source, pair[1]), yaml_nodes.span(self.source, pair[0])
+        text = yaml.text(self.source, pair[1])
+        site, key = yaml.span(self.source, pair[1]), yaml.span(self.source, pair[0])
         sure = True
         if "above" in item:
             if text.value is not None and (whole_number(text.value) or 0) <= item["above"]:
@@ -318,7 +313,7 @@ class Reader:
                 if pair is not None:
                     found = environment.of_container(file, {"env": pair})
                     self.given.variables.update(found.variables)
-                    self.given.open = self.given.open or found.open or yaml_nodes.gaps(pair[1])
+                    self.given.open = self.given.open or found.open or yaml.gaps(pair[1])
             else:
                 name = item["variable"]
                 value = (Text.of(item["word"], self.anchor), self.anchor) if "word" in item else (self.value(item) or ())[:2]
@@ -359,7 +354,7 @@ class Reader:
     def gpus(self) -> tuple[int | None, bool | None]:
         where = self.chart.get("resources", {})
         pair = self.entry.pair(where["container"]) if "container" in where else None
-        if pair is not None and yaml_nodes.entries(pair[1]):
+        if pair is not None and yaml.entries(pair[1]):
             fields: Entries = {"resources": pair}
             return hardware.gpus(fields, {}, complete=False)
         count = self.value({**where, "value": where["count"]}) if "count" in where else None

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import yaml
-
 from servelint.core.launch import Launch, Word
 from servelint.core.source import Source
 from servelint.core.text import Text
@@ -19,7 +17,7 @@ from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
 from servelint.readers.helm_chart import Entry, Reader
 from servelint.readers.runners import SHELLS
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
@@ -81,7 +79,7 @@ def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Ite
     times: dict[int, int] = {}
     while waiting and left > 0:
         node, owner, path, depth = waiting.pop()
-        items = yaml_nodes.items(node)
+        items = yaml.items(node)
         left -= 1
         if depth > _DEPTH or id(node) in without:
             continue
@@ -90,7 +88,7 @@ def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Ite
                 (item, owner, f"{path}.{_name(item) or index}".lstrip("."), depth + 1) for index, item in enumerate(items)
             ]
         else:
-            fields = yaml_nodes.entries(node)
+            fields = yaml.entries(node)
             if not fields or "apiVersion" in fields:
                 continue  # an object that the chart makes
             here = Entry(source, root, owner, node, path, None)
@@ -102,15 +100,15 @@ def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Ite
             inside = [
                 (value, node, f"{path}.{key}".lstrip("."), depth + 1)
                 for key, (_, value) in fields.items()
-                if key not in _NOT_INSIDE and not isinstance(value, yaml.ScalarNode)
+                if key not in _NOT_INSIDE and not yaml.is_scalar(value)
             ]
         left -= len(inside)
         waiting += reversed(inside)
 
 
 def _name(item: Node) -> str:
-    name = yaml_nodes.entries(item).get("name")
-    return (yaml_nodes.scalar(name[1]) if name is not None else None) or ""
+    name = yaml.entries(item).get("name")
+    return (yaml.scalar(name[1]) if name is not None else None) or ""
 
 
 def _lists(here: Entry) -> list[str]:
@@ -127,10 +125,10 @@ def _lists(here: Entry) -> list[str]:
 
 
 def _holds_words(node: Node) -> bool:
-    items = yaml_nodes.items(node)
+    items = yaml.items(node)
     if items is not None:
-        return any(isinstance(item, yaml.ScalarNode) for item in items)
-    return (yaml_nodes.scalar(node) or "").lstrip().startswith(_beginnings())
+        return any(yaml.is_scalar(item) for item in items)
+    return (yaml.scalar(node) or "").lstrip().startswith(_beginnings())
 
 
 def _of_entry(here: Entry) -> list[Launch]:
@@ -168,8 +166,8 @@ def _chart(here: Entry, lists: list[str]) -> dict[str, Any]:
     """The data of a chart that has just this shape."""
     image: Any = "image"
     pair = here.pair("image")
-    if pair is not None and yaml_nodes.is_mapping(pair[1]):
-        fields: Entries = yaml_nodes.entries(pair[1])
+    if pair is not None and yaml.is_mapping(pair[1]):
+        fields: Entries = yaml.entries(pair[1])
         image = {part: "image." + next((key for key in keys if key in fields), keys[0]) for part, keys in _IMAGE.items()}
     return {
         "image": image,

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import yaml
-
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
 _REFERENCE = re.compile(
@@ -31,10 +29,10 @@ def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
             return None
         node: Node | None = root
         for key in match.group(1)[1:].split("."):
-            node = yaml_nodes.entries(node).get(key, (None, None))[1]
-        if isinstance(node, yaml.ScalarNode) and not yaml_nodes.is_null(node):
+            node = yaml.entries(node).get(key, (None, None))[1]
+        if yaml.is_scalar(node) and not yaml.is_null(node):
             busy.add(action)
-            text = yaml_nodes.text(source, node)
+            text = yaml.text(source, node)
             busy.discard(action)
             default = match.group(2)
             if text.flat and (default is None or node.style or text.flat not in ("0", "false")):
@@ -52,6 +50,6 @@ def attach(source: Source, neighbours: Neighbours) -> None:
     beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
     if beside is None:
         return
-    documents, _ = yaml_nodes.documents(beside)
+    documents, _ = yaml.documents(beside)
     if documents:
         source.mask.lookup = lookup(beside, documents[0])

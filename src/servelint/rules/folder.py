@@ -10,8 +10,6 @@ import math
 import os
 from functools import lru_cache
 
-import yaml
-
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.engines import catalog as catalogs
@@ -20,7 +18,7 @@ from servelint.rules.compile import RuleError, compile_rule
 from servelint.rules.condition import operands
 from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
@@ -85,7 +83,7 @@ def _read(path: str) -> Source | Problem:
 
 def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
     """A rule file's data, or what is wrong with it."""
-    documents, problem = yaml_nodes.documents(source)
+    documents, problem = yaml.documents(source)
     if problem is not None:
         return [problem]
     if len(documents) != 1:
@@ -94,9 +92,9 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
     if _size(document, {}) > _NODES_AT_MOST:
         return [Problem(source.path, f"not read: aliases make more than {_NODES_AT_MOST:,} keys and values of it", 1, 1)]
     try:
-        data = yaml.safe_load(source.text)
-    except (yaml.YAMLError, ValueError) as error:
-        return [Problem(source.path, f"not valid YAML: {error}", 1, 1)]
+        data = yaml_values.data(document)
+    except yaml_values.NotData as error:
+        return [Problem(source.path, str(error), *source.position(yaml.start(error.node)))]
     faults = sorted(_validator().iter_errors(data), key=lambda fault: [str(part) for part in fault.absolute_path])
     problems = [_problem(source, document, fault.absolute_path, _said(fault)) for fault in faults]
     if not problems and data["id"] != wanted:
@@ -119,7 +117,7 @@ def _size(node: Node, known: dict[int, float]) -> float:
     """How many nodes a node stands for, those behind an alias counted each time; infinite for one inside itself."""
     if id(node) not in known:
         known[id(node)] = math.inf
-        inside = [part for pair in node.value for part in pair] if yaml_nodes.is_mapping(node) else yaml_nodes.items(node) or []
+        inside = [part for pair in node.value for part in pair] if yaml.is_mapping(node) else yaml.items(node) or []
         known[id(node)] = 1 + sum([_size(part, known) for part in inside])
     return known[id(node)]
 
@@ -151,17 +149,17 @@ def _problem(source: Source, document: Node, path: Sequence[str | int], message:
     """What is wrong, at the deepest node of a path that exists."""
     node = document
     for part in path:
-        listed = yaml_nodes.items(node)
+        listed = yaml.items(node)
         if listed is not None:
             if not isinstance(part, int) or part >= len(listed):
                 break
             node = listed[part]
             continue
-        entry = yaml_nodes.entries(node).get(str(part))
+        entry = yaml.entries(node).get(str(part))
         if entry is None:
             break
         node = entry[1]
-    span = yaml_nodes.span(source, node)
+    span = yaml.span(source, node)
     line, column = source.position(span.start)
     return Problem(source.path, message, line, column)
 

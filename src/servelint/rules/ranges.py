@@ -1,4 +1,4 @@
-"""Release ranges: PEP 440 specifiers, compiled to keys that compare without importing packaging."""
+"""Release ranges: PEP 440 specifiers, read by packaging and compiled to keys that a check compares without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_SPECIFIER = r"(>=|<=|==|!=|>|<)\s*([0-9][\w.!+-]*)"
+_OPERATORS = frozenset((">=", "<=", "==", "!=", ">", "<"))
 _AFTER_ANY_POST = 1 << 40
 
 Bounds = list[tuple[str, ReleaseKey]]
@@ -22,17 +22,22 @@ def compile_range(text: str) -> list[list[Any]]:
     As in PEP 440, `<0.29` does not take 0.29's own pre-releases, and `>0.5.4` does not take its post-releases.
     Raises ValueError for what is not a range.
     """
+    from packaging.specifiers import InvalidSpecifier, Specifier
+    from packaging.version import Version
+
     bounds: list[list[Any]] = []
     for part in [part.strip() for part in text.split(",") if part.strip()]:
-        match = re.fullmatch(_SPECIFIER, part)
-        key = release_key(match.group(2)) if match is not None else None
-        if match is None or key is None:
+        try:
+            specifier = Specifier(part)
+        except InvalidSpecifier as error:
+            raise ValueError(f"{part!r} is not a release bound such as >=0.19") from error
+        operator, key = specifier.operator, release_key(specifier.version)
+        if operator not in _OPERATORS or key is None:
             raise ValueError(f"{part!r} is not a release bound such as >=0.19")
-        operator = match.group(1)
-        if operator == "<" and key[1] == 3 and key[4] == 1:
-            key = (key[0], -1, 0, -1, 0, 0) if key[3] == -1 else (key[0], 3, 0, key[3], 0, 0)
+        if operator == "<" and not Version(specifier.version).is_prerelease:
+            key = release_key(f"{specifier.version}.dev0")
         elif operator == ">" and key[3] == -1:
-            key = (key[0], key[1], key[2], _AFTER_ANY_POST, key[4], key[5])
+            key = (*key[:3], _AFTER_ANY_POST, *key[4:])
         bounds.append([operator, key])
     return bounds
 
@@ -63,20 +68,20 @@ def contains(bounds: Bounds, key: ReleaseKey | None) -> bool:
 
 
 def describe(text: str) -> str:
-    """A range as a person says it: ">=0.20" is "0.20 and later"."""
+    """A range in words: ">=0.20" is "0.20 and later"."""
     lower = re.search(r">(=?)\s*([\w.]+)", text)
     upper = re.search(r"<(=?)\s*([\w.]+)", text)
     exact = re.search(r"==\s*([\w.]+)", text)
     without = re.findall(r"!=\s*([\w.]+)", text)
     if exact:
-        said = f"only {exact.group(1)}"
+        shown = f"only {exact.group(1)}"
     elif lower and upper and lower.group(1) and upper.group(1):
-        said = f"{lower.group(2)} to {upper.group(2)}"
+        shown = f"{lower.group(2)} to {upper.group(2)}"
     else:
         parts: list[str] = []
         if lower:
             parts.append(f"{lower.group(2)} and later" if lower.group(1) else f"after {lower.group(2)}")
         if upper:
             parts.append(f"{upper.group(2)} and earlier" if upper.group(1) else f"before {upper.group(2)}")
-        said = ", ".join(parts) or "every release"
-    return said + (f", not {', '.join(without)}" if without else "")
+        shown = ", ".join(parts) or "every release"
+    return shown + (f", not {', '.join(without)}" if without else "")

@@ -14,6 +14,7 @@ from servelint import __version__
 from servelint.core.settings import Settings
 
 _DERIVED = (".pyc", ".catalog", ".tmp")
+_PARSERS = ("ruamel.yaml", "tree-sitter", "tree-sitter-bash")
 
 
 class Job(NamedTuple):
@@ -37,7 +38,7 @@ def excludes(patterns: tuple[str, ...]) -> Callable[[str], bool] | None:
     """Tells of a path in a repository whether it is left out; None if nothing is."""
     if not patterns:
         return None
-    from servelint.files.settings.globs import Glob
+    from servelint.files.settings.layers import Glob
 
     globs = [Glob(pattern, os.sep) for pattern in patterns]
     return lambda path: any(glob.matches(os.sep + path.replace("/", os.sep), os.sep) for glob in globs)
@@ -58,13 +59,11 @@ def context(settings: Settings, exclude: tuple[str, ...]) -> str:
 def _program() -> str:
     from importlib.metadata import version
 
-    import yaml
-
     from servelint.rules.load import rule_folder
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = [package] if rule_folder().startswith(package) else [package, rule_folder()]
-    parsers = [yaml.__version__, version("tree-sitter"), version("tree-sitter-bash")]
+    parsers = [version(name) for name in _PARSERS]
     return json.dumps([__version__, sys.version_info[:2], parsers, [_of_folder(folder) for folder in folders]])
 
 

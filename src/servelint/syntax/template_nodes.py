@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 
-import yaml
-
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
+from servelint.syntax import yaml
 from servelint.syntax.template_mask import RUNS, Gap, Mask
 from servelint.syntax.templates import CLOSE, ELSE, OPEN, VALUE, filled, scan, unfolded
+from servelint.syntax.yaml import GAP, PERHAPS, is_collection, is_mapping, is_scalar, is_sequence
 
-GAP = "!servelint/gap"
-"""The tag of a scalar that stands for lines that the template writes: an item of a list, a key, or a value."""
-PERHAPS = "!servelint/perhaps"
-"""The tag of a scalar that the template may leave out."""
-
-Node = yaml.nodes.Node
-Collection = yaml.nodes.CollectionNode
-Mapping = yaml.nodes.MappingNode
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.yaml import CollectionNode, MappingNode, Node, ScalarNode
 
 _BRACES = re.compile(r"(?:[&!]\S*\s+)*\{\{")
 _COMMENT = re.compile(r"#[^\n]*")
@@ -35,11 +30,11 @@ def written_out(documents: list[Node], text: str) -> bool:
     waiting, seen = list(documents), set(map(id, documents))
     while waiting:
         node = waiting.pop()
-        if isinstance(node, Mapping):
-            if node.flow_style and _BRACES.match(text, node.start_mark.index):
+        if is_mapping(node):
+            if node.flow_style and _BRACES.match(text, yaml.start(node)):
                 return False
             inner = [part for pair in node.value for part in pair]
-        elif isinstance(node, yaml.SequenceNode):
+        elif is_sequence(node):
             inner = node.value
         else:
             continue
@@ -75,69 +70,69 @@ class _Settler:
         self.source = source
         self.masked = mask.text or ""
         self.starts = [start for start, _ in mask.holes]
-        self.collections: list[Collection] = []
-        self.empty: dict[int, tuple[Mapping, int]] = {}  # where the colon of a key without a value stands
+        self.collections: list[CollectionNode] = []
+        self.empty: dict[int, tuple[MappingNode, int]] = {}  # where the colon of a key without a value stands
         self.seen: set[int] = set()
 
     def walk(self, document: Node) -> None:
-        start = document.start_mark.index
-        keys = document.value if isinstance(document, Mapping) else []
+        start = yaml.start(document)
+        keys = document.value if is_mapping(document) else []
         # a first key that may be left out, where others are not
-        mixed = any(not self.mask.within(start, key.start_mark.index) for key, _ in keys)
+        mixed = any(not self.mask.within(start, yaml.start(key)) for key, _ in keys)
         waiting = [(document, -1 if mixed else start)]
         while waiting and len(self.seen) < _NODES_AT_MOST:
             node, anchor = waiting.pop()
             if id(node) in self.seen:
                 continue
             self.seen.add(id(node))
-            if isinstance(node, yaml.ScalarNode):
+            if is_scalar(node):
                 self.restore(node)
                 continue
-            if isinstance(node, Collection):
+            if is_collection(node):
                 self.collections.append(node)
-            if isinstance(node, Mapping):
+            if is_mapping(node):
                 for index, (key, value) in enumerate(node.value):
-                    if not self.mask.within(key.start_mark.index, anchor):
+                    if not self.mask.within(yaml.start(key), anchor):
                         self.loosen(value)
-                    if isinstance(value, yaml.ScalarNode) and not value.value and not value.style:
-                        self.empty[self.masked.find(":", key.end_mark.index)] = node, index
-                    waiting += [(key, key.start_mark.index), (value, key.start_mark.index)]
-            elif isinstance(node, yaml.SequenceNode):
+                    if is_scalar(value) and not value.value and not value.style:
+                        self.empty[self.masked.find(":", yaml.end(key))] = node, index
+                    waiting += [(key, yaml.start(key)), (value, yaml.start(key))]
+            elif is_sequence(node):
                 for item in node.value:
-                    if not self.mask.within(item.start_mark.index, anchor):
+                    if not self.mask.within(yaml.start(item), anchor):
                         self.loosen_item(item)
-                    waiting.append((item, item.start_mark.index))
+                    waiting.append((item, yaml.start(item)))
 
     # -- what may be left out
 
     def loosen(self, value: Node) -> None:
         """Mark the value of a key that may be left out."""
-        if isinstance(value, yaml.ScalarNode):
+        if is_scalar(value):
             self.mark(value)
-        elif isinstance(value, yaml.SequenceNode):
+        elif is_sequence(value):
             for item in value.value:
                 self.loosen_item(item)
 
     def loosen_item(self, item: Node) -> None:
         """Mark an item that may be left out: a word of a list, the value of a variable."""
-        if isinstance(item, yaml.ScalarNode):
+        if is_scalar(item):
             self.mark(item)
-        elif isinstance(item, Mapping):
-            fields = {key.value: value for key, value in item.value if isinstance(key, yaml.ScalarNode)}
-            if "name" in fields and _ENTRY.issuperset(fields) and isinstance(fields.get("value"), yaml.ScalarNode):
+        elif is_mapping(item):
+            fields = {key.value: value for key, value in item.value if is_scalar(key)}
+            if "name" in fields and _ENTRY.issuperset(fields) and is_scalar(fields.get("value")):
                 self.mark(fields["value"])
 
-    def mark(self, scalar: yaml.ScalarNode) -> None:
+    def mark(self, scalar: ScalarNode) -> None:
         if scalar.value or scalar.style:
-            scalar.tag = PERHAPS
+            yaml.mark(scalar, PERHAPS)
 
     # -- what an action hides
 
-    def restore(self, scalar: yaml.ScalarNode) -> None:
+    def restore(self, scalar: ScalarNode) -> None:
         """The text of the actions in a scalar, in place of the runs that stand for them."""
         runs = list(RUNS.finditer(scalar.value))
-        first = bisect_left(self.starts, scalar.start_mark.index)
-        holes = self.mask.holes[first : bisect_left(self.starts, scalar.end_mark.index)]
+        first = bisect_left(self.starts, yaml.start(scalar))
+        holes = self.mask.holes[first : bisect_left(self.starts, yaml.end(scalar))]
         if not runs or len(runs) != len(holes):
             return
         parts: list[str] = []
@@ -149,28 +144,28 @@ class _Settler:
 
     def place(self) -> None:
         """Give each gap to the collection in which it stands."""
-        self.collections.sort(key=lambda node: (node.start_mark.index, -node.end_mark.index))
-        around: list[Collection] = []
+        self.collections.sort(key=lambda node: (yaml.start(node), -yaml.end(node)))
+        around: list[CollectionNode] = []
         at = 0
         for gap in self.mask.gaps:
-            while at < len(self.collections) and self.collections[at].start_mark.index <= gap.start:
+            while at < len(self.collections) and yaml.start(self.collections[at]) <= gap.start:
                 node = self.collections[at]
-                while around and around[-1].end_mark.index < node.end_mark.index:
+                while around and yaml.end(around[-1]) < yaml.end(node):
                     around.pop()
                 around.append(node)
                 at += 1
-            while around and around[-1].end_mark.index < gap.start:
+            while around and yaml.end(around[-1]) < gap.start:
                 around.pop()
             if not self.as_value(gap):
                 self.into(gap, self.following(gap, at) or around)
 
-    def following(self, gap: Gap, at: int) -> list[Collection]:
+    def following(self, gap: Gap, at: int) -> list[CollectionNode]:
         """The collection that starts after a gap which is the first part of a key's value."""
         near = self.masked[max(0, gap.start - _NEAR) : gap.start].rstrip()
         if at == len(self.collections) or not near.endswith(":"):
             return []
         node = self.collections[at]
-        start = node.start_mark.index
+        start = yaml.start(node)
         between = self.masked[gap.end : start] if start - gap.end < _NEAR else "far"
         return [node] if not _COMMENT.sub("", between).strip() else []
 
@@ -181,38 +176,33 @@ class _Settler:
         if node is None or not near.endswith(":"):
             return False
         key, value = node.value[index]
-        if value.tag == GAP or gap.column < key.start_mark.column:
+        if yaml.tag(value) == GAP or gap.column < yaml.column(key):
             return False
         node.value[index] = (key, self.scalar(gap))
         return True
 
-    def into(self, gap: Gap, around: list[Collection]) -> None:
+    def into(self, gap: Gap, around: list[CollectionNode]) -> None:
         """Put a gap into the innermost collection around it whose entries stand where its lines do."""
         column = gap.column
-        owner = next((node for node in reversed(around) if node.flow_style or node.start_mark.column == column), None)
+        owner = next((node for node in reversed(around) if node.flow_style or yaml.column(node) == column), None)
         if owner is None:
-            owner = next((node for node in reversed(around) if node.start_mark.column <= column or len(around) == 1), None)
-        if isinstance(owner, yaml.SequenceNode):
-            index = bisect_left([item.start_mark.index for item in owner.value], gap.start)
+            owner = next((node for node in reversed(around) if yaml.column(node) <= column or len(around) == 1), None)
+        if is_sequence(owner):
+            index = bisect_left([yaml.start(item) for item in owner.value], gap.start)
             owner.value.insert(index, self.scalar(gap))
-        elif isinstance(owner, Mapping):
+        elif is_mapping(owner):
             owner.value.append((self.scalar(gap), self.scalar(gap)))
 
-    def scalar(self, gap: Gap) -> yaml.ScalarNode:
-        start, end = self.mark_at(gap.start), self.mark_at(gap.end)
-        return yaml.ScalarNode(GAP, self.source.text[gap.start : gap.end], start, end, style=None)
-
-    def mark_at(self, offset: int) -> yaml.error.Mark:
-        line, column = self.source.position(offset)
-        return yaml.error.Mark(self.source.path, offset, line - 1, column - 1, None, 0)
+    def scalar(self, gap: Gap) -> ScalarNode:
+        return yaml.new_scalar(self.source.text[gap.start : gap.end], gap.start, gap.end, GAP)
 
 
 # -- block scalars
 
 
-def block(source: Source, node: yaml.ScalarNode, mask: Mask) -> Text | None:
+def block(source: Source, node: ScalarNode, mask: Mask) -> Text | None:
     """The value of a block scalar with lines in it that are only actions; None if it has none."""
-    start, end = node.start_mark.index, node.end_mark.index
+    start, end = yaml.start(node), yaml.end(node)
     start = source.text.find("\n", start, end) + 1 or end
     first = bisect_right(mask.rows, (start, start))
     if first >= len(mask.rows) or mask.rows[first][0] >= end:

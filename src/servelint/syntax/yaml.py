@@ -1,7 +1,11 @@
-"""YAML as positioned nodes: parsing by libyaml, offsets by our own hand.
+"""YAML as nodes with positions: the only module that knows the YAML library.
 
-The nodes are PyYAML's. libyaml gives each node's first and last offset; what stands between them (quotes, escapes, folded
-lines, block indentation) is aligned here with the value, so that every character of a scalar keeps its place.
+ruamel.yaml composes the nodes: its C part (libyaml) where there is one, its Python part elsewhere. Both give each node's first
+and last offset; what stands between them (quotes, escapes, folded lines, block indentation) is aligned here with the value, so
+that every character of a scalar keeps its place.
+
+A plain scalar without a tag has the tag PLAIN: what it means (`yes`, `0644`, `1_000`) depends on the program that reads the
+file, see servelint.syntax.yaml_values.
 """
 
 from __future__ import annotations
@@ -9,8 +13,27 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterator
+from itertools import islice
 
-import yaml
+from ruamel.yaml.composer import ComposerError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    Event,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+)
+from ruamel.yaml.nodes import CollectionNode as CollectionNode
+from ruamel.yaml.nodes import MappingNode as MappingNode
+from ruamel.yaml.nodes import Node as Node
+from ruamel.yaml.nodes import ScalarNode as ScalarNode
+from ruamel.yaml.nodes import SequenceNode as SequenceNode
+from ruamel.yaml.reader import Reader, ReaderError
+from ruamel.yaml.tag import Tag
 
 from servelint.core import bounds
 from servelint.core.launch import Word
@@ -20,36 +43,38 @@ from servelint.core.text import HOLE, Piece, Text, spend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeGuard
 
-Node = yaml.nodes.Node
+try:
+    from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
+except ImportError:
+    CParser = None
+
 Entries = dict[str, tuple[Node, Node]]
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TAGS = {
-    yaml.ScalarNode: "tag:yaml.org,2002:str",
-    yaml.SequenceNode: "tag:yaml.org,2002:seq",
-    yaml.MappingNode: "tag:yaml.org,2002:map",
-}
-
-
-class Loader(_Base):  # type: ignore[misc]
-    """PyYAML's without resolvers of paths, of which it has none: to ask for them at every node takes a fifth of the time."""
-
-    # functions that do nothing with their arguments, and that C calls without a frame of Python
-    descend_resolver = operator.is_
-    ascend_resolver = tuple
-
-    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
-        if kind is yaml.ScalarNode and implicit[0]:
-            tag: str = super().resolve(kind, value, implicit)
-            return tag
-        return _TAGS[kind]
-
-
+_CORE = "tag:yaml.org,2002:"
+PLAIN, STRING, SEQUENCE, MAPPING = "?", _CORE + "str", _CORE + "seq", _CORE + "map"
+NULL, BOOL, INT, FLOAT = _CORE + "null", _CORE + "bool", _CORE + "int", _CORE + "float"
+GAP = "!servelint/gap"
+"""The tag of a scalar that stands for lines that a template writes: an item of a list, a key, or a value."""
+PERHAPS = "!servelint/perhaps"
+"""The tag of a scalar that a template may leave out."""
+_TAGS = {tag: Tag(suffix=tag) for tag in (PLAIN, STRING, SEQUENCE, MAPPING, GAP, PERHAPS)}
+_PLAIN, _STRING, _SEQUENCE, _MAPPING, _GAP, _PERHAPS = _TAGS.values()
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+"""The words for null of YAML 1.1 and 1.2, and of every reader."""
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 _SIGNS = ("&", "!")
 """What an anchor and a tag begin with."""
+_INSIDE_PLAIN = re.compile(r"(?m:^%.*)|(?<![^\s,\[\]{}])!\S*|(?<=[^\s,\[\]{}\"'])(?:\?|:(?=[^\s,\[\]{}?]))")
+"""A colon or a question mark that may stand in a plain scalar; directives and tags, which keep theirs."""
+_ENDS_PLAIN = frozenset(("", " ", "\t", "\r", "\n", ",", "?", "[", "]", "{", "}"))
+"""What a colon before it ends a plain scalar between brackets, or is refused there by every libyaml."""
+_BEFORE_PLAIN = frozenset(("", "[", "{", ",", ":"))
+"""Behind these, white space aside, no plain scalar has begun."""
+_BETWEEN_BRACKETS = ("while scanning a plain", "while parsing a flow")
+"""How the context of an error between brackets begins."""
+_READINGS_AT_MOST = 8
 _QUOTED = r"\bs?quote\s*-?\}\}\Z"
 _DOUBLED_QUOTE = re.compile("''")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r?\n|.)", re.DOTALL)
@@ -61,8 +86,6 @@ _WHITE = (" ", "\t", "\n")
 _BYTE_ORDER_MARK = "\ufeff"
 _CHARACTERS_AN_ENTRY = 20
 """What it takes to look at one more entry of a mapping: aliases may have a large one looked at again and again."""
-_GAP, _PERHAPS = "!servelint/gap", "!servelint/perhaps"
-"""The tags that servelint.syntax.template_nodes gives to what a template writes or may leave out."""
 
 
 def documents(
@@ -99,83 +122,332 @@ def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> 
 
 def _composed(source: Source, text: str, nodes_at_most: bounds.Bound = bounds.YAML_NODES) -> tuple[list[Node], Problem | None]:
     """The documents of a text that has the offsets of a source."""
-    nodes: list[Node] = []
     if text.startswith(_BYTE_ORDER_MARK):
-        text = "\n" + text[1:]  # libyaml passes it by and counts the characters behind it only
+        # libyaml passes it by and counts the characters behind it only
+        marks = len(text) - len(text.lstrip(_BYTE_ORDER_MARK))
+        text = "\n" * marks + text[marks:]
+    nodes: list[Node] = []
     try:
-        refused = _too_much(text, nodes_at_most)
-        if refused is not None:
-            bound, at = refused
-            return nodes, Problem(source.path, bound.message, *source.position(min(at, len(source.text))))
-        loader = Loader(text)
         try:
-            while loader.check_node():
-                node = loader.get_node()
-                if node is not None:
-                    nodes.append(node)
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
+            problem = _extend(nodes, source, text, nodes_at_most)
+        except MarkedYAMLError:
+            nodes.clear()
+            problem = _extend_shielded(nodes, source, text, nodes_at_most)
+    except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = source.position(min(mark.index, len(source.text))) if mark is not None else (1, 1)
         return nodes, Problem(source.path, f"not valid YAML: {error.problem or error.context}", line, column)
-    except yaml.reader.ReaderError as error:
+    except ReaderError as error:
         line, column = source.position(min(error.position, len(source.text)))
         return nodes, Problem(source.path, f"not valid YAML: {error.reason}", line, column)
-    except RecursionError:
-        return nodes, Problem(source.path, bounds.YAML_DEPTH.message)
     except UnicodeEncodeError as error:
         line, column = source.position(error.start)
         return nodes, Problem(source.path, "not valid YAML: a lone surrogate", line, column)
-    return nodes, None
+    return nodes, problem
+
+
+def _extend(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.Bound) -> Problem | None:
+    """Add the documents of a text, and say which bound stopped that. Raises YAMLError; what comes before it is added."""
+    refused = _too_much(text, nodes_at_most)
+    if refused is not None:
+        bound, at = refused
+        return Problem(source.path, bound.message, *source.position(min(at, len(source.text))))
+    nodes.extend(_nodes(text))
+    return None
+
+
+def _extend_shielded(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.Bound) -> Problem | None:
+    """The same for a text that libyaml may refuse without need.
+
+    ruamel.yaml.clib is built on libyaml 0.1.7, which takes no `:` and no `?` inside a plain scalar between brackets
+    (`[http://a]`); later versions do, and so do the readers in Go. Other characters stand in for these while it reads.
+    """
+    free = list(islice((char for char in map(chr, range(0xE000, 0xF900)) if char not in text), 2))
+    shields = dict(zip(":?", free, strict=False))
+    shielded = _INSIDE_PLAIN.sub(lambda match: shields.get(match.group(), match.group()), text)
+    for left in reversed(range(_READINGS_AT_MOST)):
+        nodes.clear()
+        try:
+            return _extend(nodes, source, shielded, nodes_at_most)
+        except MarkedYAMLError as error:
+            at = error.problem_mark.index if error.problem_mark is not None else 0
+            between = (error.context or "").startswith(_BETWEEN_BRACKETS)
+            if not left or not between or shielded[at : at + 1] not in shields or not _may_be_plain(shielded, at, text):
+                raise
+            shielded = f"{shielded[:at]}{shields[shielded[at]]}{shielded[at + 1 :]}"
+        finally:
+            _unshield(nodes, {ord(shield): sign for sign, shield in shields.items()})
+    return None
+
+
+def _may_be_plain(shielded: str, at: int, text: str) -> bool:
+    """Whether a colon or a question mark that was refused may stand inside a plain scalar."""
+    if shielded[:at].rstrip()[-1:] in _BEFORE_PLAIN:
+        return False
+    return shielded[at] == "?" or text[at + 1 : at + 2] not in _ENDS_PLAIN
+
+
+def _unshield(nodes: list[Node], shields: dict[int, str]) -> None:
+    """Put the characters back that others stood in for."""
+    for node in collections([new_sequence(nodes, 0, 0)]):
+        for part in [part for pair in node.value for part in pair] if is_mapping(node) else node.value:
+            if isinstance(part, ScalarNode):
+                part.value = part.value.translate(shields)
+
+
+class _Composer(CParser or object):  # type: ignore[misc]
+    """The C composer. It has no resolvers of paths, and does not ask for them, which would take a fifth of the time."""
+
+    # functions that do nothing with their arguments, and that C calls without a frame of Python
+    descend_resolver = operator.is_
+    ascend_resolver = tuple
+
+    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> Tag:
+        del value
+        return _resolved(kind, implicit)
+
+
+def _resolved(kind: type[Node], implicit: Any) -> Tag:
+    """The tag of a node that has none in the text. implicit: for a scalar, (whether it is plain, whether it is quoted)"""
+    if kind is ScalarNode:
+        return _PLAIN if implicit[0] else _STRING
+    return _SEQUENCE if kind is SequenceNode else _MAPPING
+
+
+def _nodes(text: str) -> Iterator[Node]:
+    """The documents of a text. Raises YAMLError."""
+    if CParser is None:
+        yield from _of_events(text)
+        return
+    composer = _Composer(text)
+    done = 0
+    try:
+        while composer.check_node():
+            node = composer.get_node()
+            if node is not None:
+                yield node
+            done += 1
+    except ComposerError:
+        # an anchor that is set again: the C composer refuses it, YAML and every other reader do not
+        yield from islice(_of_events(text), done, None)
+    finally:
+        composer.dispose()
+
+
+def _events(text: str) -> Iterator[Event]:
+    """What stands in a text, one thing after the other. Raises YAMLError."""
+    if CParser is None:
+        from ruamel.yaml import YAML
+
+        parser = YAML(typ="safe", pure=True)
+        parser.version = (1, 1)  # as libyaml reads
+        parser.Reader = _Reader
+        yield from parser.parse(text)
+        return
+    composer = _Composer(text)
+    try:
+        while composer.check_event():
+            yield composer.get_event()
+    finally:
+        composer.dispose()
+
+
+class _Reader(Reader):
+    """The reader of ruamel.yaml, with the line breaks of YAML 1.1, which are libyaml's as well."""
+
+    forward = Reader.forward_1_1
+
+
+def _of_events(text: str) -> Iterator[Node]:
+    """The same as _nodes, composed in Python and without recursion."""
+    anchors: dict[str, Node] = {}
+    unfinished: list[tuple[CollectionNode, list[Node]]] = []
+    for event in _events(text):
+        if isinstance(event, CollectionEndEvent):
+            collection, parts = unfinished.pop()
+            collection.end_mark = event.end_mark
+            collection.value = list(zip(parts[::2], parts[1::2], strict=True)) if is_mapping(collection) else parts
+            if not unfinished:
+                yield collection
+            continue
+        if isinstance(event, DocumentStartEvent):
+            anchors = {}
+        if not isinstance(event, NodeEvent):
+            continue
+        found = _of_event(event, anchors)
+        if unfinished:
+            unfinished[-1][1].append(found)
+        if isinstance(event, CollectionStartEvent):
+            unfinished.append((found, []))
+        elif not unfinished:
+            yield found
+
+
+def _of_event(event: NodeEvent, anchors: dict[str, Node]) -> Any:
+    """The node that an event begins. anchors: those of the document so far; the node's own is added"""
+    if isinstance(event, AliasEvent):
+        if event.anchor not in anchors:
+            raise ComposerError(None, None, "found undefined alias", event.start_mark)
+        return anchors[event.anchor]
+    found: Node
+    if isinstance(event, ScalarEvent):
+        found = ScalarNode(_tag(event, ScalarNode), event.value, event.start_mark, event.end_mark, event.style)
+    else:
+        kind = MappingNode if isinstance(event, MappingStartEvent) else SequenceNode
+        found = kind(_tag(event, kind), [], event.start_mark, None, event.flow_style)  # type: ignore[attr-defined]
+    if event.anchor is not None:
+        anchors[event.anchor] = found
+    return found
+
+
+def _tag(event: Any, kind: type[Node]) -> Tag | str:
+    return _resolved(kind, event.implicit) if event.tag in (None, "!") else event.ctag
 
 
 def _too_much(text: str, nodes_at_most: bounds.Bound) -> tuple[bounds.Bound, int] | None:
-    """The bound that a text passes, and where: to compose its nodes might overflow the stack of libyaml's composer, which ends
-    the process, or take all memory."""
+    """The bound that a text passes, and where: to compose its nodes might overflow the stack of the C composer, which ends the
+    process, or take all memory."""
     depth_at_most, most = bounds.YAML_DEPTH.most, nodes_at_most.most
     openings = sum([text.count(opening) for opening in ("[", "{", "- ", "? ")])
     # what starts a node: a line, a comma, a colon or an opening
     if openings <= depth_at_most and openings + sum([text.count(sign) for sign in "\n,:"]) <= most:
         return None
-    loader = Loader(text)
     depth = nodes = 0
     try:
-        while loader.check_event():
-            event = loader.get_event()
-            if isinstance(event, yaml.NodeEvent):
+        for event in _events(text):
+            if isinstance(event, NodeEvent):
                 nodes += 1
                 if nodes > most:
                     return nodes_at_most, _index(event)
-            if isinstance(event, yaml.CollectionStartEvent):
+            if isinstance(event, CollectionStartEvent):
                 depth += 1
                 if depth > depth_at_most:
                     return bounds.YAML_DEPTH, _index(event)
-            elif isinstance(event, yaml.CollectionEndEvent):
+            elif isinstance(event, CollectionEndEvent):
                 depth -= 1
-    except yaml.YAMLError:
+    except YAMLError:
         return None  # the composer stops there as well
-    finally:
-        loader.dispose()
     return None
 
 
-def _index(event: yaml.Event) -> int:
+def _index(event: Event) -> int:
     return event.start_mark.index if event.start_mark is not None else 0
+
+
+# -- what a node is
+
+
+def is_mapping(node: Node | None) -> TypeGuard[MappingNode]:
+    """Whether a node is a mapping."""
+    return isinstance(node, MappingNode)
+
+
+def is_sequence(node: Node | None) -> TypeGuard[SequenceNode]:
+    """Whether a node is a sequence."""
+    return isinstance(node, SequenceNode)
+
+
+def is_collection(node: Node | None) -> TypeGuard[CollectionNode]:
+    """Whether a node is a mapping or a sequence."""
+    return isinstance(node, CollectionNode)
+
+
+def is_scalar(node: Node | None) -> TypeGuard[ScalarNode]:
+    """Whether a node is a scalar, null included."""
+    return isinstance(node, ScalarNode)
+
+
+def is_null(node: Node | None) -> bool:
+    """Whether a node is null, written or left empty."""
+    if not isinstance(node, ScalarNode):
+        return False
+    return node.value in _NULLS if node.ctag is _PLAIN else tag(node) == NULL
+
+
+def is_merge(key: ScalarNode) -> bool:
+    """Whether a key is the merge key `<<`."""
+    return key.value == "<<" and (key.ctag is _PLAIN or tag(key) == _CORE + "merge")
+
+
+def tag(node: Node) -> str:
+    """The tag of a node: PLAIN for a plain scalar that has none in the text, STRING for a quoted one."""
+    given = node.ctag
+    # what libyaml gives is decoded, and ruamel.yaml would decode it again
+    return given.suffix or "" if given.handle is None else str(given)
+
+
+def mark(node: ScalarNode, tag: str) -> None:
+    """Give a scalar one of the tags GAP and PERHAPS."""
+    node.ctag = _TAGS[tag]
+
+
+def start(node: Node) -> int:
+    """The offset of a node's first character, anchor and tag included."""
+    index: int = node.start_mark.index
+    return index
+
+
+def end(node: Node) -> int:
+    """The offset behind a node's last character; white space and comments may trail a block collection."""
+    index: int = node.end_mark.index
+    return index
+
+
+def column(node: Node) -> int:
+    """The column of a node's first character, from 0."""
+    column: int = node.start_mark.column
+    return column
+
+
+# -- nodes that no text has
+
+
+class _Mark:
+    """Where a node begins or ends. index: the offset"""
+
+    __slots__ = ("column", "index", "line")
+
+    def __init__(self, index: int, line: int = 0, column: int = 0) -> None:
+        self.index = index
+        self.line = line
+        self.column = column
+
+
+def new_scalar(value: str, start: int, end: int, tag: str = PLAIN, style: str | None = None) -> ScalarNode:
+    """A scalar between two offsets. style: its quote, "|" or ">"; None for a plain one"""
+    return ScalarNode(_TAGS.get(tag, tag), value, _Mark(start), _Mark(end), style)
+
+
+def new_sequence(items: list[Node], start: int, end: int) -> SequenceNode:
+    """A sequence in brackets between two offsets."""
+    return SequenceNode(_SEQUENCE, items, _Mark(start), _Mark(end), flow_style=True)
+
+
+def new_mapping(pairs: list[tuple[Node, Node]], start: int, end: int) -> MappingNode:
+    """A mapping in braces between two offsets."""
+    return MappingNode(_MAPPING, pairs, _Mark(start), _Mark(end), flow_style=True)
+
+
+def move(node: Node, by: int) -> None:
+    """Put a node, without those in it, further on in the text."""
+    node.start_mark, node.end_mark = _Mark(start(node) + by), _Mark(end(node) + by)
+
+
+# -- what stands in a node
 
 
 def entries(node: Node | None) -> Entries:
     """key -> (key node, value node) of a mapping, merge keys (`<<`) applied as YAML orders them; {} for anything else."""
     found: Entries = {}
-    if not isinstance(node, yaml.MappingNode):
+    if not isinstance(node, MappingNode):
         return found
     spend(_CHARACTERS_AN_ENTRY * len(node.value))
     merged: list[Node] = []
     for key, value in node.value:
-        if isinstance(key, yaml.ScalarNode):
-            if key.value == "<<" and not key.style:
+        if isinstance(key, ScalarNode):
+            if is_merge(key):
                 merged.append(value)
-            elif key.tag != _GAP:
+            elif key.ctag is not _GAP:
                 found[key.value] = (key, value)
     if merged:
         seen = {id(node)}
@@ -184,60 +456,93 @@ def entries(node: Node | None) -> Entries:
     return found
 
 
-def _merge(node: Node, found: Entries, seen: set[int], asked: yaml.Mark) -> None:
+def _merge(node: Node, found: Entries, seen: set[int], place: Any) -> None:
     """Add what a merge key brings; what is there already wins. `seen` keeps an alias bomb from being unrolled.
 
-    asked: where the mapping stands that has the key
+    place: the mark of the mapping that has the key
     """
     waiting = [node]
     while waiting:
         if len(seen) > bounds.YAML_MERGES.most:
-            bounds.YAML_MERGES.reached(None, at=(asked.line + 1, asked.column + 1))
+            bounds.YAML_MERGES.reached(None, at=(place.line + 1, place.column + 1))
             break
         node = waiting.pop(0)
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
+        if isinstance(node, SequenceNode):
             waiting = [*node.value, *waiting]
-        elif isinstance(node, yaml.MappingNode):
+        elif isinstance(node, MappingNode):
             deeper: list[Node] = []
             for key, value in node.value:
-                if not isinstance(key, yaml.ScalarNode):
+                if not isinstance(key, ScalarNode):
                     continue
-                if key.value == "<<" and not key.style:
+                if is_merge(key):
                     deeper.append(value)
                 else:
                     found.setdefault(key.value, (key, value))
             waiting = [*deeper, *waiting]
 
 
+def collections(documents: list[Node]) -> Iterator[CollectionNode]:
+    """The collections of some documents, each once, the outer ones first."""
+    seen: set[int] = set()
+    waiting = list(documents)
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, CollectionNode) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        waiting += [part for pair in node.value for part in pair] if is_mapping(node) else node.value
+
+
+def merge_in_order(documents: list[Node], source: Source) -> None:
+    """Make entries() read merge keys as go.yaml.in/yaml v2 does: what a merge key brings replaces the keys before it.
+
+    Everywhere else a key of the mapping itself wins wherever it stands. The nodes are changed in place.
+    """
+    if "<<" not in source.text:
+        return
+    for node in filter(is_mapping, collections(documents)):
+        kept: list[tuple[Node, Node]] = []
+        merges: list[tuple[Node, Node]] = []
+        for key, value in node.value:
+            if isinstance(key, ScalarNode) and is_merge(key):
+                brought = entries(MappingNode(_MAPPING, [(key, value)], node.start_mark, node.end_mark))
+                kept = [pair for pair in kept if not isinstance(pair[0], ScalarNode) or pair[0].value not in brought]
+                merges.insert(0, (key, value))
+            else:
+                kept.append((key, value))
+        if merges:
+            node.value = [*kept, *merges]
+
+
+def repeated_key(node: Node) -> ScalarNode | None:
+    """The first key of a mapping that an earlier entry of it has as well."""
+    if not isinstance(node, MappingNode):
+        return None
+    keys = [key for key, _ in node.value if isinstance(key, ScalarNode) and key.ctag is not _GAP]
+    values = [key.value for key in keys]
+    if len(set(values)) == len(values):
+        return None
+    return next(key for index, key in enumerate(keys) if key.value in values[:index])
+
+
 def items(node: Node | None) -> list[Node] | None:
     """The items of a sequence, None for anything else."""
-    if not isinstance(node, yaml.SequenceNode):
+    if not isinstance(node, SequenceNode):
         return None
     spend(_CHARACTERS_AN_ENTRY * len(node.value))
     return list(node.value)
 
 
-def is_mapping(node: Node | None) -> bool:
-    return isinstance(node, yaml.MappingNode)
-
-
 def scalar(node: Node | None) -> str | None:
     """The value of a scalar as text; None for a collection and for an empty or null scalar."""
-    if not isinstance(node, yaml.ScalarNode) or (not node.style and is_null(node)):
+    if not isinstance(node, ScalarNode) or is_null(node):
         return None
     value: str = node.value
     return value
-
-
-def is_null(node: Node | None) -> bool:
-    return (
-        isinstance(node, yaml.ScalarNode)
-        and not node.style
-        and (node.tag == "tag:yaml.org,2002:null" or node.value in ("", "~", "null"))
-    )
 
 
 def span(source: Source, node: Node) -> Span:
@@ -254,13 +559,13 @@ def span(source: Source, node: Node) -> Span:
 
 def text(source: Source, node: Node) -> Text:
     """The value of a scalar, each character with its place; what a template writes is unknown."""
-    if source.mask is None or not isinstance(node, yaml.ScalarNode):
+    if source.mask is None or not isinstance(node, ScalarNode):
         return _traced(source, node)
     from servelint.syntax import template_nodes, templates
 
     block = template_nodes.block(source, node, source.mask) if node.style in ("|", ">") and source.mask.rows else None
     found = block or templates.filled(_traced(source, node), source.mask.lookup, script=node.style == "|")
-    return templates.unsure(found) if node.tag == _PERHAPS else found
+    return templates.unsure(found) if node.ctag is _PERHAPS else found
 
 
 def listed(source: Source, node: Node | None) -> list[Word] | None:
@@ -268,9 +573,9 @@ def listed(source: Source, node: Node | None) -> list[Word] | None:
 
     What a template writes as lines of its own is any number of words; so is a word that it may leave out.
     """
-    if isinstance(node, yaml.SequenceNode):
-        return [word(source, item, node) for item in node.value if isinstance(item, yaml.ScalarNode)]
-    if isinstance(node, yaml.ScalarNode) and source.mask is not None and (found := text(source, node)).flat == HOLE:
+    if isinstance(node, SequenceNode):
+        return [word(source, item, node) for item in node.value if isinstance(item, ScalarNode)]
+    if isinstance(node, ScalarNode) and source.mask is not None and (found := text(source, node)).flat == HOLE:
         return [Word(found, span(source, node), many=True)]
     return None
 
@@ -278,24 +583,24 @@ def listed(source: Source, node: Node | None) -> list[Word] | None:
 def word(source: Source, item: Node, around: Node) -> Word:
     """An item of a list of words."""
     found = text(source, item)
-    many = item.tag in (_GAP, _PERHAPS)
-    if source.mask is not None and found.flat == HOLE and isinstance(around, yaml.SequenceNode) and around.flow_style:
+    many = item.ctag is _GAP or item.ctag is _PERHAPS
+    if source.mask is not None and found.flat == HOLE and isinstance(around, SequenceNode) and around.flow_style:
         # in brackets an action may write the commas as well
         many = many or (source.text[item.start_mark.index] not in "'\"" and re.search(_QUOTED, found.shown) is None)
     return Word(found, span(source, item), many)
 
 
 def gaps(node: Node | None) -> bool:
-    """Whether a template writes entries of a collection that nobody shows, or the whole of it."""
-    if isinstance(node, yaml.MappingNode):
-        return any(key.tag == _GAP for key, _ in node.value)
-    if isinstance(node, yaml.SequenceNode):
-        return any(item.tag == _GAP for item in node.value)
-    return isinstance(node, yaml.ScalarNode) and (node.tag == _GAP or node.value.startswith(("{{", "{%")))
+    """Whether a template writes entries of a collection that the file does not show, or the whole of it."""
+    if isinstance(node, MappingNode):
+        return any(key.ctag is _GAP for key, _ in node.value)
+    if isinstance(node, SequenceNode):
+        return any(item.ctag is _GAP for item in node.value)
+    return isinstance(node, ScalarNode) and (node.ctag is _GAP or node.value.startswith(("{{", "{%")))
 
 
 def _traced(source: Source, node: Node) -> Text:
-    if not isinstance(node, yaml.ScalarNode):
+    if not isinstance(node, ScalarNode):
         return Text(())
     value: str = node.value
     start, end = node.start_mark.index, node.end_mark.index

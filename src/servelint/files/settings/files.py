@@ -1,4 +1,4 @@
-"""The settings of each path: those of the nearest file above it, with what the environment and the command line say on top."""
+"""The settings of each path: those of the nearest file above it, with the environment and the command line above them."""
 
 from __future__ import annotations
 
@@ -7,43 +7,48 @@ from collections.abc import Callable, Iterator
 
 from servelint.core.problem import Problem
 from servelint.core.settings import Settings
-from servelint.files.settings.find import Finder
+from servelint.files.settings import Finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from servelint.files.settings.globs import Glob
-    from servelint.files.settings.layer import Layer, Origin
+    from servelint.files.settings.layers import Glob, Layer
 
     Asked: TypeAlias = "Settings | SettingsFiles"
     """Settings for every file, or those of each file from the settings files above it."""
 
 
 class Governing:
-    """What one settings file says, with all that it extends; path: None where there is no file.
+    """A settings file with all that it extends, and what stands above it.
 
-    layers: those for every path, the strongest last;  per_path: those for some;  spoken: the environment, the command line
+    Attributes:
+        path: The file; None where there is none.
+        folder: The file's folder, else the current one.
+        layers: The layers for every path, the strongest last.
+        per_path: The layers for some paths.
+        overrides: The layers above every file: the environment, the command line, an editor.
+        exclude: The patterns of what is left out when a folder is searched.
     """
 
-    __slots__ = ("_made", "exclude", "folder", "layers", "path", "per_path", "spoken")
+    __slots__ = ("_made", "exclude", "folder", "layers", "overrides", "path", "per_path")
 
-    def __init__(self, path: str | None, layers: list[Layer], spoken: list[Layer]) -> None:
+    def __init__(self, path: str | None, layers: list[Layer], overrides: list[Layer]) -> None:
         self.path = path
         self.folder = os.path.dirname(path) if path is not None else os.getcwd()
         self.layers = layers
         self.per_path = [table for layer in layers for table in layer.per_path]
-        self.spoken = spoken
+        self.overrides = overrides
         self.exclude: list[Glob] = []
         self._made: dict[tuple[int, ...], Settings] = {}
-        if layers or spoken:
-            from servelint.files.settings import merge
+        if layers or overrides:
+            from servelint.files.settings.layers import excluded
 
-            self.exclude = merge.excluded([*layers, *spoken])
+            self.exclude = excluded([*layers, *overrides])
 
     def layers_of(self, path: str | None) -> list[Layer]:
         """The layers that hold for an absolute path; None: for a folder as a whole, without those of some paths."""
-        return [*self.layers, *[self.per_path[index] for index in self._tables(path)], *self.spoken]
+        return [*self.layers, *[self.per_path[index] for index in self._tables(path)], *self.overrides]
 
     def settings(self, path: str | None) -> Settings:
         """The settings of an absolute path; the same object for all paths that share them."""
@@ -53,9 +58,9 @@ class Governing:
             layers = self.layers_of(path)
             found = Settings()
             if layers:
-                from servelint.files.settings import merge
+                from servelint.files.settings.layers import to_settings
 
-                found = merge.settings(layers)
+                found = to_settings(layers)
             self._made[tables] = found
         return found
 
@@ -66,30 +71,36 @@ class Governing:
         return tuple([index for index, table in tables if any(glob.covers(path, self.folder) for glob in table.paths)])
 
     def value(self, key: str) -> Any:
-        """What holds of a key for the folder as a whole; None where nobody says anything."""
-        if not self.layers and not self.spoken:
+        """The value of a key for the folder as a whole; None where nothing is set at all."""
+        if not self.layers and not self.overrides:
             return None
-        from servelint.files.settings import merge
+        from servelint.files.settings.layers import last_value
 
-        return merge.last([*self.layers, *self.spoken], key)
+        return last_value([*self.layers, *self.overrides], key)
 
 
 class SettingsFiles:
     """The settings of every path, read from the files above it.
 
-    isolated: no file is read;  file: this one in the place of those above the paths;  spoken: layers on top of every file
-    problems: what is wrong with the files, each with its place. A check with a problem is no check: look here first.
+    Args:
+        isolated: Read no file.
+        file: Read this file in the place of those above the paths.
+        overrides: Layers above every file.
+
+    Attributes:
+        problems: What is wrong with the files, each with its place. A check with a problem is no check: look here first.
+        faults: What is wrong with the rules that the overrides name, a sentence each.
 
     >>> SettingsFiles(isolated=True).of("compose.yml").profile
     'default'
     """
 
-    __slots__ = ("_by_folder", "_by_path", "_finder", "_fixed", "_read_layers", "_spoken", "faults", "problems")
+    __slots__ = ("_by_folder", "_by_path", "_finder", "_fixed", "_overrides", "_read_layers", "faults", "problems")
 
-    def __init__(self, *, isolated: bool = False, file: str | None = None, spoken: list[Layer] | None = None) -> None:
+    def __init__(self, *, isolated: bool = False, file: str | None = None, overrides: list[Layer] | None = None) -> None:
         self.problems: list[Problem] = []
         self.faults: list[str] = []
-        self._spoken = spoken or []
+        self._overrides = overrides or []
         self._finder = Finder()
         self._by_folder: dict[str, tuple[Governing, str]] = {}
         self._by_path: dict[str | None, Governing] = {}
@@ -111,7 +122,7 @@ class SettingsFiles:
         return self._of_folder(folder)[0].settings(None)
 
     def value(self, key: str, folder: str = "") -> Any:
-        """What holds of a key in a folder, such as the format of the report in the current one; None where nothing is said."""
+        """The value of a key in a folder, such as the format of the report in the current one; None where nothing is set."""
         return self._of_folder(folder)[0].value(key)
 
     def governing(self, path: str) -> tuple[Governing, str]:
@@ -137,26 +148,35 @@ class SettingsFiles:
         return any(glob.covers(absolute, governing.folder) for glob in governing.exclude)
 
     def rule_folders(self) -> tuple[str, ...]:
-        """The folders of rules that any of the files asked for so far names."""
+        """The folders of rules that the settings files read so far name."""
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
+    def rule_problems(self) -> list[Problem]:
+        """What is wrong with the folders of rules that any of the files asked for so far names."""
+        folders = self.rule_folders()
+        if not folders:
+            return []
+        from servelint.rules import folder
+
+        return [problem for path in folders for problem in folder.load(path).problems]
+
     def every_layer(self) -> list[Layer]:
-        """The layers of all files that were asked for so far, those for some paths among them, and what is spoken."""
+        """The layers of all files read so far, those for some paths among them, and the overrides."""
         found: list[Layer] = []
         for governing in self._by_path.values():
             found += [*governing.layers, *governing.per_path]
-        return [*found, *self._spoken]
+        return [*found, *self._overrides]
 
     def read_paths(self) -> list[str]:
         """The settings files that were read so far, those that others extend among them."""
         return list(self._read_layers)
 
     def check_names(self) -> None:
-        """Hold the rules that the environment and the command line name against those of all files that were asked for."""
-        if any(layer.values for layer in self._spoken):
-            from servelint.files.settings import names
+        """Add to `faults` what the overrides name and no rule is, own rules of the files read so far included."""
+        if any(layer.values for layer in self._overrides):
+            from servelint.files.settings.reading import unknown_rules
 
-            self.faults += [f"{origin}: {said}" for origin, said in names.faults(self._spoken, self.rule_folders())]
+            self.faults += [f"{origin}: {wrong}" for origin, wrong in unknown_rules(self._overrides, self.rule_folders())]
 
     def _of_folder(self, folder: str) -> tuple[Governing, str]:
         found = self._by_folder.get(folder)
@@ -170,25 +190,22 @@ class SettingsFiles:
         found = self._by_path.get(path)
         if found is None:
             layers = self._read(path) if path is not None else []
-            found = self._by_path[path] = Governing(path, layers, self._spoken)
+            found = self._by_path[path] = Governing(path, layers, self._overrides)
         return found
 
     def _read(self, path: str) -> list[Layer]:
-        from servelint.files.settings import chain, merge, names
+        from servelint.files.settings.layers import rule_folders
+        from servelint.files.settings.reading import read_layers, unknown_rules
 
         known = {repr(problem) for problem in self.problems}
         problems: list[Problem] = []
-        layers = chain.load(path, problems, self._read_layers)
-        for origin, said in names.faults(layers, merge.folders([*layers, *self._spoken])):
-            problems.append(_problem(origin, said))
+        layers = read_layers(path, problems, self._read_layers)
+        for origin, wrong in unknown_rules(layers, rule_folders([*layers, *self._overrides])):
+            problems.append(Problem(origin.name, wrong, origin.line, origin.column))
         problems.sort(key=lambda problem: (problem.path, problem.line, problem.column))
-        # a file that several extend is told of once
+        # a file that several extend is reported once
         self.problems += [problem for problem in problems if repr(problem) not in known]
         return layers
-
-
-def _problem(origin: Origin, message: str) -> Problem:
-    return Problem(origin.name, message, origin.line, origin.column)
 
 
 def _absolute(path: str) -> str:

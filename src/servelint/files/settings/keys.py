@@ -1,9 +1,23 @@
-"""What may be written in a settings file: the list by which files are validated, the schema is made and the docs are tested."""
+"""What may be written in a settings file, and what single values mean wherever they are written.
+
+Files are validated by this list, the JSON Schema is made of it, and the docs are held against it. The schema is for editors;
+`python -m servelint.files.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
+release.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
+
 from servelint.core.finding import SEVERITIES
 from servelint.core.settings import FORMATS, PROFILES
+from servelint.engines import ENGINE_NAMES
+from servelint.engines.releases import normalize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH, PLACES = (
     "file",
@@ -24,10 +38,16 @@ RULE, PER_PATH, PATHS = "rule", "per-path", "paths"
 
 
 class Key:
-    """name, kind;  says: what it does, in a sentence;  default: what holds where nothing is said
+    """A key of a settings file.
 
-    choices:  what a CHOICE may be;  per_path: whether it may stand in a table of PER_PATH
-    variable: whether the environment may say it (SERVELINT_<NAME>)
+    Attributes:
+        name: The key.
+        kind: One of the kinds of values above.
+        says: What it does, in a sentence.
+        default: What holds where nothing sets it.
+        choices: The values of a CHOICE.
+        per_path: Whether a table of PER_PATH may have it.
+        variable: Whether a variable of the environment may set it (SERVELINT_<NAME>).
     """
 
     __slots__ = ("choices", "default", "kind", "name", "per_path", "says", "variable")
@@ -95,17 +115,146 @@ MEANT = {
     "target-version": 'write [engine-versions] with vllm = "0.19.1"',
     "rule-settings": 'write [rule."vllm/some-rule"]',
 }
-"""Keys that are called otherwise in other tools -> what is meant here."""
-
+"""Names that other tools give to a key -> what to write here."""
 
 PREFIX = "SERVELINT_"
 
 
 def variable(name: str) -> str:
-    """The variable of the environment that says a key."""
+    """The variable of the environment that sets a key."""
     return PREFIX + name.replace("-", "_").upper()
 
 
 def option(name: str) -> str:
-    """The option of the command line that says a key."""
+    """The option of the command line that sets a key."""
     return "--" + ("engine-version" if name == "engine-versions" else name)
+
+
+# -- single values: each function raises ValueError with what is wrong
+
+
+def engine(name: str) -> str:
+    """An engine's id."""
+    if name not in ENGINE_NAMES:
+        hint = suggestion(name, list(ENGINE_NAMES))
+        raise ValueError(f'"{name}" is not an engine; use one of {", ".join(ENGINE_NAMES)}{hint}')
+    return name
+
+
+def release(name: str, written: str) -> str:
+    """A release of an engine, without the v of its tag."""
+    try:
+        return normalize(name, written)
+    except ValueError:
+        like = "b9180" if name == "llama.cpp" else "0.19.1"
+        raise ValueError(f'"{written}" is not a release of {ENGINE_NAMES[name]}; releases look like {like}') from None
+
+
+def gpu(name: str) -> str:
+    """The name of a GPU that servelint knows."""
+    from servelint import hardware
+
+    if hardware.identify(name) is None:
+        near = hardware.near(name)
+        hint = f"did you mean {', '.join(near)}?" if near else f"use one of {', '.join(hardware.names())}"
+        raise ValueError(f'"{name}" is not a GPU that servelint knows; {hint}')
+    return name
+
+
+def choice(written: str, choices: tuple[str, ...]) -> str:
+    """One of some words."""
+    if written not in choices:
+        raise ValueError(f'"{written}" is none of {", ".join(choices)}{suggestion(written, choices)}')
+    return written
+
+
+def suggestion(written: str, known: tuple[str, ...] | list[str], cutoff: float = 0.6) -> str:
+    """' (did you mean "x"?)', or nothing where nothing is near. cutoff: from 0 to 1, how near it must be"""
+    import difflib
+
+    near = difflib.get_close_matches(written, known, n=1, cutoff=cutoff)
+    return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+# -- the JSON Schema
+
+
+_TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_SHAPES: dict[str, dict[str, Any]] = {
+    FILE: {"type": "string"},
+    FOLDERS: _TEXTS,
+    GLOBS: _TEXTS,
+    PATTERNS: _TEXTS,
+    RELEASES: {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            engine: {"type": "string", "description": f"a release of {name}"} for engine, name in ENGINE_NAMES.items()
+        },
+    },
+    GPU: {"type": "string"},
+    COUNT: {"type": "integer", "minimum": 1},
+    SWITCH: {"type": "boolean"},
+    PLACES: {"anyOf": [_TEXTS, {"const": True}, {"const": False}]},
+}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a servelint.toml, and of [tool.servelint]."""
+    per_path = {
+        PATHS: {**_TEXTS, "minItems": 1, "description": "the paths that the table is for, as patterns"},
+        **{key.name: _of(key) for key in KEYS.values() if key.per_path},
+        RULE: {"$ref": "#/$defs/rules"},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://servelint.invalid/schemas/settings.schema.json",
+        "title": "Settings of servelint",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            **{key.name: _of(key) for key in KEYS.values()},
+            RULE: {"$ref": "#/$defs/rules"},
+            PER_PATH: {
+                "type": "array",
+                "description": "settings for some paths; of tables that are for the same path the later wins",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": [PATHS],
+                    "properties": per_path,
+                },
+            },
+        },
+        "$defs": {
+            "rules": {
+                "type": "object",
+                "description": "settings of rules: the id of a rule, or an area such as container/*",
+                "additionalProperties": {
+                    "type": "object",
+                    "properties": {key.name: _of(key) for key in RULE_KEYS.values()},
+                    "additionalProperties": {
+                        "description": "an option of the rule (servelint explain RULE lists them)",
+                        "anyOf": [{"type": ["number", "string", "boolean"]}, _TEXTS],
+                    },
+                },
+            }
+        },
+    }
+
+
+def _of(key: Key) -> dict[str, Any]:
+    shape = {"enum": list(key.choices)} if key.kind == CHOICE else _SHAPES[key.kind]
+    found = {**shape, "description": key.says}
+    if key.default is not None and key.kind in (CHOICE, SWITCH):
+        found["default"] = key.default
+    return found
+
+
+def schema_text() -> str:
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8", newline="\n") as file:
+        file.write(schema_text())

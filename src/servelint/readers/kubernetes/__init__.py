@@ -48,6 +48,7 @@ def is_mine(source: Source, document: Node) -> bool:
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    yaml.merge_in_order(documents, source)
     file = File(source, documents)
     images = kustomize_images.beside(source, neighbours)
     found = [launch for one in file.objects for launch in _of_object(file, one, images)]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import yaml
-
 from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.readers import moved
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
 Read = Callable[[Source, list[Node]], list[Launch]]
@@ -20,16 +18,16 @@ def launches(source: Source, node: Node, read: Read) -> list[Launch]:
 
     A literal block is YAML as it stands, indented throughout: it is parsed in place. Other texts are read on their own.
     """
-    if not isinstance(node, yaml.ScalarNode):
+    if not yaml.is_scalar(node):
         return []
     if node.style == "|":
-        start = source.text.find("\n", node.start_mark.index) + 1
-        found, _ = yaml_nodes.documents(Source(source.path, source.text[start : node.end_mark.index])) if start else ([], None)
+        start = source.text.find("\n", yaml.start(node)) + 1
+        found, _ = yaml.documents(Source(source.path, source.text[start : yaml.end(node)])) if start else ([], None)
         _move(found, start)
         return read(source, found)
-    text = yaml_nodes.text(source, node)
+    text = yaml.text(source, node)
     inner = Source(source.path, text.flat)
-    found, _ = yaml_nodes.documents(inner)
+    found, _ = yaml.documents(inner)
     return moved.launches(read(inner, found), inner, text, source)
 
 
@@ -42,12 +40,8 @@ def _move(nodes: list[Node], by: int) -> None:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        node.start_mark, node.end_mark = (_at(mark.index + by) for mark in (node.start_mark, node.end_mark))
-        if isinstance(node, yaml.SequenceNode):
+        yaml.move(node, by)
+        if yaml.is_sequence(node):
             waiting += node.value
-        elif isinstance(node, yaml.MappingNode):
+        elif yaml.is_mapping(node):
             waiting += [one for pair in node.value for one in pair]
-
-
-def _at(index: int) -> yaml.Mark:
-    return yaml.Mark("", index, 0, 0, None, 0)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
-import yaml
-
 from servelint.core.launch import Launch, ReleaseClaim, Word
 from servelint.engines import images
 from servelint.engines.registry import called, started_by
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
@@ -51,7 +49,7 @@ def _model(file: File, one: Object, model: Entries, overrides: Overrides | None)
     if runtime is None:
         return _unseen_runtime(file, predictor, model, label, overrides)
     spec = section(runtime.fields, "spec")
-    containers = [yaml_nodes.entries(item) for item in listed(spec, "containers")]
+    containers = [yaml.entries(item) for item in listed(spec, "containers")]
     servers = [fields for fields in containers if string(fields, "name") == _SERVER] or containers
     server: Entries = servers[0] if servers else {}
     merged: Entries = {**server, **{key: model[key] for key in ("image", "resources") if key in model}}
@@ -64,8 +62,8 @@ def _model(file: File, one: Object, model: Entries, overrides: Overrides | None)
 
 
 def _joined(first: Node, second: Node) -> Node:
-    items = [*(yaml_nodes.items(first) or []), *(yaml_nodes.items(second) or [])]
-    return yaml.SequenceNode("tag:yaml.org,2002:seq", items, first.start_mark, first.end_mark)
+    items = [*(yaml.items(first) or []), *(yaml.items(second) or [])]
+    return yaml.new_sequence(items, yaml.start(first), yaml.end(first))
 
 
 def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, overrides: Overrides | None) -> list[Launch]:
@@ -137,7 +135,7 @@ def _main(pod: pods.Pod, name: str, spec: Entries, fields: Entries, engine: str)
     words: list[Word] = []
     if (string(model, "uri") or "").startswith("hf://"):
         node = model["uri"][1]
-        text = yaml_nodes.text(pod.file.source, node)
-        words.append(Word(text.cut(len("hf://")), yaml_nodes.span(pod.file.source, node)))
+        text = yaml.text(pod.file.source, node)
+        words.append(Word(text.cut(len("hf://")), yaml.span(pod.file.source, node)))
     nodes = [fields["args"]] if "args" in fields else [fields[key] for key in ("image", "name") if key in fields][:1]
     return _launch(pod, fields, engine, name, [*words, pods.unseen(), *_additional(pod, fields)], nodes)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from functools import partial
 
-import yaml
-
 from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.readers.kubernetes import embedded, kustomize_images, pods
 from servelint.readers.kubernetes.objects import PATCHES, File, Object, listed, objects, section, string
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
 
 _CONTAINER = re.compile(r"(?P<place>/\S*/(?:containers|initContainers)/(?:\d+|-))(?:/(?P<field>.+))?")
@@ -25,7 +23,7 @@ def of_object(file: File, one: Object, images: kustomize_images.Overrides | None
     found: list[Launch] = []
     for key in PATCHES:
         for item in listed(one.fields, key):
-            fields = yaml_nodes.entries(item)
+            fields = yaml.entries(item)
             text = fields["patch"][1] if "patch" in fields else item
             target = section(fields, "target")
             label = "/".join([part for part in (string(target, "kind"), string(target, "name")) if part]) or one.label
@@ -40,7 +38,7 @@ def _patches(label: str, images: kustomize_images.Overrides | None, source: Sour
 
 def of_patch(file: File, document: Node, label: str, images: kustomize_images.Overrides | None) -> list[Launch]:
     """The launches of one patch. label: what it is for, where it does not say so itself"""
-    operations = yaml_nodes.items(document)
+    operations = yaml.items(document)
     if operations is not None:
         return of_operations(file, operations, label, images)
     found: list[Launch] = []
@@ -57,7 +55,7 @@ def of_operations(
     containers: dict[str, Entries] = {}
     found: list[Launch] = []
     for item in operations:
-        fields = yaml_nodes.entries(item)
+        fields = yaml.entries(item)
         path = string(fields, "path")
         if string(fields, "op") not in _OPERATIONS or path is None or "value" not in fields:
             continue
@@ -70,9 +68,9 @@ def of_operations(
         known = containers.setdefault(place.group("place"), {})
         field = place.group("field")
         if field is None:
-            known.update(yaml_nodes.entries(value))
+            known.update(yaml.entries(value))
         elif field == "args/0":
-            known["args"] = (key, yaml.SequenceNode("tag:yaml.org,2002:seq", [value], value.start_mark, value.end_mark))
+            known["args"] = (key, yaml.new_sequence([value], yaml.start(value), yaml.end(value)))
         elif "/" not in field:
             known[field] = (key, value)
     for path, fields in containers.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.core import bounds
 from servelint.core.source import Source
 from servelint.core.text import Text
-from servelint.syntax import yaml
+from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Entries, Node
 
 PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
@@ -131,8 +131,11 @@ def section(fields: Entries, *path: str) -> Entries:
 
 
 def string(fields: Entries, key: str) -> str | None:
-    """The value of a key as text; None where it is missing, null or no scalar."""
-    return yaml.scalar(fields[key][1]) if key in fields else None
+    """The value of a key as Kubernetes reads it, as a text; None where it is missing, null or no scalar."""
+    node = fields[key][1] if key in fields else None
+    if not yaml.is_scalar(node) or yaml.is_null(node):
+        return None
+    return yaml_values.shown(node, yaml_values.KUBERNETES)
 
 
 def listed(fields: Entries, key: str) -> list[Node]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import yaml
-
 from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
@@ -19,7 +17,7 @@ from servelint.readers.kubernetes.references import expand, no_variable
 from servelint.readers.place import Place
 from servelint.readers.runners import SHELLS
 from servelint.readers.scripts import script_launches
-from servelint.syntax import yaml as yaml_nodes
+from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
@@ -62,13 +60,13 @@ class Pod:
     def containers(self) -> Iterator[tuple[str, Entries]]:
         """(name as launches show it, fields) of each container."""
         for key in _LISTS:
-            listed = yaml_nodes.items(self.fields[key][1]) if key in self.fields else None
+            listed = yaml.items(self.fields[key][1]) if key in self.fields else None
             for index, item in enumerate(listed or []):
                 fields = entries(item)
                 if fields and self.file.once_more(item):
                     yield f"{self.path}.{key}.{string(fields, 'name') or index}", fields
         for key in _SINGLE:
-            if key in self.fields and yaml_nodes.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
+            if key in self.fields and yaml.is_mapping(self.fields[key][1]) and self.file.once_more(self.fields[key][1]):
                 yield f"{self.path}.{key}", entries(self.fields[key][1])
 
 
@@ -98,7 +96,7 @@ def walk(file: File, node: Node, path: str) -> Iterator[tuple[Entries, str]]:
     waiting: list[tuple[Node, str, int]] = [(node, path, 0)]
     while waiting and file.left > 0:
         node, path, depth = waiting.pop()
-        items = yaml_nodes.items(node)
+        items = yaml.items(node)
         if items is not None:
             inside = [(item, _below(path, item, index), depth + 1) for index, item in enumerate(items[: file.left])]
         else:
@@ -116,23 +114,23 @@ def walk(file: File, node: Node, path: str) -> Iterator[tuple[Entries, str]]:
 
 
 def _holds_containers(fields: Entries) -> bool:
-    if any(key in fields and yaml_nodes.items(fields[key][1]) is not None for key in _LISTS):
+    if any(key in fields and yaml.items(fields[key][1]) is not None for key in _LISTS):
         return True
     return any({"image", "command", "args"} & section(fields, key).keys() for key in _SINGLE)
 
 
 def _below(path: str, item: Node, index: int) -> str:
-    name = string(yaml_nodes.entries(item), "name") or str(index)
+    name = string(yaml.entries(item), "name") or str(index)
     return f"{path}.{name}" if path else name
 
 
 def _injected(file: File, one: Object) -> dict[str, Variable]:
     """What the controller of a LeaderWorkerSet adds, as far as the object says it."""
     size = section(one.fields, "spec", "leaderWorkerTemplate").get("size")
-    if one.kind != "LeaderWorkerSet" or size is None or yaml_nodes.scalar(size[1]) is None:
+    if one.kind != "LeaderWorkerSet" or size is None or yaml.scalar(size[1]) is None:
         return {}
-    value = expand(yaml_nodes.text(file.source, size[1]), no_variable).softened()
-    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml_nodes.span(file.source, size[1]))}
+    value = expand(yaml.text(file.source, size[1]), no_variable).softened()
+    return {"LWS_GROUP_SIZE": Variable("LWS_GROUP_SIZE", value, yaml.span(file.source, size[1]))}
 
 
 # -- containers
@@ -201,19 +199,19 @@ def words(source: Source, fields: Entries, given: environment.Environment) -> tu
 
 
 def _listed(source: Source, fields: Entries, key: str) -> list[Word] | None:
-    if key not in fields or yaml_nodes.is_null(fields[key][1]):
+    if key not in fields or yaml.is_null(fields[key][1]):
         return None
-    items, found = yaml_nodes.items(fields[key][1]), yaml_nodes.listed(source, fields[key][1])
+    items, found = yaml.items(fields[key][1]), yaml.listed(source, fields[key][1])
     if items is None:
         # Kubernetes refuses a string; some operators split it
-        return split(yaml_nodes.text(source, fields[key][1])) if found is None else found
+        return split(yaml.text(source, fields[key][1])) if found is None else found
     scalars = iter(found or [])
-    return [_collection(source, item) if isinstance(item, yaml.CollectionNode) else next(scalars) for item in items]
+    return [_collection(source, item) if yaml.is_collection(item) else next(scalars) for item in items]
 
 
 def _collection(source: Source, item: Node) -> Word:
     """What stands where a word should: `- --flag: value`."""
-    site = yaml_nodes.span(source, item)
+    site = yaml.span(source, item)
     return Word(Text((unknown(site.text, site),)), site, many=True)
 
 
@@ -240,16 +238,16 @@ def unseen() -> Word:
 
 def image_of(pod: Pod, fields: Entries) -> Text | None:
     """The image that a container runs, as a kustomization beside the file may replace it; None for a patch."""
-    if "image" not in fields or yaml_nodes.scalar(fields["image"][1]) is None:
+    if "image" not in fields or yaml.scalar(fields["image"][1]) is None:
         return None
-    text = expand(yaml_nodes.text(pod.file.source, fields["image"][1]), no_variable)
+    text = expand(yaml.text(pod.file.source, fields["image"][1]), no_variable)
     return pod.images.applied(text) if pod.images is not None else text
 
 
 def extent(source: Source, nodes: list[tuple[Node, Node]]) -> Span:
     """From the first of some keys to the end of their values; the value of an alias stands elsewhere, often before its key."""
-    start = min(key.start_mark.index for key, _ in nodes)
-    ends = [max(key.end_mark.index, yaml_nodes.span(source, value).end) for key, value in nodes]
+    start = min(yaml.start(key) for key, _ in nodes)
+    ends = [max(yaml.end(key), yaml.span(source, value).end) for key, value in nodes]
     return Span(source, start, max(ends))
 
 

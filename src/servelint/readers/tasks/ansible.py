@@ -78,7 +78,7 @@ def _command(source: Source, name: str, task: Entries, module: str, kind: str, e
     place = Place(source, name, None, env)
     given = section(task, module) or section(task, "args")
     if "argv" in given:
-        place.site = Span(source, key.start_mark.index, yaml.span(source, given["argv"][1]).end)
+        place.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
         return launches_of(words(source, given["argv"][1]), place)
     node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
     if node is None:
@@ -87,7 +87,7 @@ def _command(source: Source, name: str, task: Entries, module: str, kind: str, e
     if kind in _SHELLS:
         return run(written, place, {})
     # no shell: what it would expand stays as it is written
-    place.site = Span(source, key.start_mark.index, yaml.span(source, node).end)
+    place.site = Span(source, yaml.start(key), yaml.span(source, node).end)
     return launches_of(split(written), place)
 
 
@@ -96,7 +96,7 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
     if named is None:
         return []
     given = [fields[key] for key in ("entrypoint", "command", "cmd") if key in fields] or [fields["image"]]
-    site = Span(source, given[-1][0].start_mark.index, yaml.span(source, given[-1][1]).end)
+    site = Span(source, yaml.start(given[-1][0]), yaml.span(source, given[-1][1]).end)
     settings = {}
     for key, setting in _SETTINGS.items():
         value = optional(source, fields, key)

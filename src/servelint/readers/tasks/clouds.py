@@ -135,7 +135,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
     if entrypoint is not None:
         argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
         ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
-        place.site = Span(source, ends[0][0].start_mark.index, max(yaml.span(source, value).end for _, value in ends))
+        place.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
         return launches(argv, place)
     nodes = [fields[key][1] for key in ("init", "commands") if key in fields and scalars(fields[key][1])]
     if nodes:

@@ -186,7 +186,7 @@ class _Walk:
         if any(yaml.items(item) is not None for item in yaml.items(value) or []):
             return self.lines(yaml.items(value) or [], path, scope)
         if listed is not None and _is_argv(listed):
-            site = Span(self.source, key.start_mark.index, yaml.span(self.source, value).end)
+            site = Span(self.source, yaml.start(key), yaml.span(self.source, value).end)
             return launches_of(listed, self.place(path, scope, site))
         if _FENCE.search(written.flat):
             return []  # Markdown
@@ -218,7 +218,7 @@ class _Walk:
             # as Kubernetes has it
             entrypoint, command = (entrypoint if entrypoint is not None else command), parts["args"]
         ends = [yaml.span(self.source, value).end for _, value in nodes]
-        site = Span(self.source, nodes[0][0].start_mark.index, max(ends))
+        site = Span(self.source, yaml.start(nodes[0][0]), max(ends))
         place = self.place(".".join(scope.path) or "command", scope, site)
         return in_container(entrypoint, command or [], images.identify(named), place)
 

@@ -95,7 +95,7 @@ def _service(source: Source, name: str, fields: Entries) -> list[Launch]:
         return []
     command, entrypoint = optional(source, fields, "command"), optional(source, fields, "entrypoint")
     key, value = fields["command" if command is not None else "image"]
-    site = Span(source, key.start_mark.index, yaml.span(source, value).end)
+    site = Span(source, yaml.start(key), yaml.span(source, value).end)
     image = images.identify(named)
     env = environment(source, fields["env"][1]) if "env" in fields else {}
     place = Place(source, name, site, env, Container(named, open=True), image.claims, open_env="options" in fields)

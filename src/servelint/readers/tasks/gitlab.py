@@ -114,7 +114,7 @@ def _service(source: Source, name: str, node: Node, env: Environment) -> list[La
         return []
     image = images.identify(named)
     given = [fields[key] for key in ("entrypoint", "command") if key in fields]
-    site = Span(source, given[0][0].start_mark.index, yaml.span(source, given[-1][1]).end)
+    site = Span(source, yaml.start(given[0][0]), yaml.span(source, given[-1][1]).end)
     own = environment(source, fields["variables"][1]) if "variables" in fields else {}
     place = Place(source, name, site, {**env, **own}, Container(named, open=True), image.claims)
     parts = []

@@ -41,7 +41,7 @@ def launches(source: Source, document: Node) -> list[Launch]:
         key, value = model["cmd"]
         macros = {**outer, **_macros(source, model)}
         command = _replaced(_one_line(verbatim(source, value)), macros)
-        site = Span(source, key.start_mark.index, yaml.span(source, value).end)
+        site = Span(source, yaml.start(key), yaml.span(source, value).end)
         env = {
             variable.name: Variable(variable.name, _replaced(variable.value, macros), variable.site)
             for variable in (environment(source, model["env"][1]) if "env" in model else {}).values()

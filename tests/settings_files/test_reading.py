@@ -8,10 +8,9 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings import merge
-from servelint.files.settings.document import Document, parse
-from servelint.files.settings.layer import Layer
-from servelint.files.settings.validate import layer
+from servelint.files.settings.layers import Layer, excluded
+from servelint.files.settings.reading import to_layer
+from servelint.files.settings.toml_document import Document, parse
 
 FOLDER = "/repo"
 ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi"
@@ -21,7 +20,7 @@ def read(text: str, name: str = "servelint.toml", folder: str = FOLDER) -> tuple
     document = parse(Source(name, text))
     assert isinstance(document, Document)
     problems: list[Problem] = []
-    return layer(document, f"{folder}/{name}", problems), problems
+    return to_layer(document, f"{folder}/{name}", problems), problems
 
 
 def said(text: str, name: str = "servelint.toml") -> list[str]:
@@ -78,7 +77,7 @@ def test_everything() -> None:
         "engine-versions": {"vllm": "0.20.0", "sglang": "0.5.9.post1"},
     }
     assert found.get("force-exclude") is True
-    assert [glob.text for glob in merge.excluded([found])] == ["vendor", "*.example.yml"]
+    assert [glob.text for glob in excluded([found])] == ["vendor", "*.example.yml"]
     assert {name: value.value for name, value in found.rules["vllm/some-rule"][1].items()} == {"severity": "info", "tokens": 4}
     (table,) = found.per_path
     assert [glob.text for glob in table.paths] == ["deploy/**", "*.sh"]

@@ -6,13 +6,14 @@ import os
 
 import pytest
 
-from servelint.files.settings import merge, spoken
+from servelint.files.settings import reading
 from servelint.files.settings.keys import KEYS, variable
+from servelint.files.settings.layers import excluded
 
 
 def environment(**variables: str) -> tuple[dict[str, object], list[str]]:
     faults: list[str] = []
-    layer = spoken.environment({f"SERVELINT_{name}": value for name, value in variables.items()}, faults)
+    layer = reading.from_env({f"SERVELINT_{name}": value for name, value in variables.items()}, faults)
     return {name: value.value for name, value in layer.values.items()}, faults
 
 
@@ -38,8 +39,8 @@ def test_variables(name: str, text: str, key: str, value: object) -> None:
 
 
 def test_a_comma_in_braces_is_part_of_a_pattern() -> None:
-    layer = spoken.environment({"SERVELINT_EXCLUDE": "*.{yml,yaml},vendor"}, [])
-    assert [glob.text for glob in merge.excluded([layer])] == ["*.{yml,yaml}", "vendor"]
+    layer = reading.from_env({"SERVELINT_EXCLUDE": "*.{yml,yaml},vendor"}, [])
+    assert [glob.text for glob in excluded([layer])] == ["*.{yml,yaml}", "vendor"]
 
 
 def test_what_is_empty_says_nothing() -> None:
@@ -77,8 +78,8 @@ def test_variables_that_are_nearly_those_that_are_read() -> None:
         "SERVELINT_PROFILE": "audit",
         "HOME": "z",
     }
-    assert spoken.strangers(given) == ['SERVELINT_PROFIL is not read (did you mean "SERVELINT_PROFILE"?)']
-    assert spoken.strangers({variable(name): "" for name in KEYS if name != "extends"}) == []
+    assert reading.unread_variables(given) == ['SERVELINT_PROFIL is not read (did you mean "SERVELINT_PROFILE"?)']
+    assert reading.unread_variables({variable(name): "" for name in KEYS if name != "extends"}) == []
 
 
 def test_options() -> None:
@@ -91,7 +92,7 @@ def test_options() -> None:
         "rules": [f"a{os.pathsep}b", "c,d"],
         "engine-versions": ["vllm=0.20.0", "vllm=0.21.0"],
     }
-    layer = spoken.command_line(given, faults)
+    layer = reading.from_cli(given, faults)
     assert faults == []
     assert {name: value.value for name, value in layer.values.items()} == {
         "select": ("vllm/a", "vllm/b", "sglang/*"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.files.settings.globs import Glob, GlobError
+from servelint.files.settings.layers import Glob, GlobError
 
 
 def matched(pattern: str, path: str, folder: str = "/repo", otherwise: str = "/repo") -> bool:
@@ -38,6 +38,12 @@ def matched(pattern: str, path: str, folder: str = "/repo", otherwise: str = "/r
         ("file[!0-9].sh", "filex.sh"),
         ("a.b+c(d)$", "a.b+c(d)$"),
         ("a\\*b", "a*b"),
+        ("#a", "#a"),
+        ("!a", "!a"),
+        ("a ", "a "),
+        ("{a,b}/{c,d}.sh", "b/c.sh"),
+        ("a\\{b,c\\}", "a{b,c}"),
+        ("[{]a,b}", "{a,b}"),
         ("weird\nname", "weird\nname"),
     ],
 )
@@ -58,6 +64,9 @@ def test_matches(pattern: str, path: str) -> None:
         ("file?.sh", "file10.sh"),
         ("file[!0-9].sh", "file7.sh"),
         ("a*c", "a/c"),
+        ("!a", "a"),
+        ("a ", "a"),
+        ("{a,b}/c", "a/d"),
         ("*.yml", "A.YML"),
     ],
 )
@@ -69,6 +78,23 @@ def test_a_folder_itself_is_told_from_what_is_in_it() -> None:
     glob = Glob("vendor", "/repo")
     assert glob.matches("/repo/vendor", "/repo")
     assert not glob.matches("/repo/vendor/a.sh", "/repo")
+    assert glob.matches("/repo/vendor/vendor", "/repo")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "itself"),
+    [
+        ("deploy/dev", "deploy/dev", True),
+        ("deploy/dev", "deploy/dev/a.sh", False),
+        ("deploy/**", "deploy/a.sh", True),
+        ("deploy/**", "deploy/dev/a.sh", False),
+        ("**/dev/*.sh", "x/dev/a.sh", True),
+        ("deploy/", "deploy", True),
+        ("deploy", "elsewhere", False),
+    ],
+)
+def test_a_path_itself(pattern: str, path: str, itself: bool) -> None:
+    assert Glob(pattern, "/repo").matches(f"/repo/{path}", "/repo") is itself
 
 
 def test_what_stands_above_the_folder_does_not_count() -> None:
@@ -94,7 +120,8 @@ def test_below_the_root() -> None:
         ("./", "matches nothing"),
         ("../x", "leads out of the folder"),
         ("..", "leads out of the folder"),
-        ("[z-a]", "is no pattern of paths"),
+        ("[z-a]", "is not a pattern of paths"),
+        ("{a,b}" * 10, "more than 1,000 choices"),
     ],
 )
 def test_what_is_no_pattern(pattern: str, said: str) -> None:

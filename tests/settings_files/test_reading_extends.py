@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from servelint.core.problem import Problem
-from servelint.files.settings.chain import load
-from servelint.files.settings.layer import Layer
+from servelint.files.settings.layers import Layer
+from servelint.files.settings.reading import read_layers
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def write(path: str, text: str) -> str:
 def loaded(path: str, known: dict[str, Layer | None] | None = None) -> tuple[list[str], list[str]]:
     """The names of the layers, and what is wrong."""
     problems: list[Problem] = []
-    layers = load(path, problems, {} if known is None else known)
+    layers = read_layers(path, problems, {} if known is None else known)
     return [layer.origin.name for layer in layers], [repr(problem) for problem in problems]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings.document import Document, parse, read
+from servelint.files.settings import SIZE_AT_MOST
+from servelint.files.settings.toml_document import Document, parse, read
 
 
 @pytest.mark.parametrize(
@@ -46,20 +47,20 @@ def test_nested_too_deep() -> None:
 def test_what_cannot_be_read(data: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "servelint.toml"
     path.write_bytes(data)
-    problem = read(str(path), "shown.toml")
+    problem = read(str(path), "shown.toml", SIZE_AT_MOST)
     assert isinstance(problem, Problem)
     assert (problem.path, problem.message) == ("shown.toml", said)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    problem = read(str(tmp_path / "missing.toml"), "missing.toml")
+    problem = read(str(tmp_path / "missing.toml"), "missing.toml", SIZE_AT_MOST)
     assert repr(problem) == "missing.toml:1:1: cannot be read: No such file or directory"
 
 
 def test_the_place_of_a_byte_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "servelint.toml"
     path.write_bytes(b"\xef\xbb\xbfa = 1\nb = '\xff'\n")
-    problem = read(str(path), "servelint.toml")
+    problem = read(str(path), "servelint.toml", SIZE_AT_MOST)
     assert isinstance(problem, Problem)
     assert (problem.line, problem.column) == (2, 6)
 
@@ -68,7 +69,7 @@ def test_the_place_of_a_byte_that_is_no_text(tmp_path: Path) -> None:
 def test_places(start: bytes, tmp_path: Path) -> None:
     path = tmp_path / "servelint.toml"
     path.write_bytes(start + b'a = 1\r\n[b]\r\n"c d" = [1,\r\n  "\xc3\xa9", 2]\r\n')
-    document = read(str(path), "servelint.toml")
+    document = read(str(path), "servelint.toml", SIZE_AT_MOST)
     assert isinstance(document, Document)
     assert document.key(("b", "c d")) == (3, 1)
     assert document.value(("b", "c d")) == (3, 9)

@@ -12,11 +12,10 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings.document import Document, parse
-from servelint.files.settings.keys import KEYS, PER_PATH, RULE, variable
-from servelint.files.settings.schema import schema, text
-from servelint.files.settings.validate import layer
-from tests.settings_files.test_validate import EVERYTHING
+from servelint.files.settings.keys import KEYS, PER_PATH, RULE, schema, schema_text, variable
+from servelint.files.settings.reading import to_layer
+from servelint.files.settings.toml_document import Document, parse
+from tests.settings_files.test_reading import EVERYTHING
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,8 +26,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def test_the_file_is_what_the_code_makes() -> None:
-    assert (ROOT / "schemas" / "settings.schema.json").read_text(encoding="utf-8") == text(), (
-        "python -m servelint.files.settings.schema schemas/settings.schema.json writes it"
+    assert (ROOT / "schemas" / "settings.schema.json").read_text(encoding="utf-8") == schema_text(), (
+        "python -m servelint.files.settings.keys schemas/settings.schema.json writes it"
     )
 
 
@@ -75,7 +74,7 @@ def test_it_refuses_what_the_code_refuses(written: str) -> None:
     document = parse(Source("servelint.toml", written))
     assert isinstance(document, Document)
     problems: list[Problem] = []
-    layer(document, "/repo/servelint.toml", problems)
+    to_layer(document, "/repo/servelint.toml", problems)
     assert faults(tomllib.loads(written)) is bool(problems)
 
 

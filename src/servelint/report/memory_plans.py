@@ -1,4 +1,4 @@
-"""Memory plans of launches, as commands ask for them: under which release, and each kind of launch once."""
+"""Memory plans of launches for reports: for which releases a launch is planned, and equal launches planned once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
-    """The launch under each release to plan for, the newest last, and what to say of them where nobody names one."""
+    """Return the launch under each release to plan for, the newest last, and a note where no release is pinned."""
     found, note = planned_releases(launch, settings.engine_versions.get(launch.engine))
     if note is not None and not launch.release.rolling:
         note = f"{note}; say --engine-version {launch.engine}=..."
@@ -29,7 +29,7 @@ def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str |
 
 
 class Plans:
-    """The plan of each launch that names its GPU. What is alike is planned once: most launches of a folder are."""
+    """The plan of each launch whose GPU is named. Equal launches are planned once: most launches of a folder are equal."""
 
     __slots__ = ("_asked", "_known")
 
@@ -38,12 +38,12 @@ class Plans:
         self._known: dict[object, MemoryPlan | None] = {}
 
     def __call__(self, launch: Launch) -> MemoryPlan | None:
-        """None where nobody names a GPU, or where something that the plan needs is not known."""
+        """Return the plan of a launch; None where no GPU is named, or where something that the plan needs is not known."""
         if launch.engine not in PLANNED or launch.fragment:
             return None
         settings = self._asked.of(launch.source.path)
         bare = copy(launch)
-        bare.open = carry(launch)  # as it comes from other processes: the plan is the same however many there are
+        bare.open = carry(launch)  # as other processes send it: the plan does not depend on how many there are
         name_gpus(bare, settings)
         if not bare.gpu and not _product(bare):
             return None
@@ -59,14 +59,14 @@ def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
         return None
     plan = over_releases.plan_over(launches)
     if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
-        return None  # figures that stand on something else than the launch would mislead
+        return None  # figures that do not come from the launch would mislead
     if note is not None:
         plan.notes.append(note)
     return plan
 
 
 def content(launch: Launch, release: str | None) -> object:
-    """What a plan depends on; two launches of which it is equal have the same plan."""
+    """Return what a plan depends on: launches for which it is equal have the same plan."""
     container = launch.container
     hidden = None
     if container is not None:

@@ -1,0 +1,236 @@
+"""Writing: reports, files, standard output and standard error, colour, and the progress bar."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from servelint.core.settings import FORMATS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+    from servelint.core.result import Report
+    from servelint.files.settings.files import SettingsFiles
+    from servelint.filters.suppressions import Suppression
+
+AUTO, ALWAYS, NEVER = "auto", "always", "never"
+COLORS = (AUTO, ALWAYS, NEVER)
+"""Values of `--color`."""
+
+_MODULES = {"json": "json_report"}
+"""Format -> its module in servelint.report, where that has another name."""
+
+
+def print_stderr(text: object) -> None:
+    """Print a text on standard error, with escapes for what could steer a terminal or the log of a CI."""
+    from servelint.report.clean import clean_lines
+
+    print(clean_lines(str(text)), file=sys.stderr)
+
+
+def write_stdout(text: str) -> None:
+    """Write to standard output, all of it: a pipe that another program left non-blocking would take only what fits."""
+    try:
+        descriptor = sys.stdout.fileno()
+        blocking = os.get_blocking(descriptor)
+    except (AttributeError, OSError):  # not on this system, or not a file
+        blocking = True
+    if blocking:
+        sys.stdout.write(text)
+        return
+    os.set_blocking(descriptor, True)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    finally:
+        os.set_blocking(descriptor, False)
+
+
+def write_file(path: str, data: bytes) -> str | None:
+    """Replace a file in one step and keep its mode; a pipe or a terminal is written to.
+
+    Returns:
+        What went wrong, None where nothing did.
+    """
+    real = os.path.realpath(path)
+    temporary = f"{real}.{os.getpid()}.tmp"
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:
+                file.write(data)
+            return None
+        with open(temporary, "wb") as file:
+            file.write(data)
+        if os.path.exists(real):
+            os.chmod(temporary, os.stat(real).st_mode & 0o7777)
+        os.replace(temporary, real)
+    except OSError as error:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        return f"cannot be written: {error.strerror}"
+    return None
+
+
+def write_text(text: str, path: str | None) -> str | None:
+    """Write a text to a file, to standard output where path is None. Returns what went wrong, None where nothing did."""
+    if path is None:
+        write_stdout(text)
+        return None
+    return write_file(path, text.encode("utf-8", "backslashreplace"))
+
+
+def use_color(stream: TextIO, choice: str = AUTO) -> bool:
+    """Return whether output to a stream is coloured.
+
+    Args:
+        stream: where the output goes.
+        choice: the value of `--color`. With auto, NO_COLOR (https://no-color.org) wins over FORCE_COLOR, either counts where
+            it is not empty, and FORCE_COLOR=0 means no; without them, a terminal is coloured.
+    """
+    if choice != AUTO:
+        return choice == ALWAYS
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR")
+    if forced:
+        return forced.lower() not in ("0", "false")
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class ReportStyle:
+    """How a report is rendered.
+
+    Attributes:
+        milliseconds: how long the check took; None leaves it out.
+        quiet: leave out everything but findings.
+        color: the value of `--color`.
+        statistics: count the findings of each rule in the place of printing them.
+        suppressions: the suppressions in force, where they are listed.
+    """
+
+    __slots__ = ("color", "milliseconds", "quiet", "statistics", "suppressions")
+
+    def __init__(self, milliseconds: float | None = None, *, quiet: bool = False, color: str = AUTO) -> None:
+        self.milliseconds = milliseconds
+        self.quiet = quiet
+        self.color = color
+        self.statistics = False
+        self.suppressions: list[Suppression] | None = None
+
+
+def destinations(given: Sequence[str]) -> tuple[str | None, list[tuple[str, str | None]]]:
+    """Read the values of `--output`.
+
+    Returns:
+        The file of the report, None for standard output; and (format, file) of each report that is written besides.
+
+    Raises:
+        ValueError: with a sentence, where the values make no sense.
+    """
+    files: list[str] = []
+    others: list[tuple[str, str | None]] = []
+    for text in given:
+        kind, sign, path = text.partition("=")
+        if not (sign and kind in FORMATS):
+            path = text
+            files.append(text)
+        elif path:
+            others.append((kind, path))
+        if not path:
+            raise ValueError("--output needs the name of a file")
+    if len(files) > 1:
+        raise ValueError("--output FILE is given once; name the format of the others, as in --output sarif=report.sarif")
+    paths = [os.path.realpath(path) for path in [*files, *[path for _, path in others if path]]]
+    if len(set(paths)) < len(paths):
+        raise ValueError("two reports would go to the same file")
+    return (files[0] if files else None), others
+
+
+def write_report(report: Report, kind: str, path: str | None, style: ReportStyle, asked: SettingsFiles) -> bool:
+    """Write a report in a format to a file, to standard output where path is None. Returns whether that worked."""
+    problem = write_text(_render(report, kind, path, style, asked), path)
+    if problem is not None:
+        print_stderr(f"servelint: {path}: {problem}")
+    return problem is None
+
+
+def _render(report: Report, kind: str, path: str | None, style: ReportStyle, asked: SettingsFiles) -> str:
+    if style.statistics:
+        from servelint.report import statistics
+
+        return statistics.render(report, kind == "json", style.milliseconds, quiet=style.quiet)
+    if kind == "text":
+        from servelint.report import text
+
+        colored = path is None and use_color(sys.stdout, style.color)
+        shown = text.render(report, style.milliseconds, colored, quiet=style.quiet)
+        if style.suppressions is None:
+            return shown
+        from servelint.report import suppressed
+
+        return f"{shown}\n{suppressed.render(style.suppressions)}"
+    if kind == "json" and style.suppressions is not None:
+        from servelint.report import json_report, suppressed
+
+        return json_report.render(report, suppressed.data(style.suppressions))
+    if kind == "sarif":
+        from servelint.report import sarif
+
+        return sarif.render(report, asked.rule_folders())
+    if kind == "html":
+        from servelint.report import html
+        from servelint.report.memory_plans import Plans
+
+        return html.render(report, asked.rule_folders(), lambda path: asked.of(path).engine_versions, Plans(asked))
+    from importlib import import_module
+
+    rendered: str = import_module(f"servelint.report.{_MODULES.get(kind, kind)}").render(report)
+    return rendered
+
+
+_BAR_AFTER = 2.0
+"""Seconds: a run that ends before draws no bar."""
+_BAR_EVERY = 0.1
+_BAR_WIDTH = 30
+
+
+def bar_wanted(quiet: bool) -> bool:
+    """Return whether standard error is a terminal that can show a progress bar."""
+    return not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class Progress:
+    """A progress bar on standard error, drawn only while a run takes long.
+
+    Args:
+        what: what is counted, in the plural.
+    """
+
+    __slots__ = ("_begun", "_done", "_drawn", "_last", "_what")
+
+    def __init__(self, what: str = "files") -> None:
+        self._what = what
+        self._begun = self._last = time.monotonic()
+        self._done = 0
+        self._drawn = False
+
+    def clear(self) -> None:
+        """Wipe the bar away."""
+        if self._drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def step(self, total: int, count: int = 1) -> None:
+        """Count some more of the total as done, and draw the bar where it is time to."""
+        self._done = min(self._done + count, total)
+        now = time.monotonic()
+        if now - self._begun < _BAR_AFTER or now - self._last < _BAR_EVERY:
+            return
+        self._last, self._drawn = now, True
+        filled = _BAR_WIDTH * self._done // max(total, 1)
+        sys.stderr.write(f"\r[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {self._done:,} of {total:,} {self._what}\x1b[K")
+        sys.stderr.flush()
