@@ -156,12 +156,12 @@ class TestRecords:
             engine.model_option, engine.served_name_option, engine.tensor_parallel_option, engine.context_option,
             engine.requests_option, engine.memory_fraction_option, engine.kv_dtype_option, engine.prefix_caching_on,
             engine.prefix_caching_off, engine.speculation_json, engine.template_option, engine.port_option, engine.host_option,
-            *engine.objects, *engine.looked_up, *engine.moved_values, *engine.computed_defaults,
+            *engine.object_options, *engine.looked_up_options, *engine.moved_values, *engine.computed_defaults,
             *[option for option, _ in engine.memory_reserves],
         )  # fmt: skip
         for option in options:
             assert not option or catalog.spelled("--" + option), option
-        assert all(catalog.names(kind) for kind in (*engine.looked_up.values(), *engine.value_names.values()))
+        assert all(catalog.names(kind) for kind in (*engine.looked_up_options.values(), *engine.value_names.values()))
 
     def test_what_other_layers_have_of_it(self, engine: Engine) -> None:
         assert (engine.id in PLANNED) is engine.plans_memory

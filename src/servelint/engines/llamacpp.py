@@ -13,8 +13,8 @@ class LlamaCpp(Engine):
     """llama.cpp, whose releases are builds (b9180)."""
 
     id, name = "llama.cpp", "llama.cpp"
-
     numbered_builds = True
+
     command = ("llama-server",)
     starts = (Start(programs=("llama-server", "llama-server.exe")),)
 
@@ -35,7 +35,7 @@ class LlamaCpp(Engine):
 
     words = (b"llama-server", b"llama.cpp", b"llamacpp")
     stems = ("llama",)
-    keys = ("llamacpp", "llamaCpp", "llama")
+    yaml_keys = ("llamacpp", "llamaCpp", "llama")
     platforms = {"kubeai": "llamacpp"}
 
     dialect = Dialect(underscores=True, abbreviations=False, equals=False, next_word=True)
@@ -46,9 +46,9 @@ class LlamaCpp(Engine):
     port = 8080  # common/common.h
     port_variables = ("LLAMA_ARG_PORT",)
     host_variables = ("LLAMA_ARG_HOST",)
-    keys_asked = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
-    open_settings = ("host",)
-    key_variables = ("LLAMA_API_KEY",)
+    api_key_operands = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
+    open_host_operands = ("host",)
+    api_key_variables = ("LLAMA_API_KEY",)
 
     model_option = "model"
 

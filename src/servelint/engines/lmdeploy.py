@@ -10,10 +10,12 @@ class LMDeploy(Engine):
 
     id, name = "lmdeploy", "LMDeploy"
 
-    command = ("lmdeploy", "serve", "api_server")
-    starts = (Start("serve", "api_server", programs=("lmdeploy",), modules=("lmdeploy",)),)
     distributions = ("lmdeploy",)
     python_package = "lmdeploy"
+    harvested_since = "0.6.0"
+
+    command = ("lmdeploy", "serve", "api_server")
+    starts = (Start("serve", "api_server", programs=("lmdeploy",), modules=("lmdeploy",)),)
 
     images = (ImageFamily("openmmlab/lmdeploy", "https://github.com/InternLM/lmdeploy/blob/v0.16.0/docker/Dockerfile"),)
     image_names = r"lmdeploy"
@@ -32,7 +34,6 @@ class LMDeploy(Engine):
     needs_gpu = True
     rank_operands = ("tp",)
 
-    harvested_since = "0.6.0"
     samples = (("openmmlab/lmdeploy:v0.10.0", ("lmdeploy", "serve", "api_server"), ("Qwen/Qwen3-8B", "--tp", "2", "--no")),)
 
 

@@ -161,188 +161,207 @@ class Dialect:
 
 
 class Engine:
-    """The record of an engine. Each engine is one instance of a subclass, whose attributes say what differs from these."""
+    """The record of an engine. Each engine is an instance of a subclass, whose attributes say what differs from these defaults.
+
+    An operand is a name that `servelint.engines.config.Config.operand` takes. An option is named without its dashes.
+    """
 
     id: str
-    """As settings, rules and reports write it: "llama.cpp"."""
+    """The id that settings, rules and reports use: "llama.cpp"."""
     name: str
-    """As its makers write it: "vLLM"."""
-    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-    """Folder of the catalog `<id>.json`."""
+    """The name that its makers use: "vLLM"."""
     parts: tuple[str, ...] = ()
-    """Modules beside the record: "facts" (FACTS: the operands `effective.<name>`), "conversions" (CONVERSIONS: conversions of
-    values that are its own, by the names that its source gives them)."""
+    """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`; "conversions" has CONVERSIONS, which convert
+    values as no other engine does, by the names that its source gives them."""
 
-    # what starts the server
+    # -- releases
+
+    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    """Folder of the catalog, `<id>.json`."""
+    distributions: tuple[str, ...] = ()
+    """Its names on the Python package index, the index's own spelling first."""
+    python_package: str = ""
+    """Folder of its Python package, "" if it has none."""
+    numbered_builds: bool = False
+    """Whether its releases are numbered builds (b9180)."""
+    harvested: bool = True
+    """Whether servelint.harvest can read its source."""
+    harvested_since: str = ""
+    """The first release that the catalog covers; "" for every release on the package index."""
+
+    # -- what starts the server
 
     command: tuple[str, ...]
-    """The usual words that start it."""
+    """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
-    distributions: tuple[str, ...] = ()
-    """Its names on the Python package index, the first as the index writes it."""
-    numbered_builds: bool = False
-    """Whether its releases are builds that are counted (b9180)."""
-    python_package: str = ""
-    """The folder of its Python package."""
 
-    # images
+    # -- images
 
     images: tuple[ImageFamily, ...] = ()
+    """The repositories of its makers, and of others whose images are known."""
     image_names: str = ""
-    """Pattern of the words by which an image of someone else (a house image) says that it holds the engine."""
+    """Pattern of the words by which the name of any other image (a house image) says that it holds the engine."""
     not_image_names: str = ""
-    """Pattern of names that are not images of a server, although they have such a word."""
+    """Pattern of image names that have such a word and hold no server."""
     house_tags: str = ""
-    """Pattern of the names of house images whose tag is the engine's release, if there is such a release."""
+    """Pattern of the names of house images whose tags are releases of the engine."""
     release_tag: str = ""
-    """How the tag of a release is written in the makers' own images ("v{}"), "" if it depends on more."""
+    """Format of the tag of a release in its makers' repositories ("v{}"), "" if the release alone does not make the tag."""
     gpu_images: tuple[str, ...] = ()
-    """Words in the names of house images that are built for NVIDIA's GPUs."""
+    """Words in the names of house images that are built for NVIDIA GPUs."""
 
-    # how files name it
+    # -- how files name it
 
     words: tuple[bytes, ...] = ()
-    """Words, in lower case, that make a file worth reading: one that has none of any engine launches nothing."""
+    """Words, in lower case, that make a file worth parsing. A file with no word of any engine launches nothing."""
     stems: tuple[str, ...] = ()
-    """Words, in lower case, at least one of which a text has that speaks of the engine."""
-    keys: tuple[str, ...] = ()
-    """How the keys of YAML files call it: `vllm`, as in `vllmArgs`."""
+    """Words, in lower case, one of which is in every text that names the engine in any way."""
+    yaml_keys: tuple[str, ...] = ()
+    """Its names in the keys of YAML files: `vllm`, as in `vllmArgs`."""
     platforms: Mapping[str, str] = {}
-    """Platform that starts engines -> what it calls this one, in lower case."""
+    """Platform that starts engines -> the platform's name for this one, in lower case."""
     identified_by_options: bool = False
-    """Whether a list of options that names no engine belongs to this one if the options do."""
+    """Whether a list of options that names no engine is this one's if only this one has them."""
 
-    # how the parser reads arguments
+    # -- how its parser reads arguments
 
     dialect: Dialect = Dialect()
+    """What its parser does differently from argparse."""
     config_file: bool = False
     """Whether `--config FILE` names a YAML file of options."""
-    quantization_listed: bool = False
-    """Whether it loads a quantized checkpoint only by a method that the catalog has (names of the kind "quantization")."""
     moved_values: Mapping[str, tuple[str, str]] = {}
-    """Option -> (JSON option, key) that its value becomes."""
-    looked_up: Mapping[str, str] = {}
-    """Option -> the catalog's kind of names among which its value is looked up after parsing."""
-    objects: tuple[str, ...] = ()
-    """Options whose value must be a JSON object, although the parser takes any text."""
+    """Option -> (JSON option, key): where the option's value goes."""
+    looked_up_options: Mapping[str, str] = {}
+    """Option -> the catalog's kind of names that its value must be one of, although the parser accepts any text."""
+    object_options: tuple[str, ...] = ()
+    """Options whose value must be a JSON object, although the parser accepts any text."""
     fields_checked_since: str = ""
-    """First release that checks the keys and values of JSON options against their types, "" for none."""
+    """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""
-    """Option whose value is a template or the path of one, which is refused if it looks like a path and there is no file."""
+    """Option whose value is a template or a path; a path without a file is refused. "" if there is none."""
+    quantization_listed: bool = False
+    """Whether a quantized checkpoint needs a method that the catalog lists (names of the kind "quantization")."""
 
-    # environment variables
+    # -- environment variables
 
     variables: tuple[str, ...] = ()
-    """What the names of its own variables begin with."""
+    """Prefixes of its own variables."""
     variables_closed: bool = False
-    """Whether the engine alone reads such names, so that one which no release reads is a mistake."""
+    """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
     renamed_variables: tuple[str, str] = ("", "")
-    """Old and new prefix of variables, if the engine reads those with the old prefix under the new one."""
+    """(old prefix, new prefix): variables with the old prefix are read under the new one."""
     alone_since: str = ""
-    """First release that reads no variables of other engines, "" if none does."""
-    device_variables: tuple[str, ...] = ()
-    """What the names of variables begin with that choose another device than NVIDIA's GPUs."""
+    """The first release that does not read variables of other engines, "" if no release does."""
     argument_variables: tuple[str, ...] = ()
     """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
+    device_variables: tuple[str, ...] = ()
+    """Prefixes of variables that select another device than an NVIDIA GPU."""
     values_read_since: str = ""
-    """First release whose reading of values is known, "" for none."""
-    value_kinds: Mapping[str, str] = {}
-    """What the catalog's body of a variable has under `value_kind` -> what must be written."""
+    """The first release of which it is known how values are read, "" if it is not known."""
     value_kind: str = "type"
+    """The key in the catalog's body of a variable that says how its value is read."""
+    value_kinds: Mapping[str, str] = {}
+    """What the body has under that key -> what the value must be, as a message says it."""
     value_names: Mapping[str, str] = {}
-    """Variable -> the catalog's kind of names one of which it must hold."""
+    """Variable -> the catalog's kind of names that its value must be one of."""
     values_refused: bool = False
-    """Whether the server ends at a value that cannot be read; otherwise it goes on with the default."""
+    """Whether a value that cannot be read ends the server; otherwise the default is used instead."""
 
-    # the server
+    # -- the server in its container
 
     port: int = 0
-    """The port without an option, 0 if it is not known."""
+    """The default port, 0 if it is not known."""
     port_option: str = "port"
-    host_option: str = "host"
+    """Option that sets the port."""
     port_variables: tuple[str, ...] = ()
-    host_variables: tuple[str, ...] = ()
+    """Variables that set the port."""
     loopback: bool = False
-    """Whether it listens on the loopback interface unless an option says otherwise."""
+    """Whether the server listens on the loopback interface by default."""
+    host_option: str = "host"
+    """Option that sets the interface."""
+    host_variables: tuple[str, ...] = ()
+    """Variables that set the interface."""
+    open_host_operands: tuple[str, ...] = ()
+    """Operands for which a rule of the engine's own reports a server that everyone can reach."""
+    api_key_operands: tuple[str, ...] = ()
+    """Operands that make the server ask for a key; () if they are not known."""
+    api_key_variables: tuple[str, ...] = ()
+    """Variables that hold the server's key."""
     answers_on_port: bool = True
-    """Whether checks of its health are answered on the same port as requests."""
-    keys_asked: tuple[str, ...] = ()
-    """Operands that have the server ask its clients for a key; () if it is not known."""
-    open_settings: tuple[str, ...] = ()
-    """Operands of whose openness to the network a rule of the engine's own speaks."""
-    key_variables: tuple[str, ...] = ()
-    """Variables that hold the key which clients must give."""
-    several_nodes: bool = False
-    """Whether `--nnodes` starts it on several nodes."""
-    compiles: bool = False
+    """Whether health checks are answered on the port of the server."""
+    starts_slowly: bool = False
     """Whether it compiles kernels and captures graphs before it answers, which takes minutes."""
     model_cache: str = ""
-    """Folder of a container in which it keeps models that it downloads, "" if it is not known."""
+    """Folder in which the container keeps downloaded models, "" if it is not known."""
+    several_nodes: bool = False
+    """Whether `--nnodes` spreads it over several nodes."""
     needs_gpu: bool = False
-    """Whether its makers' own images need an NVIDIA GPU."""
+    """Whether its makers' images need an NVIDIA GPU."""
     rank_operands: tuple[str, ...] = ()
-    """Operands whose product is the number of GPUs of one copy of the model."""
-    copies_operand: str = ""
-    """How many copies of the model it loads, "" if that is not known."""
-    copies_share_operand: str = ""
-    """Whether the copies share the GPUs of one, "" if they never do."""
-    uncounted: tuple[str, ...] = ()
-    """Operands with which the launch uses other GPUs than these sizes say."""
+    """Sizes whose product is the number of GPUs of one replica."""
+    replicas_operand: str = ""
+    """The number of replicas, "" if it is not known."""
+    shared_replicas_operand: str = ""
+    """Whether all replicas share the GPUs of one, "" if they never do."""
+    uncounted_operands: tuple[str, ...] = ()
+    """Operands with which the number of GPUs does not follow from these sizes."""
     own_gpu_rules: bool = False
     """Whether rules of the engine's own compare its ranks with the GPUs that there are."""
     ranks_share_memory: bool = False
-    """Whether its ranks exchange tensors in /dev/shm."""
+    """Whether its ranks exchange tensors through /dev/shm."""
 
-    # names of options that mean the same in several engines
+    # -- options that mean the same in several engines; "" for one that the engine lacks or that is not known
 
     model_option: str = ""
-    """Option that names the model, "" if only a positional argument does."""
+    """Option that names the model."""
     served_name_option: str = ""
-    """Option that names the model for clients, "" if it is not known."""
+    """Option that sets the model's name for clients."""
     tensor_parallel_option: str = ""
+    """Option that sets the tensor parallel size."""
     tensor_parallel_operand: str = ""
-    """The tensor parallel size under any of its names."""
+    """The tensor parallel size, whichever option sets it."""
     context_option: str = ""
+    """Option that sets the context length, in tokens."""
     requests_option: str = ""
-    memory_fraction_option: str = ""
-    memory_fractions: tuple[str, ...] = ()
-    """Fractions that are tried instead of one with which a launch runs out of memory, the largest first."""
-    memory_reserves: tuple[tuple[str, str], ...] = ()
-    """(option, value) that make it reserve less memory beside the KV cache, the least drastic first."""
-    needs_one_request: bool = False
-    """Whether it ends the start if the KV cache holds less than one request of the longest length."""
-    kv_dtype_option: str = ""
-    kv_dtype_fp8: str = ""
-    """The value of the KV cache's type that means FP8."""
+    """Option that sets the number of requests that run at the same time."""
     prefix_caching_on: str = ""
-    """Option that has prefixes cached, "" if nothing but the default does."""
+    """Option that switches prefix caching on."""
     prefix_caching_off: str = ""
+    """Option that switches prefix caching off."""
+    kv_dtype_option: str = ""
+    """Option that sets the data type of the KV cache."""
+    kv_dtype_fp8: str = ""
+    """Its value for FP8."""
+    memory_fraction_option: str = ""
+    """Option that sets the share of a GPU's memory that the engine uses."""
+    memory_fractions: tuple[str, ...] = ()
+    """Values of it to try if a launch runs out of memory, the largest first."""
+    memory_reserves: tuple[tuple[str, str], ...] = ()
+    """(option, value) with which it reserves less memory beside the KV cache, the mildest first."""
+    needs_one_request: bool = False
+    """Whether it does not start if the KV cache holds less than one request of the full context length."""
     speculation_options: tuple[str, ...] = ()
-    """What the names of the options of speculative decoding begin with."""
+    """Prefixes of the options of speculative decoding."""
     speculation_json: str = ""
-    """JSON option that holds all of them, "" if there is none."""
-    drafting_operand: str = ""
+    """JSON option that holds all of them."""
+    speculation_method_operand: str = ""
     """The method of speculative decoding."""
-    drafted_operand: str = ""
-    """How many tokens are drafted at once."""
+    drafted_tokens_operand: str = ""
+    """The number of tokens that are drafted in each step."""
     drafts_source: str = ""
-    """Where a release names the models that draft with layers of their own; {} is the release."""
+    """Format of the file of a release that names the models which draft with layers of their own."""
 
-    # what else servelint can do with it
+    # -- what servelint does with it
 
     plans_memory: bool = False
     """Whether servelint.memory has its arithmetic."""
     computed_defaults: tuple[str, ...] = ()
-    """Options whose default it computes from the GPU and the model, as servelint.memory does."""
+    """Options whose default depends on the GPU and the model, and is computed by servelint.memory."""
     advised: bool = False
-    """Whether servelint.advise can write commands for it."""
-    harvested: bool = True
-    """Whether servelint.harvest can read its source."""
-    harvested_since: str = ""
-    """First release that the catalog covers, where the package index has all of them; "" for all that it has."""
+    """Whether servelint.advise writes commands for it."""
     samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
-    """(image, command, arguments) of containers. A long-lived process judges them first, to load what the engine needs."""
+    """(image, command, arguments) of containers. A long-lived process judges them first, which loads what the engine needs."""
 
     @property
     def package(self) -> str:

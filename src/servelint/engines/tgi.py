@@ -12,6 +12,8 @@ class TGI(Engine):
 
     id, name = "tgi", "TGI"
 
+    harvested = False
+
     command = ("text-generation-launcher",)
     starts = (Start(programs=("text-generation-launcher",)),)
 
@@ -37,7 +39,6 @@ class TGI(Engine):
     rank_operands = ("num-shard",)
     model_option = "model-id"
 
-    harvested = False
     samples = (("ghcr.io/huggingface/text-generation-inference:3.3.4", (), ("--model-id", "Qwen/Qwen3-8B", "--port", "x")),)
 
 

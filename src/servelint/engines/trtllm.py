@@ -10,6 +10,9 @@ class TensorRTLLM(Engine):
 
     id, name = "trtllm", "TensorRT-LLM"
 
+    distributions = ("tensorrt-llm", "tensorrt_llm")
+    python_package = "tensorrt_llm"
+
     command = ("trtllm-serve", "serve")
     starts = (
         Start(
@@ -19,8 +22,6 @@ class TensorRTLLM(Engine):
             other_verbs=("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "embeddings"),
         ),
     )
-    distributions = ("tensorrt-llm", "tensorrt_llm")
-    python_package = "tensorrt_llm"
 
     images = (
         ImageFamily("nvidia/tensorrt-llm/release", "https://nvidia.github.io/TensorRT-LLM/quick-start-guide.html"),
@@ -42,7 +43,7 @@ class TensorRTLLM(Engine):
     argument_variables = ("TRTLLM",)
 
     port = 8000  # tensorrt_llm/commands/serve.py
-    compiles = True
+    starts_slowly = True
     needs_gpu = True
     rank_operands = ("tp_size", "pp_size")
 

@@ -47,13 +47,13 @@ _DEPTH, _TIMES = 24, 16
 @derived
 def _inside() -> tuple[str, ...]:
     """Where the words stand: beside the image, in it, or in a mapping beside it that is the server's."""
-    return (*_INSIDE, *[f"{name}." for engine in ENGINES.values() for name in engine.keys])
+    return (*_INSIDE, *[f"{name}." for engine in ENGINES.values() for name in engine.yaml_keys])
 
 
 @derived
 def _more() -> tuple[str, ...]:
     """Keys of words that the chart adds to its own."""
-    return (*_MORE, *[f"{name}Args" for engine in ENGINES.values() for name in engine.keys])
+    return (*_MORE, *[f"{name}Args" for engine in ENGINES.values() for name in engine.yaml_keys])
 
 
 @derived

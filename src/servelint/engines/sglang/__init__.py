@@ -16,14 +16,16 @@ class SGLang(Engine):
     id, name = "sglang", "SGLang"
     parts = ("conversions", "facts")
 
+    distributions = ("sglang",)
+    python_package = "sglang"
+    harvested_since = "0.4.0"
+
     command = ("python", "-m", "sglang.launch_server")
     starts = (
         Start("serve", programs=("sglang",), since="0.5.5"),
         Start("serve", modules=("sglang.cli.main",)),
         Start(modules=("sglang.launch_server",), scripts=("sglang/launch_server.py",)),
     )
-    distributions = ("sglang",)
-    python_package = "sglang"
 
     images = (
         ImageFamily("lmsysorg/sglang", "https://docs.sglang.ai/get_started/install.html"),
@@ -44,9 +46,9 @@ class SGLang(Engine):
     house_tags = r"sglang$"
     release_tag = "v{}"
 
-    words = (b"sglang", b"mem-fraction-static")
+    words = (b"sglang", b"mem-fraction-static")  # files of options name no engine
     stems = ("sglang",)
-    keys = ("sglang",)
+    yaml_keys = ("sglang",)
     platforms = {"kserve": "sglang", "kubeai": "sglang"}
     identified_by_options = True
 
@@ -63,14 +65,14 @@ class SGLang(Engine):
 
     port = 30000  # sglang-0.5.23 srt/arg_groups/fields/serving.py
     loopback = True  # in every release, and in its images
-    key_variables = ("SGLANG_API_KEY",)
+    api_key_variables = ("SGLANG_API_KEY",)
     several_nodes = True
-    compiles = True
+    starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
     rank_operands = ("effective.tp-size", "effective.pp-size")
-    copies_operand = "effective.dp-size"
-    copies_share_operand = "effective.dp-attention"
+    replicas_operand = "effective.dp-size"
+    shared_replicas_operand = "effective.dp-attention"
     own_gpu_rules = True
     ranks_share_memory = True
 
@@ -86,13 +88,12 @@ class SGLang(Engine):
     kv_dtype_fp8 = "fp8_e4m3"
     prefix_caching_off = "disable-radix-cache"
     speculation_options = ("speculative-",)
-    drafting_operand = "effective.speculative-algorithm"
-    drafted_operand = "speculative-num-steps"
+    speculation_method_operand = "effective.speculative-algorithm"
+    drafted_tokens_operand = "speculative-num-steps"
     drafts_source = "sglang-{} srt/configs/model_config.py"
 
     plans_memory = True
     advised = True
-    harvested_since = "0.4.0"
     samples = (
         ("lmsysorg/sglang:v0.5.5", ("python3", "-m", "sglang.launch_server"), (*_SAMPLE, "--port", "x")),
         ("example/sglang:a", ("python3", "-m", "sglang.launch_server"), _SAMPLE),

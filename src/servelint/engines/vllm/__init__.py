@@ -24,6 +24,10 @@ class VLLM(Engine):
     id, name = "vllm", "vLLM"
     parts = ("conversions", "facts")
 
+    distributions = ("vllm",)
+    python_package = "vllm"
+    harvested_since = "0.6.0"
+
     command = ("vllm", "serve")
     starts = (
         Start("serve", programs=("vllm",), modules=("vllm", "vllm.entrypoints.cli.main")),
@@ -33,8 +37,6 @@ class VLLM(Engine):
             takes_model=False,
         ),
     )
-    distributions = ("vllm",)
-    python_package = "vllm"
 
     images = (
         ImageFamily(
@@ -113,9 +115,9 @@ class VLLM(Engine):
     release_tag = "v{}"
     gpu_images = ("vllm-openai",)
 
-    words = (b"vllm", b"num_speculative_tokens", b"max-model-len", b"max_model_len")
+    words = (b"vllm", b"num_speculative_tokens", b"max-model-len", b"max_model_len")  # files of options name no engine
     stems = ("vllm",)
-    keys = ("vllm",)
+    yaml_keys = ("vllm",)
     platforms = {"kserve": "vllm", "kubeai": "vllm", "llm-inference-service": "vllm", "production-stack": "vllm", "ray": "vllm"}
     identified_by_options = True
 
@@ -123,8 +125,8 @@ class VLLM(Engine):
     config_file = True
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
-    looked_up = {"kv-cache-dtype": "kv-cache-dtypes"}
-    objects = ("hf-overrides", "additional-config")
+    looked_up_options = {"kv-cache-dtype": "kv-cache-dtypes"}
+    object_options = ("hf-overrides", "additional-config")
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"
 
@@ -141,15 +143,15 @@ class VLLM(Engine):
     values_refused = True
 
     port = 8000  # vllm-0.33.0 vllm/entrypoints/openai/cli_args.py
-    keys_asked = ("api-key", "env.VLLM_API_KEY")
-    key_variables = ("VLLM_API_KEY",)
+    api_key_operands = ("api-key", "env.VLLM_API_KEY")
+    api_key_variables = ("VLLM_API_KEY",)
     several_nodes = True
-    compiles = True
+    starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
     rank_operands = ("tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size")
-    copies_operand = "data-parallel-size"
-    uncounted = ("data-parallel-size-local", "data-parallel-rank", "distributed-executor-backend")
+    replicas_operand = "data-parallel-size"
+    uncounted_operands = ("data-parallel-size-local", "data-parallel-rank", "distributed-executor-backend")
     own_gpu_rules = True
     ranks_share_memory = True
 
@@ -168,14 +170,13 @@ class VLLM(Engine):
     prefix_caching_off = "no-enable-prefix-caching"
     speculation_options = ("speculative-config", "spec-")
     speculation_json = "speculative-config"
-    drafting_operand = "effective.speculative-method"
-    drafted_operand = "speculative-config.num_speculative_tokens"
+    speculation_method_operand = "effective.speculative-method"
+    drafted_tokens_operand = "speculative-config.num_speculative_tokens"
     drafts_source = "vllm-{} vllm/config/speculative.py"
 
     plans_memory = True
     computed_defaults = ("max-num-seqs", "max-num-batched-tokens")
     advised = True
-    harvested_since = "0.6.0"
     samples = (
         ("vllm/vllm-openai:v0.19.1", ("vllm", "serve"), (*_SAMPLE, "--swap-space", "4")),
         ("vllm/vllm-openai:v0.19.1", ("sh", "-c"), (f"vllm serve Qwen/Qwen3-8B {_DRAFTS}",)),

@@ -26,8 +26,8 @@ def case(config: Config, *, tokens: int | None = None, method: str | None = None
     ranks = 1 if given.present is False else given.value
     if not isinstance(model, str) or not isinstance(gpu, str) or not isinstance(ranks, int):
         return None
-    drafted = tokens if tokens is not None else config.operand(engine.drafted_operand).value
-    told = method or config.operand(engine.drafting_operand).value
+    drafted = tokens if tokens is not None else config.operand(engine.drafted_tokens_operand).value
+    told = method or config.operand(engine.speculation_method_operand).value
     if not isinstance(drafted, int) or drafted < 1 or not isinstance(told, str):
         return None
     from servelint.speculation.cases import Case

@@ -133,11 +133,11 @@ def _idle(config: Config, container: Container) -> list[Complaint]:
 def _needed(config: Config) -> int | None:
     """The GPUs that a launch uses; None if that is not known."""
     engine = ENGINES[config.launch.engine]
-    if not engine.copies_operand or any(config.operand(name).present is not False for name in ("nnodes", *engine.uncounted)):
+    if not engine.replicas_operand or any(config.operand(name).present is not False for name in ("nnodes", *engine.uncounted_operands)):
         return None
-    shared = config.operand(engine.copies_share_operand).value if engine.copies_share_operand else False
+    shared = config.operand(engine.shared_replicas_operand).value if engine.shared_replicas_operand else False
     of_one, of_all = (
-        product(config, names) for names in (engine.rank_operands, (*engine.rank_operands, engine.copies_operand))
+        product(config, names) for names in (engine.rank_operands, (*engine.rank_operands, engine.replicas_operand))
     )
     return None if shared is None or of_all is None else of_one if shared else of_all
 

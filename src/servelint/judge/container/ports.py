@@ -72,9 +72,9 @@ def _open(config: Config, port: Port) -> list[Complaint]:
     """A port on every interface of the host, and no key."""
     engine = ENGINES[config.launch.engine]
     span = port.text.span()
-    if not engine.keys_asked or not port.exposed or span is None:
+    if not engine.api_key_operands or not port.exposed or span is None:
         return []
-    asked = (*engine.keys_asked, *engine.open_settings)
+    asked = (*engine.api_key_operands, *engine.open_host_operands)
     if any(config.operand(name).present is not False for name in asked) or serving.loopback(config) is not None:
         return []
     shown = port.host if port.host is not None else port.number

@@ -29,7 +29,7 @@ def complaints(config: Config, options: Options) -> list[Complaint]:
 
 def _patience(config: Config, probe: Probe, options: Options) -> list[Complaint]:
     span = probe.text.span()
-    if probe.patience is None or span is None or not ENGINES[config.launch.engine].compiles:
+    if probe.patience is None or span is None or not ENGINES[config.launch.engine].starts_slowly:
         return []
     kills = probe.kind in ("startupProbe", "livenessProbe")
     eager = config.operand("enforce-eager").present is not False or config.operand("disable-cuda-graph").present is not False

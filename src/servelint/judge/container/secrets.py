@@ -34,7 +34,7 @@ def complaints(config: Config, options: Options) -> list[Complaint]:
 @derived
 def _key_variables() -> tuple[str, ...]:
     """Variables that hold a key of some engine's server."""
-    return tuple([name for engine in ENGINES.values() for name in engine.key_variables])
+    return tuple([name for engine in ENGINES.values() for name in engine.api_key_variables])
 
 
 def _server_keys(config: Config, options: Options) -> list[Complaint]:

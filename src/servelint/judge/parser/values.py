@@ -29,7 +29,7 @@ def complaints(here: Here) -> list[Complaint]:
     taken = here.config.reading.taken
     record = here.record
     # releases that declare these alike take different values
-    by_release = (*record.moved_values, *record.looked_up, *record.objects)
+    by_release = (*record.moved_values, *record.looked_up_options, *record.object_options)
     for setting in here.config.reading.arguments.every:
         option = setting.option
         if option is None or "." in setting.name:
@@ -87,7 +87,7 @@ def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word)
             f"write {refused}",
             f"not {refused}",
         )
-    if option.name in here.record.objects and isinstance(converted, str) and here.checks_fields:
+    if option.name in here.record.object_options and isinstance(converted, str) and here.checks_fields:
         message = f"{setting.spelling} takes an object in {here.release}, and {text.flat} is none"
         return Complaint("invalid-value", text.span() or word.site, message, "write a JSON object", "not an object")
     if option.choices is None:
@@ -109,7 +109,7 @@ def _looked_up(here: Here, setting: Setting, option: Option, text: Text, word: W
         body = keys.get(field[1]) if keys is not None else None
         taken = body is None or "choices" not in body or expected_of(body, text.flat) is None
         return None if taken or body is None else _choice(here, setting, [one for one in body["choices"] if one], text, word)
-    kind = here.record.looked_up.get(option.name)
+    kind = here.record.looked_up_options.get(option.name)
     if kind is None:
         return None
     lives = here.catalog.names(kind)

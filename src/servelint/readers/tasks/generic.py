@@ -56,7 +56,7 @@ _DEPTH = 60
 
 @derived
 def _command() -> re.Pattern[str]:
-    return re.compile(_COMMAND.format("|".join([name.lower() for engine in ENGINES.values() for name in engine.keys])))
+    return re.compile(_COMMAND.format("|".join([name.lower() for engine in ENGINES.values() for name in engine.yaml_keys])))
 
 
 class _Scope:
