@@ -12,8 +12,7 @@ from __future__ import annotations
 import statistics
 import sys
 
-from servelint.speculation.calibration import Calibration, Measurement, published
-from servelint.speculation.gains import Gain, of_case, of_posterior
+from servelint.speculation.gains import Calibration, Gain, Measurement, gain_of, gain_of_posterior, published
 
 
 def repository(one: Measurement) -> str:
@@ -24,9 +23,9 @@ def answers() -> list[tuple[Measurement, list[Gain | None]]]:
     rows = published()
     sources = {repository(one) for one in rows}
     others = {source: Calibration(tuple(row for row in rows if repository(row) != source)) for source in sources}
-    rest = {id(one): of_posterior(one.case, found) for one, found in Calibration(rows).left_out()}
+    rest = {id(one): gain_of_posterior(one.case, found) for one, found in Calibration(rows).left_out()}
     nothing = Calibration(())
-    return [(one, [of_case(one.case, nothing), of_case(one.case, others[repository(one)]), rest[id(one)]]) for one in rows]
+    return [(one, [gain_of(one.case, nothing), gain_of(one.case, others[repository(one)]), rest[id(one)]]) for one in rows]
 
 
 def shown(found: Gain | None) -> str:

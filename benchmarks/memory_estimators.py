@@ -39,7 +39,7 @@ import servelint
 from servelint.engines.config import configs
 from servelint.memory.plan import GIB, MemoryPlan
 from servelint.memory.vllm.layers import kv_dtype
-from servelint.memory.vllm.settings import Settings
+from servelint.memory.vllm.settings import VllmSettings
 from servelint.models import catalog
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -91,7 +91,7 @@ def question(row: dict[str, Any], plan: MemoryPlan, copies: str | None) -> dict[
         launch = servelint.find_launches(shlex.join(argv), filename="serve.sh")[0]
         launch.gpu, launch.gpu_count = row["gpu"], row["gpu_count"] or 1
         (read,) = configs(launch, [plan.release or ""])
-        settings = Settings(read, model)
+        settings = VllmSettings(read, model)
         cached = kv_dtype(settings, model)
         found |= {"batched": settings.batched, "sequences": settings.sequences, "fraction": settings.fraction}
         found |= {"tensor": settings.tensor, "expert_parallel": settings.expert_parallel}

@@ -19,8 +19,8 @@ from servelint import autofix
 from servelint.core.finding import Finding
 from servelint.core.result import Report
 from servelint.core.source import Source
-from servelint.files.settings.files import SettingsFiles
 from servelint.lint import check
+from servelint.settings.files import SettingsFiles
 from tests.running import Workspace
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

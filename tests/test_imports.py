@@ -100,7 +100,7 @@ def test_a_release_on_the_command_line(tmp_path: Path) -> None:
     assert needless(imported(tmp_path, "check", "--engine-version", "vllm=0.20.0", ".")[1]) == VERSIONS
 
 
-ABOUT_SETTINGS = ("tomllib", "tomli", "servelint.files.settings.toml_document", "servelint.files.settings.keys")
+ABOUT_SETTINGS = ("tomllib", "tomli", "servelint.files.toml_document", "servelint.settings.keys")
 
 
 def test_settings_are_read_where_there_is_a_settings_file(tmp_path: Path) -> None:

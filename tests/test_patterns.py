@@ -40,7 +40,7 @@ MADE = {
     "fixes/entries.py": "the name of a variable that is an identifier, in expressions that take a line each",
     "hardware/__init__.py": "data, which is looked at",
     "models/__init__.py": "data, which is looked at",
-    "models/patterns.py": "names of modules in a checkpoint's configuration: their length and repetitions are bounded there",
+    "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
     "readers/dockerfile_lines.py": "the escape character and the name of a here-document, escaped",
     "readers/helm_chart.py": "data, which is looked at",
     "readers/installs.py": "made from the records of engines, and looked at",

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.core.secrets import MASK, is_secret_name, looks, mask_of, may_look, merged, named, replaced, without_lookalikes
+from servelint.core.secrets import (
+    MASK,
+    is_secret_name,
+    looks,
+    mask_of,
+    may_look,
+    merged,
+    named,
+    replaced,
+    without_lookalikes,
+)
 
 BY_LOOK = [
     ("HF says hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "HF says hf_***"),

@@ -13,8 +13,8 @@ import os
 from typing import Any
 
 from servelint.models.architecture import Architecture
-from servelint.models.modules import modules
-from servelint.models.storage import format_of, tensors
+from servelint.models.matrices import matrices
+from servelint.models.quantization import format_of, tensors
 
 _BY_SIZE = {1: "U8", 2: "BF16", 4: "F32"}
 _FP8 = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}
@@ -25,7 +25,7 @@ _WORDS = {"full": "full_attention", "mla": "full_attention", "sliding": "sliding
 def header(model: Architecture) -> dict[str, Any]:
     """The header of one safetensors file with all tensors: name -> dtype and shape."""
     found: dict[str, Any] = {}
-    for number, module in enumerate(modules(model)):
+    for number, module in enumerate(matrices(model)):
         if module.group == "lm_head" and model.tied:
             continue
         kind = format_of(module, model.quantization)
@@ -45,7 +45,7 @@ def header(model: Architecture) -> dict[str, Any]:
 
 def parameters(model: Architecture) -> int:
     """Weights of all modules, as the hub counts them of a file that packs none."""
-    return sum(module.parameters for module in modules(model) if not (module.group == "lm_head" and model.tied))
+    return sum(module.parameters for module in matrices(model) if not (module.group == "lm_head" and model.tied))
 
 
 def config(model: Architecture, copies: str | None) -> tuple[dict[str, Any], str | None]:

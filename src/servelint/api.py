@@ -12,9 +12,9 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import ENGINES, entry
 from servelint.engines.releases import normalize, release_key
-from servelint.files.settings.files import SettingsFiles
 from servelint.lint import check, check_launches
 from servelint.readers import read
+from servelint.settings.files import SettingsFiles
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -82,7 +82,6 @@ def plan_memory(
     from servelint import memory
     from servelint.engines.config import configs
     from servelint.judge.releases import able_releases, releases_note
-    from servelint.memory.over_releases import plan_over
 
     if engine not in memory.PLANNED:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(memory.PLANNED)}")
@@ -92,7 +91,7 @@ def plan_memory(
     if named is not None and _orders(named):
         return memory.plan_of(configs(launch, [named])[0])
     several = able_releases(launch)
-    found = plan_over(several)
+    found = memory.plan_over(several)
     found.notes.append(releases_note(several, "no release is named" if named is None else f"{named!r} is no release"))
     return found
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from servelint.files.settings.files import Asked
+    from servelint.settings.files import Asked
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
 
@@ -128,7 +128,7 @@ def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ())
     named: folders that are looked through, absolute; one of them may be what the project is
     """
     folder = os.path.dirname(path)
-    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named))
+    return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named, settings.trust))
 
 
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:

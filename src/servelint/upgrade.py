@@ -1,8 +1,9 @@
-"""What an engine upgrade changes for a launch: the findings of one release against those of another, and changed defaults."""
+"""What an upgrade of the engine changes for a launch: findings of one release against another's, and changed defaults."""
 
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass, field
 
 from servelint.core.finding import Finding
 from servelint.core.launch import Launch, ReleaseClaim
@@ -18,52 +19,62 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Changed:
-    """An option that the launch leaves alone and whose default the target changes; since: the release that did."""
+@dataclass(frozen=True, slots=True)
+class ChangedDefault:
+    """An option that the launch does not set and whose default the target changes.
 
-    __slots__ = ("after", "before", "name", "since")
-
-    def __init__(self, name: str, before: Any, after: Any, since: str) -> None:
-        self.name = name
-        self.before = before
-        self.after = after
-        self.since = since
-
-
-class Upgrade:
-    """A launch on its way from one release to another.
-
-    breaks:  errors that only the target has;  warns: what else only the target has
-    mended:  findings that only the present release has;  stays: findings of both
+    Attributes:
+        name: the option.
+        before: its default before.
+        after: its default in the target.
+        since: the release that changed it.
     """
 
-    __slots__ = ("breaks", "defaults", "launch", "mended", "source", "stays", "target", "warns")
+    name: str
+    before: Any
+    after: Any
+    since: str
 
-    def __init__(self, launch: Launch, source: str, target: str) -> None:
-        self.launch = launch
-        self.source = source
-        self.target = target
-        self.breaks: list[Finding] = []
-        self.warns: list[Finding] = []
-        self.mended: list[Finding] = []
-        self.stays: list[Finding] = []
-        self.defaults: list[Changed] = []
+
+@dataclass(eq=False, slots=True)
+class Upgrade:
+    """The change of a launch from one release to another.
+
+    Attributes:
+        launch: the launch.
+        source: the present release.
+        target: the release to upgrade to.
+        breaks: errors that only the target has.
+        warns: other findings that only the target has.
+        mended: findings that only the present release has.
+        stays: findings of both.
+        defaults: changed defaults.
+    """
+
+    launch: Launch
+    source: str
+    target: str
+    breaks: list[Finding] = field(default_factory=list)
+    warns: list[Finding] = field(default_factory=list)
+    mended: list[Finding] = field(default_factory=list)
+    stays: list[Finding] = field(default_factory=list)
+    defaults: list[ChangedDefault] = field(default_factory=list)
 
 
 def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upgrade:
-    """Compare a launch under two releases of its engine."""
+    """Compare a launch under two releases of its engine, the present one (source) and the one to upgrade to (target)."""
     result = compared(launch, source, judged(launch, source, settings), target, settings)
     result.defaults = [*_facts(launch, source, target), *_defaults(launch, source, target)]
     return result
 
 
 def judged(launch: Launch, release: str, settings: Settings) -> list[Finding]:
-    """What is found of a launch under a release, as far as it is about the release."""
+    """The findings of a launch under a release that depend on the release."""
     return [finding for finding in judge(_under(launch, release), settings) if _of_a_release(finding.rule)]
 
 
 def compared(launch: Launch, source: str, before: list[Finding], target: str, settings: Settings) -> Upgrade:
-    """What a release finds that another one does not, without the defaults. before: what the source finds (`judged`)"""
+    """Compare the findings of two releases, without changed defaults. `before` is what the present release finds (`judged`)."""
     result = Upgrade(launch, source, target)
     after = judged(launch, target, settings)
     count = len(before)
@@ -83,7 +94,7 @@ def compared(launch: Launch, source: str, before: list[Finding], target: str, se
 
 
 def _of_a_release(rule: str) -> bool:
-    """Whether a rule is about the release: not about what surrounds it, and not one that looks ahead as an upgrade does."""
+    """Whether a rule depends on the release: not one about the container, and not one that itself looks ahead."""
     return not rule.startswith("container/") and not rule.endswith("/removed-later")
 
 
@@ -94,24 +105,24 @@ def _under(launch: Launch, release: str) -> Launch:
     return moved
 
 
-def _facts(launch: Launch, source: str, target: str) -> list[Changed]:
-    """What the engine makes of the same settings, where that is known for both and differs: prefix caching, scheduling."""
+def _facts(launch: Launch, source: str, target: str) -> list[ChangedDefault]:
+    """What the engine makes of the same settings (prefix caching, scheduling), where both releases are known and differ."""
     catalog = catalogs.load(launch.engine)
     if catalog is None or (low := catalog.index(source)) is None or (high := catalog.index(target)) is None or low >= high:
         return []
     between = configs(launch, catalog.releases[low : high + 1])
-    found: list[Changed] = []
+    found: list[ChangedDefault] = []
     for name in facts_of(launch.engine):
         if name.startswith("speculative"):
             continue  # whether a method is known is a finding, no default
         values = [config.operand("effective." + name).value for config in between]
         if isinstance(values[0], bool) and isinstance(values[-1], bool) and values[0] != values[-1]:
             since = next(index for index in range(len(values)) if all(value == values[-1] for value in values[index:]))
-            found.append(Changed(name, values[0], values[-1], catalog.releases[low + since]))
+            found.append(ChangedDefault(name, values[0], values[-1], catalog.releases[low + since]))
     return found
 
 
-def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
+def _defaults(launch: Launch, source: str, target: str) -> list[ChangedDefault]:
     """Options of both releases that the launch does not set and whose literal defaults differ."""
     catalog = catalogs.load(launch.engine)
     if catalog is None:
@@ -122,7 +133,7 @@ def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
     given = {
         name.partition(".")[0] for config in configs(launch, [source, target]) for name in config.reading.arguments.settings
     }
-    found: list[Changed] = []
+    found: list[ChangedDefault] = []
     for option in catalog.table(low).options():
         other = catalog.table(high).find(option.names[0])
         if other is None or other.name != option.name or option.default == other.default:
@@ -131,13 +142,15 @@ def _defaults(launch: Launch, source: str, target: str) -> list[Changed]:
             continue
         if option.name not in given and option.name != ENGINES[launch.engine].dialect.positional:
             found.append(
-                Changed(option.names[0], option.default, other.default, _since(launch.engine, option.names[0], low, high))
+                ChangedDefault(
+                    option.names[0], option.default, other.default, _since(launch.engine, option.names[0], low, high)
+                )
             )
     return found
 
 
 def _since(engine: str, spelling: str, low: int, high: int) -> str:
-    """The first release between two in which an option has the default that it has in the later one."""
+    """The first release between two in which an option has the default of the later one."""
     catalog = catalogs.load(engine)
     if catalog is None:
         return ""

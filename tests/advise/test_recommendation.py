@@ -8,7 +8,7 @@ import pytest
 
 import servelint
 from servelint.advise import Objective, Recommendation, UseCase, recommend
-from servelint.speculation.calibration import Calibration, Measurement, published
+from servelint.speculation.gains import Calibration, Measurement, published
 
 DENSE = "Qwen/Qwen3.6-27B-FP8"
 MIXTURE = "Qwen/Qwen3.6-35B-A3B-FP8"

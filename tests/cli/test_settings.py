@@ -353,7 +353,7 @@ def test_many_files_over_processes(workspace: Workspace, monkeypatch: pytest.Mon
 
 
 def test_every_option_of_a_key_is_read() -> None:
-    from servelint.files.settings.keys import KEYS
+    from servelint.settings.keys import KEYS
 
     assert {"engine-versions" if name == "engine-version" else name for name in options.KEYS} == set(KEYS) - {
         "extends",

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 from servelint.core.finding import Finding
-from servelint.files.settings.files import SettingsFiles
 from servelint.lint import check
+from servelint.settings.files import SettingsFiles
 from tests.lsp.editing import Edit
 
 SEVERITIES = {"error": 1, "warning": 2, "info": 3}

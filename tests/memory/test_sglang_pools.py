@@ -7,10 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.engines.releases import known_releases
-from servelint.memory.plan import GIB
-from servelint.memory.sglang import pool, states
-from servelint.memory.sglang.cells import FP4, FP8, PLAIN, Cells, Ranks, cells
-from servelint.memory.sglang.release import Release
+from servelint.memory.plan import GIB, Release
+from servelint.memory.sglang.cache import FP4, FP8, PLAIN, Cells, Ranks, cells
+from servelint.memory.sglang.pools import (
+    DraftCells,
+    PoolInputs,
+    StateInputs,
+    draft_headroom,
+    extra_buffer_slots,
+    running_requests,
+    solve_pool,
+    solve_states,
+    state_bytes,
+)  # fmt: skip
 from servelint.models import architecture
 from servelint.models.architecture import Architecture
 
@@ -71,9 +80,9 @@ class TestPool:
     def test_llama_on_one_gpu(self) -> None:
         """The notebook of January 2025: 78.81 GiB before loading, 63.72 after, 0.88, 444,500 tokens."""
         rest = 63.72 - 78.81 * (1 - 0.88)
-        found = pool.solve(Release("0.4.1.post7"), int(rest * GIB), Cells(131_072, 0, 32, 0), pool.Asked())
+        found = solve_pool(Release("0.4.1.post7"), int(rest * GIB), Cells(131_072, 0, 32, 0), PoolInputs())
         assert found.tokens == pytest.approx(444_500, abs=50)
-        assert pool.running_requests(Release("0.4.1.post7"), found.tokens, 131_072, None, 1) == 2048
+        assert running_requests(Release("0.4.1.post7"), found.tokens, 131_072, None, 1) == 2048
 
     @pytest.mark.parametrize(
         ("share", "tokens", "sliding"), [(0.8, 29_061, 23_248), (0.3, 65_387, 19_616), (0.3, 89_571, 26_871)]
@@ -81,13 +90,13 @@ class TestPool:
     def test_two_pools_of_gemma(self, share: float, tokens: int, sliding: int) -> None:
         """Starts of October 2026 on an RTX 5090, with 2.50 and 3.42 GiB."""
         held = tokens * (10_240 + share * 102_400)
-        found = pool.solve(NEWEST, int(held) + 1, Cells(10_240, 102_400, 5, 25), pool.Asked(window_share=share))
+        found = solve_pool(NEWEST, int(held) + 1, Cells(10_240, 102_400, 5, 25), PoolInputs(window_share=share))
         assert (found.tokens, found.sliding) == (tokens, sliding)
 
     def test_two_pools_of_a_small_gemma(self) -> None:
         """79.94 GiB on a GB10: 997,846 tokens, 798,276 of sliding layers."""
         small = Cells(7 * 4096, 35 * 2048, 7, 35)
-        found = pool.solve(NEWEST, int(79.94 * GIB), small, pool.Asked(window_share=0.8))
+        found = solve_pool(NEWEST, int(79.94 * GIB), small, PoolInputs(window_share=0.8))
         assert found.tokens == pytest.approx(997_846, rel=0.0001)
         assert found.sliding == int(found.tokens * 0.8)
 
@@ -96,28 +105,28 @@ class TestPool:
         even, uneven = Cells(18_432, 18_432, 18, 18), Cells(10_240, 102_400, 5, 25)
         for kinds, alike in ((even, True), (uneven, False)):
             old, new = (
-                pool.solve(Release(one), 10 * GIB, kinds, pool.Asked(window_share=0.8)).tokens for one in ("0.5.8", "0.5.9")
+                solve_pool(Release(one), 10 * GIB, kinds, PoolInputs(window_share=0.8)).tokens for one in ("0.5.8", "0.5.9")
             )
             assert (abs(old - new) <= 2) is alike
 
     def test_a_draft_of_one_layer(self) -> None:
         """0.5.17 with EAGLE: 171,008 tokens took 5.22 + 5.22 GiB and 0.33 + 0.33 of the draft."""
-        drafts = pool.Drafts(full=65_536 // 16, counted=True)
-        found = pool.solve(Release("0.5.17"), 171_008 * 65_536 * 17 // 16, Cells(65_536, 0, 16, 0), pool.Asked(), drafts)
+        drafts = DraftCells(full=65_536 // 16, counted=True)
+        found = solve_pool(Release("0.5.17"), 171_008 * 65_536 * 17 // 16, Cells(65_536, 0, 16, 0), PoolInputs(), drafts)
         assert found.tokens == 171_008
         assert found.bytes / GIB == pytest.approx(10.44, abs=0.01)
         assert found.drafts / GIB == pytest.approx(0.66, abs=0.01)
 
     def test_drafts_are_not_counted_before_0_5_14(self) -> None:
         rest, kinds = 10 * GIB, Cells(65_536, 0, 16, 0)
-        counted = pool.solve(NEWEST, rest, kinds, pool.Asked(), pool.Drafts(4096, counted=True)).tokens
-        beside = pool.solve(NEWEST, rest, kinds, pool.Asked(), pool.Drafts(4096)).tokens
+        counted = solve_pool(NEWEST, rest, kinds, PoolInputs(), DraftCells(4096, counted=True)).tokens
+        beside = solve_pool(NEWEST, rest, kinds, PoolInputs(), DraftCells(4096)).tokens
         assert beside == rest // 65_536 > counted
 
     def test_drafts_enlarged_the_pool_up_to_0_5_6(self) -> None:
-        assert pool.draft_headroom(Release("0.5.6.post2"), 48, 3, 1, 4) == 48 * 3 + 48 * 4 + 100
-        assert pool.draft_headroom(Release("0.5.7"), 48, 3, 1, 4) == 0
-        assert pool.draft_headroom(Release("0.4.2"), 48, 5, 8, 64) == 0
+        assert draft_headroom(Release("0.5.6.post2"), 48, 3, 1, 4) == 48 * 3 + 48 * 4 + 100
+        assert draft_headroom(Release("0.5.7"), 48, 3, 1, 4) == 0
+        assert draft_headroom(Release("0.4.2"), 48, 5, 8, 64) == 0
 
     @given(
         release=st.sampled_from(RELEASES),
@@ -130,8 +139,8 @@ class TestPool:
     def test_more_memory_never_holds_less(
         self, release: str, rest: int, more: int, page: int, share: float | None, limit: int | None
     ) -> None:
-        kinds, asked = Cells(10_240, 102_400, 5, 25), pool.Asked(page=page, limit=limit, window_share=share)
-        small, large = (pool.solve(Release(release), size, kinds, asked) for size in (rest, rest + more))
+        kinds, asked = Cells(10_240, 102_400, 5, 25), PoolInputs(page=page, limit=limit, window_share=share)
+        small, large = (solve_pool(Release(release), size, kinds, asked) for size in (rest, rest + more))
         assert small.tokens <= large.tokens
         assert small.bytes <= large.bytes
         assert large.bytes <= max(0, rest + more)
@@ -143,51 +152,51 @@ class TestPool:
 
 class TestRunningRequests:
     def test_they_follow_the_tokens(self) -> None:
-        assert pool.running_requests(NEWEST, 450_000, 131_072, None, 1) == 2048
-        assert pool.running_requests(NEWEST, 450_000, 32_768, None, 1) == 4096
-        assert pool.running_requests(NEWEST, 674, 32_768, None, 1) == 337
+        assert running_requests(NEWEST, 450_000, 131_072, None, 1) == 2048
+        assert running_requests(NEWEST, 450_000, 32_768, None, 1) == 4096
+        assert running_requests(NEWEST, 674, 32_768, None, 1) == 337
 
     def test_replicas_share_what_is_asked(self) -> None:
-        assert pool.running_requests(NEWEST, 450_000, 32_768, 256, 8) == 32
-        assert pool.running_requests(NEWEST, 450_000, 32_768, 4, 8) == 1
-        assert pool.running_requests(Release("0.5.21"), 450_000, 32_768, 4, 8) == 0
+        assert running_requests(NEWEST, 450_000, 32_768, 256, 8) == 32
+        assert running_requests(NEWEST, 450_000, 32_768, 4, 8) == 1
+        assert running_requests(Release("0.5.21"), 450_000, 32_768, 4, 8) == 0
 
 
 class TestStates:
     def test_a_qwen_of_27_billion(self) -> None:
         """GB10, September 2026: 360 slots and one that pads took 0.99 GiB of convolutions and 50.77 of states."""
-        size = states.state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=None)
+        size = state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=None)
         assert size == 48 * (10_240 * 3 * 2 + 48 * 128 * 128 * 4)
-        found = states.solve(NEWEST, 60 * GIB, size, states.Asked(slots=360, requests=72, extra=2))
+        found = solve_states(NEWEST, 60 * GIB, size, StateInputs(slots=360, requests=72, extra=2))
         assert found.bytes / GIB == pytest.approx(0.99 + 50.77, abs=0.02)
         assert found.requests == 72
 
     def test_states_in_16_bits_are_half(self) -> None:
-        whole, half = (states.state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=one) for one in ("float32", "bfloat16"))
+        whole, half = (state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=one) for one in ("float32", "bfloat16"))
         assert 0.5 < half / whole < 0.52
 
     def test_gpus_share_a_state(self) -> None:
-        one, four = (states.state_bytes(model("Qwen/Qwen3.6-35B-A3B"), ranks, 1, ssm_dtype=None) for ranks in (1, 4))
+        one, four = (state_bytes(model("Qwen/Qwen3.6-35B-A3B"), ranks, 1, ssm_dtype=None) for ranks in (1, 4))
         assert one == 4 * four
 
     def test_states_of_tokens_that_are_verified(self) -> None:
         """64 slots of a model with 48 MiB of states: 48.75 GiB for 64 requests of 16 tokens without a radix cache."""
         a_state = 24 * 32 * 128 * 128 * 4
-        asked = states.Asked(slots=64, requests=64, radix=False, drafts=16)
-        found = states.solve(NEWEST, 90 * GIB, a_state, asked)
+        asked = StateInputs(slots=64, requests=64, radix=False, drafts=16)
+        found = solve_states(NEWEST, 90 * GIB, a_state, asked)
         assert found.drafts / GIB == pytest.approx(48.75, abs=0.01)
 
     def test_three_slots_for_a_request_and_two_more_with_an_extra_buffer(self) -> None:
         taken = [
-            states.extra_buffer_slots(NEWEST, one, overlap=True, drafts=False)
+            extra_buffer_slots(NEWEST, one, overlap=True, drafts=False)
             for one in ("no_buffer", "extra_buffer", "extra_buffer_lazy")
         ]
         assert taken == [0, 2, 1]
 
     def test_too_few_slots_for_a_request(self) -> None:
         """A 24 GB card with a Qwen3.5: max_mamba_cache_size=4, mamba_ratio=5, resulting max_num_reqs=0."""
-        a_state = states.state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=None)
-        found = states.solve(Release("0.5.14"), 14 * GIB // 10, a_state, states.Asked(ratio=0.9, extra=2))
+        a_state = state_bytes(model("Qwen/Qwen3.6-27B"), 1, 1, ssm_dtype=None)
+        found = solve_states(Release("0.5.14"), 14 * GIB // 10, a_state, StateInputs(ratio=0.9, extra=2))
         assert (found.slots, found.a_request, found.requests) == (4, 5, 0)
 
     @given(
@@ -198,14 +207,14 @@ class TestStates:
         radix=st.booleans(),
     )
     def test_more_memory_never_gives_fewer_slots(self, release: str, rest: int, more: int, drafts: int, radix: bool) -> None:
-        asked = states.Asked(requests=48, drafts=drafts, radix=radix)
-        small, large = (states.solve(Release(release), size, 50_000_000, asked) for size in (rest, rest + more))
+        asked = StateInputs(requests=48, drafts=drafts, radix=radix)
+        small, large = (solve_states(Release(release), size, 50_000_000, asked) for size in (rest, rest + more))
         assert small.slots <= large.slots
         assert small.bytes <= large.bytes
 
     @given(release=st.sampled_from(HYBRID), rest=st.integers(4 * GIB, 80 * GIB), drafts=st.sampled_from([2, 4, 16]))
     def test_drafts_never_give_more_slots(self, release: str, rest: int, drafts: int) -> None:
         plain, drafting = (
-            states.solve(Release(release), rest, 50_000_000, states.Asked(requests=48, drafts=one)) for one in (0, drafts)
+            solve_states(Release(release), rest, 50_000_000, StateInputs(requests=48, drafts=one)) for one in (0, drafts)
         )
         assert drafting.slots <= plain.slots

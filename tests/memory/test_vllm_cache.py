@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from servelint.memory.vllm import capacity
-from servelint.memory.vllm.cache import FULL, SLIDING, STATE, Cache, Layers, Request
-from servelint.memory.vllm.rules import rules_of
+from servelint.memory.vllm.cache import FULL, SLIDING, STATE, Batching, KvCache, Layers
+from servelint.memory.vllm.settings import ReleaseRules
 from tests.memory.planning import config_of, speculating
 
 GLM = "--tensor-parallel-size 8 --max-model-len 202752 --kv-cache-dtype fp8"
@@ -81,8 +81,8 @@ class TestMtpOnAHybridModel:
         assert 0.16 < 1 - drafted[1] / plain[1] < 0.18
 
 
-def cache(release: str, *kinds: Layers, request: Request | None = None) -> Cache:
-    return Cache(rules_of(release), list(kinds), request or Request(2048))
+def cache(release: str, *kinds: Layers, batching: Batching | None = None) -> KvCache:
+    return KvCache(ReleaseRules(release), list(kinds), batching or Batching(2048))
 
 
 class TestGroups:
@@ -127,7 +127,7 @@ class TestARequest:
     def test_a_window_keeps_a_batch_beside_it(self) -> None:
         kind = Layers(SLIDING, 1, 16, 1024, window=1024)
         assert cache("0.19.1", kind).blocks(kind, 100_000) == -(-(1023 + 2048) // 16) + 1
-        assert cache("0.26.0", kind, request=Request(2048, in_flight=2)).blocks(kind, 100_000) == -(-(1023 + 4096) // 16) + 1
+        assert cache("0.26.0", kind, batching=Batching(2048, in_flight=2)).blocks(kind, 100_000) == -(-(1023 + 4096) // 16) + 1
 
     def test_no_longer_than_the_request(self) -> None:
         kind = Layers(SLIDING, 1, 16, 1024, window=1024)
@@ -135,7 +135,7 @@ class TestARequest:
 
     def test_context_parallel_ranks_divide_it(self) -> None:
         kind = Layers(FULL, 1, 64, 1024)
-        assert cache("0.20.2", kind, request=Request(2048, sharded=8)).blocks(kind, 202_752) == 396
+        assert cache("0.20.2", kind, batching=Batching(2048, sharded=8)).blocks(kind, 202_752) == 396
 
     def test_what_is_compared_before_a_start(self) -> None:
         """0.14.0 to 0.18.1 look at the first group alone, so that a hybrid model passes that cannot hold one request."""
@@ -160,8 +160,8 @@ class TestWhatIsPrinted:
         assert found.tokens(4000, 16_000) == int(4000 / (1000 + 3 * (136 + 1)) * 16_000)
 
     def test_a_build_before_0_20_1_prints_as_0_20_0(self) -> None:
-        assert not rules_of("0.20.1.dev0+g101584af0").printed
-        assert rules_of("0.20.2rc1.dev249").printed
+        assert not ReleaseRules("0.20.1.dev0+g101584af0").printed
+        assert ReleaseRules("0.20.2rc1.dev249").printed
 
 
 def test_the_longest_request_that_fits() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,17 +13,18 @@ from hypothesis import strategies as st
 
 from servelint.harvest.architectures import entry, packed
 from servelint.harvest.architectures import names as shortened
-from servelint.models import catalog, local
+from servelint.models import catalog
 from servelint.models.architecture import Architecture, find
-from servelint.models.described import described
-from servelint.models.modules import modules
-from servelint.models.traits import TYPES
+from servelint.models.config_json import described
+from servelint.models.folder import open_in, parts_in
+from servelint.models.matrices import matrices
 from servelint.models.weights import weigh
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 KNOWN = sorted(catalog.known_names())
+TRAITS = json.loads((resources.files("servelint.models") / "traits.json").read_text())
 
 
 def known(name: str) -> Architecture:
@@ -30,6 +32,10 @@ def known(name: str) -> Architecture:
     found = find(name)
     assert found is not None
     return found
+
+
+def test_each_trait_of_a_model_type_is_explained() -> None:
+    assert {word for words in TRAITS["types"].values() for word in words.split()} == set(TRAITS["words"])
 
 
 def test_a_hybrid() -> None:
@@ -155,7 +161,7 @@ def test_parameters_are_those_of_the_models_own_code(name: str, parameters: int)
     """Counted with Transformers 5.23.0 on empty tensors, multi-token prediction left out."""
     model = known(name)
     counted = sum(
-        one.parameters for one in modules(model) if one.group != "mtp" and (one.name, model.tied) != ("lm_head", True)
+        one.parameters for one in matrices(model) if one.group != "mtp" and (one.name, model.tied) != ("lm_head", True)
     )
     assert counted == pytest.approx(parameters, rel=2e-5)
 
@@ -178,12 +184,12 @@ def test_a_folder_says_it_better_than_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "Qwen3-8B"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(CONFIG))
-    found = find(str(folder), local.open_in("/"))
+    found = find(str(folder), open_in("/"))
     assert found is not None
     assert (found.layers, found.checkpoint, found.sources) == (2, None, (f"{folder}/config.json",))
     (folder / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}}')
     (folder / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 123456}, "weight_map": {}}')
-    found = find(str(folder), local.open_in("/"))
+    found = find(str(folder), open_in("/"))
     assert found is not None
     assert (found.quantization.scheme, found.quantization.kv_cache, found.checkpoint) == ("nvfp4", "fp8", 123456)
 
@@ -192,11 +198,11 @@ def test_a_folder_without_an_index_is_measured_by_headers(tmp_path: Path) -> Non
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     header = json.dumps({"a": {"dtype": "BF16", "shape": [3, 5], "data_offsets": [0, 30]}}).encode()
     (tmp_path / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
-    found = find(str(tmp_path), local.open_in("/"), local.parts_in("/"))
+    found = find(str(tmp_path), open_in("/"), parts_in("/"))
     assert found is not None
     assert found.checkpoint == 30
     (tmp_path / "model.safetensors").write_bytes(b"garbage")
-    found = find(str(tmp_path), local.open_in("/"), local.parts_in("/"))
+    found = find(str(tmp_path), open_in("/"), parts_in("/"))
     assert found is not None
     assert found.checkpoint is None
 
@@ -218,11 +224,11 @@ def test_a_gguf_is_what_its_header_says(tmp_path: Path) -> None:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    found = find(str(path), local.open_in("/"), local.parts_in("/"))
+    found = find(str(path), open_in("/"), parts_in("/"))
     assert found is not None
     assert (found.layers, found.vocab, found.tied, found.quantization.formats[0].bits) == (2, 128, True, 16)
     (tmp_path / "broken.gguf").write_bytes(path.read_bytes()[:40])
-    assert find(str(tmp_path / "broken.gguf"), local.open_in("/"), local.parts_in("/")) is None
+    assert find(str(tmp_path / "broken.gguf"), open_in("/"), parts_in("/")) is None
 
 
 SCALAR = st.none() | st.booleans() | st.integers(-3, 1 << 70) | st.floats() | st.text(max_size=3)
@@ -269,7 +275,7 @@ KEYS = (
 )
 
 
-@given(st.sampled_from(sorted(TYPES)), st.dictionaries(st.sampled_from(KEYS), VALUE, max_size=12))
+@given(st.sampled_from(sorted(TRAITS["types"])), st.dictionaries(st.sampled_from(KEYS), VALUE, max_size=12))
 @settings(deadline=None)
 def test_no_config_is_an_exception(kind: str, data: dict[str, Any]) -> None:
     for config in ({**data, "model_type": kind}, {**CONFIG, **data, "model_type": kind}):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.models.architecture import Architecture, Format, Quantization, find
-from servelint.models.modules import Module
-from servelint.models.storage import GGUF_BITS, format_of, tensors
+from servelint.models.matrices import Matrix
+from servelint.models.quantization import GGUF_BITS, format_of, tensors
 from servelint.models.weights import Weights, quantized, rounded, stages, weigh
 
 
@@ -257,7 +257,7 @@ def test_bits_of_a_weight(kind: Format, bits: float) -> None:
 )
 def test_what_a_checkpoint_leaves_out(ignored: str, name: str, left: bool) -> None:
     quantization = Quantization("fp8", (Format("fp8", 8),), (ignored,))
-    found = format_of(Module(0, name, "attention", 64, 64), quantization)
+    found = format_of(Matrix(0, name, "attention", 64, 64), quantization)
     assert (found.scheme == "none") is left
 
 
@@ -269,4 +269,4 @@ def test_several_formats_in_one_checkpoint() -> None:
         "layers.0.linear_attn.in_proj_a": "none",
     }
     for name, scheme in modules.items():
-        assert format_of(Module(0, name, "experts", 64, 64), quantization).scheme == scheme
+        assert format_of(Matrix(0, name, "experts", 64, 64), quantization).scheme == scheme

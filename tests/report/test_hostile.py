@@ -17,7 +17,19 @@ from servelint.core.finding import Finding
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.source import Source
-from servelint.report import concise, github, gitlab, html, json_report, junit, markdown, rdjson, sarif, statistics, text
+from servelint.report import (
+    concise,
+    github,
+    gitlab,
+    html,
+    json_report,
+    junit,
+    markdown,
+    rdjson,
+    sarif,
+    statistics,
+    text,
+)
 from servelint.report.advise_svg import gain_svg
 from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded
@@ -204,8 +216,7 @@ def test_the_length_of_a_secret_does_not_show(name: str) -> None:
 
 
 def test_the_picture_of_the_adviser() -> None:
-    from servelint.advise.profiles import Objective, UseCase
-    from servelint.advise.recommendation import recommend
+    from servelint.advise.recommendation import Objective, UseCase, recommend
 
     found = recommend(UseCase("chat"), Objective("latency"), "h100", "Qwen/Qwen3-8B", "vllm")
     assert found.crossover is not None

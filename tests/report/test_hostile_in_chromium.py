@@ -83,8 +83,7 @@ def test_nothing_of_an_address_is_run(payload: str, browser: Browser, tmp_path: 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_nothing_of_a_picture_is_run(payload: str, browser: Browser, tmp_path: Path) -> None:
-    from servelint.advise.profiles import Objective, UseCase
-    from servelint.advise.recommendation import recommend
+    from servelint.advise.recommendation import Objective, UseCase, recommend
 
     found = recommend(UseCase("chat"), Objective("latency"), "h100", "Qwen/Qwen3-8B", "vllm")
     assert found.crossover is not None

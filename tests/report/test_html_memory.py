@@ -7,12 +7,11 @@ import re
 
 import pytest
 
-from servelint import parallel
+from servelint import memory, parallel
 from servelint.core.launch import Variable
 from servelint.core.settings import Settings
 from servelint.core.text import Text
 from servelint.lint import check, check_in_parallel
-from servelint.memory import over_releases
 from servelint.memory.plan import VERDICTS, MemoryPlan
 from servelint.report.html import render
 from servelint.report.html.memory import shapes
@@ -190,7 +189,7 @@ class TestWhenItIsThere:
                 f"{number}.yml", f"services: {{llm: {{image: 'vllm/vllm-openai:v0.19.1', command: {SERVE[10:-1]}}}}}\n"
             )
         made: list[object] = []
-        monkeypatch.setattr(over_releases, "plan_over", lambda found: made.append(found) or plan())  # type: ignore[func-returns-value]
+        monkeypatch.setattr(memory, "plan_over", lambda found: made.append(found) or plan())  # type: ignore[func-returns-value]
         asked = Settings(gpu="h100")
         plans = Plans(asked)
         found = [plans(launch) for launch in check(["."], asked).launches]

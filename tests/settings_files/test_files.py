@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.settings import reading
-from servelint.files.settings.files import SettingsFiles
-from servelint.files.settings.layers import Layer, effective
+from servelint.settings import reading
+from servelint.settings.files import SettingsFiles
+from servelint.settings.layers import Layer, effective
 
 
 @pytest.fixture(autouse=True)

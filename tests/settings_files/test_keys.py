@@ -12,9 +12,9 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings.keys import KEYS, PER_PATH, RULE, schema, schema_text, variable
-from servelint.files.settings.reading import to_layer
-from servelint.files.settings.toml_document import Document, parse
+from servelint.files.toml_document import Document, parse
+from servelint.settings.keys import KEYS, PER_PATH, RULE, schema, schema_text, variable
+from servelint.settings.reading import to_layer
 from tests.settings_files.test_reading import EVERYTHING
 
 if sys.version_info >= (3, 11):
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 def test_the_file_is_what_the_code_makes() -> None:
     assert (ROOT / "schemas" / "settings.schema.json").read_text(encoding="utf-8") == schema_text(), (
-        "python -m servelint.files.settings.keys schemas/settings.schema.json writes it"
+        "python -m servelint.settings.keys schemas/settings.schema.json writes it"
     )
 
 
@@ -92,7 +92,7 @@ class TestDocs:
         assert f"`{variable(name)}`" in self.DOCS
 
     def test_its_examples_are_right(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from servelint.files.settings.files import SettingsFiles
+        from servelint.settings.files import SettingsFiles
 
         monkeypatch.chdir(tmp_path)
         (tmp_path / "policy").mkdir()

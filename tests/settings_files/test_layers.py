@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.files.settings.layers import Glob, GlobError
+from servelint.settings.layers import Glob, GlobError
 
 
 def matched(pattern: str, path: str, folder: str = "/repo", otherwise: str = "/repo") -> bool:

@@ -8,9 +8,9 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings.layers import Layer, excluded
-from servelint.files.settings.reading import to_layer
-from servelint.files.settings.toml_document import Document, parse
+from servelint.files.toml_document import Document, parse
+from servelint.settings.layers import Layer, excluded
+from servelint.settings.reading import to_layer
 
 FOLDER = "/repo"
 ENGINES = "vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from servelint.core.problem import Problem
-from servelint.files.settings.layers import Layer
-from servelint.files.settings.reading import read_layers
+from servelint.settings.layers import Layer
+from servelint.settings.reading import read_layers
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from servelint.files.settings import reading
-from servelint.files.settings.keys import KEYS, variable
-from servelint.files.settings.layers import excluded
+from servelint.settings import reading
+from servelint.settings.keys import KEYS, variable
+from servelint.settings.layers import excluded
 
 
 def environment(**variables: str) -> tuple[dict[str, object], list[str]]:

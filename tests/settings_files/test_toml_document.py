@@ -8,8 +8,8 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings import SIZE_AT_MOST
-from servelint.files.settings.toml_document import Document, parse, read
+from servelint.files.settings_finder import SIZE_AT_MOST
+from servelint.files.toml_document import Document, parse, read
 
 
 @pytest.mark.parametrize(

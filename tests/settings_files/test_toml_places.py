@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servelint.files.settings.toml_document import Path, places
+from servelint.files.toml_document import Path, places
 
 if sys.version_info >= (3, 11):
     import tomllib

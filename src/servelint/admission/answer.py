@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.files.settings.files import Governing
+    from servelint.settings.files import Governing
 
 JUDGED_BY_CONTROLLER = frozenset(
     (

@@ -8,7 +8,7 @@ from servelint.admission.policy import NAMESPACES, Override, Policy, Terms
 from servelint.admission.policy_keys import EXEMPT, NAME, SCOPE, TERMS
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings.keys import suggestion
+from servelint.settings.keys import suggestion
 from servelint.syntax import yaml
 
 TYPE_CHECKING = False

@@ -19,7 +19,7 @@ from servelint.admission.policy import Policy
 from servelint.admission.request import KIND, VERSION
 from servelint.core.problem import Problem
 from servelint.engines import ENGINES
-from servelint.files.settings.files import SettingsFiles
+from servelint.settings.files import SettingsFiles
 
 LENGTHS = struct.Struct("!II")
 

@@ -1,7 +1,6 @@
-"""Speculative decoding: on or off, by which method, how many tokens, and the number of requests at which that turns round.
+"""Advice on speculative decoding: whether, by which method, with how many tokens, and at what concurrency it stops paying off.
 
-from servelint import advise
-advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
+from servelint import advise advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
 advise.recommend(use_case=advise.UseCase.SINGLE_USER, gpu_id="h100", model="Qwen/Qwen3.6-27B-FP8").enable
 """
 
@@ -10,11 +9,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.advise.commands import Refused, ServeCommand, serve_command, sglang_mtp_command, vllm_mtp_command
-    from servelint.advise.profiles import Objective, UseCase
-    from servelint.advise.recommendation import Recommendation, recommend
-    from servelint.speculation.calibration import Calibration, Measurement, published
-    from servelint.speculation.curves import Crossover, crossover
-    from servelint.speculation.gains import Gain, gain
+    from servelint.advise.recommendation import Objective, Recommendation, UseCase, recommend
+    from servelint.speculation.gains import Calibration, Crossover, Gain, Measurement, crossover, gain, published
 
 __all__ = [
     "Calibration",
@@ -34,14 +30,7 @@ __all__ = [
     "sglang_mtp_command",
     "vllm_mtp_command",
 ]
-_MODULES = (
-    "advise.commands",
-    "advise.profiles",
-    "advise.recommendation",
-    "speculation.calibration",
-    "speculation.curves",
-    "speculation.gains",
-)
+_MODULES = ("advise.commands", "advise.recommendation", "speculation.gains")
 
 
 def __getattr__(name: str) -> object:

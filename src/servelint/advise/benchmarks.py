@@ -1,4 +1,7 @@
-"""Measurements out of what `vllm bench serve` has saved (--save-result, --append-result), with and without speculation."""
+"""Measurements with and without speculation from results that `vllm bench serve` has saved.
+
+Its options --save-result and --append-result write them.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ if TYPE_CHECKING:
 
 
 class Unusable(ValueError):
-    """Why a file gives no measurement: one sentence."""
+    """A file gives no measurement. The message is one sentence."""
 
 
 def results(text: str) -> list[dict[str, Any]]:
-    """The results in a file: one object, a list of them, or one a line. Raises Unusable.
+    """The results in a file: one object, a list of them, or one per line, as vllm-0.33.0 vllm/benchmarks/serve.py writes them.
 
-    vllm-0.33.0 vllm/benchmarks/serve.py writes them.
+    Raises:
+        Unusable: the text is not JSON or holds no results.
     """
     try:
         data = json.loads(text)
@@ -34,9 +38,20 @@ def results(text: str) -> list[dict[str, Any]]:
 
 
 def pairs(found: list[dict[str, Any]], engine: str, gpu: str, method: str, source: str) -> list[dict[str, object]]:
-    """A measurement for each load that was run on and off, as the fields of servelint.speculation.calibration.Measurement.
+    """A measurement for each load with a result with and one without speculation, which spec_decode_* keys distinguish.
 
-    A result with speculation says so itself (spec_decode_*). Raises Unusable where no two belong together.
+    Args:
+        found: the results.
+        engine: the engine's id.
+        gpu: the GPU's name.
+        method: the drafting method.
+        source: where the results come from.
+
+    Returns:
+        The fields of servelint.speculation.gains.Measurement.
+
+    Raises:
+        Unusable: no two results belong together.
     """
     off = {_load(one): one for one in found if "spec_decode_acceptance_length" not in one}
     on = [one for one in found if "spec_decode_acceptance_length" in one]
@@ -73,7 +88,7 @@ def pairs(found: list[dict[str, Any]], engine: str, gpu: str, method: str, sourc
 
 
 def _load(one: dict[str, Any]) -> tuple[str, int, int, int]:
-    """Model, requests at a time, and tokens of a prompt and an answer to two figures: two runs never have quite the same."""
+    """Model, concurrency, and tokens of a prompt and an answer to two figures, because two runs never have quite the same."""
     completed = one["completed"]
     concurrency = one.get("max_concurrency") or one.get("max_concurrent_requests") or completed
     lengths = [_about(one.get(key, 0) / completed) for key in ("total_input_tokens", "total_output_tokens")]
@@ -81,7 +96,7 @@ def _load(one: dict[str, Any]) -> tuple[str, int, int, int]:
 
 
 def _about(tokens: float) -> int:
-    """Rounded to two figures, at least 1.
+    """A number rounded to two figures, at least 1.
 
     >>> _about(2047.6), _about(511.2), _about(7)
     (2000, 510, 7)

@@ -1,20 +1,22 @@
-"""The command that serves a model on one release of an engine, with drafts or without: the rule book has nothing against it.
+"""The command that serves a model on one release of an engine, with or without drafts, and without findings of the rule book.
 
-A command is written, judged as `servelint check` judges it, and changed where a finding tells how: each change is a note with
-the rule's reason and evidence. What cannot be mended is refused, with the rule's words.
+A command is written, judged as `servelint check` judges it, and changed where a finding has a remedy. Each change is a note
+with the rule's reason and evidence. What has no remedy is refused in the rule's words. The rule book decides what is broken in
+which release; only the choice of remedies is made in this module.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from servelint import hardware
-from servelint.advise.options import Options
-from servelint.advise.remedies import mend
 from servelint.api import check_command
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
+from servelint.engines import catalog
 from servelint.engines.registry import ENGINES
 from servelint.engines.releases import known_releases, normalize
 from servelint.speculation import drafts
@@ -22,19 +24,213 @@ from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from servelint.engines.catalog import Catalog
+
+_WORDS = re.compile(r"--([a-z][a-z-]*) (\S+?)(?=[ ,;]|$)")
+_MEASURES = (
+    "max-model-len", "context-length", "gpu-memory-utilization", "mem-fraction-static", "max-num-batched-tokens",
+    "max-num-seqs",
+)  # fmt: skip
+"""Options that a memory rule may advise, because they change only how long and how many requests are."""
 METHODS = ("mtp", "eagle3", "dflash")
+"""Drafting methods that a command can be written for."""
 _ROUNDS = 8
-"""No command needs as many changes; a rule that asks for one again and again is not mended by it."""
+"""No command needs as many changes. A rule that asks for one again and again has no remedy."""
+
+
+@dataclass(eq=False, slots=True)
+class ServeOptions:
+    """The options of a launch while it is written.
+
+    Attributes:
+        engine: "vllm" or "sglang".
+        model: the model's name or path.
+        release: the release.
+        gpu: the GPU as the caller names it.
+        prefixes: prefix caching as the caller wants it: True to keep it, False for off, None for either.
+        more: words of the caller, which come last.
+        values: option -> its value, None for a flag, in the order in which they are written.
+        speculation: the keys of vLLM's --speculative-config, none without drafts.
+        env: environment variables.
+    """
+
+    engine: str
+    model: str
+    release: str
+    gpu: str | None
+    prefixes: bool | None
+    more: tuple[str, ...]
+    values: dict[str, str | None] = field(default_factory=dict)
+    speculation: dict[str, object] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+
+    def set(self, option: str, value: object = None) -> bool:
+        """Set an option.
+
+        Args:
+            option: the option without its dashes.
+            value: its value, None for a flag.
+
+        Returns:
+            Whether anything changed.
+        """
+        text = None if value is None else str(value)
+        if option in self.values and self.values[option] == text:
+            return False
+        self.values[option] = text
+        return True
+
+    def argv(self) -> list[str]:
+        """The words after the engine's verb."""
+        engine = ENGINES[self.engine]
+        words = [self.model] if engine.dialect.positional else ["--" + engine.model_option, self.model]
+        for option, value in self.values.items():
+            words += ["--" + option] if value is None else ["--" + option, value]
+        if self.speculation:
+            words += ["--" + engine.speculation_json, json.dumps(self.speculation, separators=(",", ":"))]
+        return [*words, *self.more]
+
+    def written(self) -> list[str]:
+        """Variables, options with their values, and keys of the speculative config, each as one text."""
+        options = ["--" + option if value is None else f"--{option} {value}" for option, value in self.values.items()]
+        keys = [json.dumps({key: value}, separators=(",", ":"))[1:-1] for key, value in self.speculation.items()]
+        return [*(f"{name}={value}" for name, value in self.env.items()), *options, *keys]
+
+    def catalog(self) -> Catalog:
+        """The catalog of the engine.
+
+        Raises:
+            ValueError: the options of the engine are not known.
+        """
+        found = catalog.load(self.engine)
+        if found is None:
+            raise ValueError(f"the options of {self.engine!r} are not known")
+        return found
+
+    def has(self, option: str) -> bool:
+        """Whether the release declares an option."""
+        known = self.catalog()
+        return known.table(known.nearest(self.release)).find("--" + option) is not None
+
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether the release has a name of a kind, such as "speculative-methods"."""
+        known = self.catalog()
+        index = known.nearest(self.release)
+        return any(first <= index <= last for first, last, _ in known.names(kind).get(name, ()))
+
+
+def mend(options: ServeOptions, finding: Finding) -> bool:
+    """Apply the remedy for a finding.
+
+    Returns:
+        False if there is none, or the caller has ruled it out.
+    """
+    way = _WAYS.get(finding.rule)
+    return way is not None and way(options, finding)
+
+
+def _extra_buffer(options: ServeOptions, _finding: Finding) -> bool:
+    if "disable-radix-cache" in options.values:
+        return False
+    name = "mamba-radix-cache-strategy"
+    return options.set(name if options.has(name) else "mamba-scheduler-strategy", "extra_buffer")
+
+
+def _no_radix_cache(options: ServeOptions, _finding: Finding) -> bool:
+    return options.prefixes is not True and options.set("disable-radix-cache")
+
+
+def _spec_v2(options: ServeOptions, _finding: Finding) -> bool:
+    if "SGLANG_ENABLE_SPEC_V2" in options.env:
+        return False
+    options.env["SGLANG_ENABLE_SPEC_V2"] = "1"
+    return True
+
+
+def _eagle(options: ServeOptions, _finding: Finding) -> bool:
+    return options.set("speculative-algorithm", "EAGLE")
+
+
+def _attention_backend(options: ServeOptions, _finding: Finding) -> bool:
+    """Choose fa3 where the GPU has it, else triton, which runs on every GPU."""
+    known = hardware.identify(options.gpu) if options.gpu is not None else None
+    fast = known is not None and known.facts.get("flash-attention-3") is True
+    return "attention-backend" not in options.values and options.set("attention-backend", "fa3" if fast else "triton")
+
+
+def _no_prefix_caching(options: ServeOptions, _finding: Finding) -> bool:
+    return options.prefixes is not True and options.set("no-enable-prefix-caching")
+
+
+def _keep_block(options: ServeOptions, finding: Finding) -> bool:
+    """Keep the cached block where the release can and the caller wants prefix caching, else turn prefix caching off."""
+    known = options.catalog()
+    keys = known.keys("speculative-config", known.nearest(options.release))
+    if options.prefixes is not True:
+        return _no_prefix_caching(options, finding)
+    if keys is None or keys.get("disable_eagle_block_drop") is None or "disable_eagle_block_drop" in options.speculation:
+        return False
+    options.speculation["disable_eagle_block_drop"] = True
+    return True
+
+
+def _as_advised(options: ServeOptions, finding: Finding) -> bool:
+    """Set the options that the advice begins with, if they are only sizes and the caller has set none of them."""
+    advised: list[tuple[str, str]] = []
+    rest = finding.advice
+    while (match := _WORDS.match(rest)) is not None:
+        advised.append((match[1], match[2]))
+        rest = rest[match.end() :].lstrip()
+    if not advised or any(option not in _MEASURES or option in options.values for option, _ in advised):
+        return False
+    for option, value in advised:
+        options.set(option, value)
+    return True
+
+
+def _setting(option: str, value: str) -> Callable[[ServeOptions, Finding], bool]:
+    """A remedy that sets an option unless it is set."""
+
+    def way(options: ServeOptions, _finding: Finding) -> bool:
+        return option not in options.values and options.set(option, value)
+
+    return way
+
+
+_WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
+    "sglang/context-above-kv-cache": _as_advised,
+    "sglang/deepseek-v4-wants-eagle": _eagle,
+    "sglang/glm4-moe-loses-overlap": _extra_buffer,
+    "sglang/hybrid-spec-drops-radix-cache": _extra_buffer,
+    "sglang/hybrid-spec-needs-extra-buffer": _extra_buffer,
+    "sglang/llama4-needs-attention-backend": _attention_backend,
+    "sglang/memory-after-pools": _as_advised,
+    "sglang/memory-does-not-start": _as_advised,
+    "sglang/nemotron-h-spec-drops-radix-cache": _no_radix_cache,
+    "sglang/nemotron-h-spec-needs-extra-buffer": _extra_buffer,
+    "sglang/nemotron-h-spec-needs-radix-off": _no_radix_cache,
+    "sglang/spec-v2-not-set": _spec_v2,
+    "vllm/cve-2026-22778": _setting("limit-mm-per-prompt", '{"video":0}'),
+    "vllm/deepseek-v32-tokenizer-mode": _setting("tokenizer-mode", "deepseek_v32"),
+    "vllm/dflash-takes-every-slot": _setting("max-num-seqs", "256"),
+    "vllm/hybrid-mtp-drops-cached-block": _keep_block,
+    "vllm/hybrid-mtp-prefix-caching": _no_prefix_caching,
+    "vllm/max-model-len-above-kv-cache": _as_advised,
+    "vllm/memory-does-not-start": _as_advised,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Why something is written, or why nothing can be, or what drafting costs: one sentence.
+    """Why something is written, why no command is possible, or what drafting costs, in one sentence.
 
-    rule:     that says it, "" for none;  evidence: what the rule cites
-    written:  what was written for it ("--disable-radix-cache"), "" where nothing was
+    Attributes:
+        text: the sentence.
+        rule: the rule that says so, "" for none.
+        evidence: what the rule cites.
+        written: what was written for it ("--disable-radix-cache"), "" for nothing.
     """
 
     text: str
@@ -45,12 +241,17 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ServeCommand:
-    """A launch that `servelint check` has nothing against.
+    """A launch without findings.
 
-    argv:    the words after the engine's verb, a positional model first; env: the variables that it needs
-    command: all of it as one line for a shell, the variables in front
-    method:  "mtp", "eagle3", "dflash", None without drafts;  tokens: how many are drafted at once, 0 without
-    notes:   what had to be written and why, then what drafting costs here
+    Attributes:
+        engine: "vllm" or "sglang".
+        release: the release.
+        model: the model's name or path.
+        method: "mtp", "eagle3" or "dflash", None without drafts.
+        tokens: tokens drafted per step, 0 without drafts.
+        argv: the words after the engine's verb, a positional model first.
+        env: environment variables that it needs.
+        notes: what had to be written and why, then what drafting costs.
     """
 
     engine: str
@@ -64,12 +265,13 @@ class ServeCommand:
 
     @property
     def command(self) -> str:
+        """The whole command as one line for a shell, with the variables in front."""
         given = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
         return " ".join([*given, shlex.join([*ENGINES[self.engine].command, *self.argv])])
 
 
 class Refused(ValueError):
-    """No command of this kind is right: `reasons` say why, each with its rule and evidence."""
+    """No such command is possible. `reasons` say why, each with its rule and evidence."""
 
     def __init__(self, engine: str, release: str, model: str, reasons: Sequence[Note]) -> None:
         self.engine = engine
@@ -92,10 +294,10 @@ def vllm_mtp_command(
     trust_remote_code: bool = False,
     arguments: Sequence[str] = (),
 ) -> ServeCommand:
-    """`vllm serve` with the model's own layers as the draft; the parameters are those of serve_command.
+    r"""`vllm serve` with the model's own layers as the draft. The parameters are those of `serve_command`.
 
     >>> vllm_mtp_command("Qwen/Qwen3.6-27B", 2, "0.33.0").command
-    'vllm serve Qwen/Qwen3.6-27B --speculative-config \\'{"method":"mtp","num_speculative_tokens":2}\\''
+    'vllm serve Qwen/Qwen3.6-27B --speculative-config \'{"method":"mtp","num_speculative_tokens":2}\''
     """
     return serve_command(
         "vllm",
@@ -127,6 +329,8 @@ def sglang_mtp_command(
     arguments: Sequence[str] = (),
 ) -> ServeCommand:
     """`python -m sglang.launch_server` with NEXTN in one chain: 3/1/4 for few requests at once, 1/1/2 for many.
+
+    The parameters are those of `serve_command`.
 
     >>> sglang_mtp_command("Qwen/Qwen3.6-27B", 1, "0.5.23").argv[-6:]
     ('--speculative-num-steps', '1', '--speculative-eagle-topk', '1', '--speculative-num-draft-tokens', '2')
@@ -163,16 +367,27 @@ def serve_command(
     trust_remote_code: bool = False,
     arguments: Sequence[str] = (),
 ) -> ServeCommand:
-    """The command for a model on a release (None: the newest that is known).
+    """The command that serves a model.
 
-    method:          "mtp", "eagle3" or "dflash"; None: without drafts
-    num_speculative_tokens: drafted at once, in a chain; DFlash in SGLang drafts the block that its draft was trained for
-    draft:           the draft model of eagle3 and dflash
-    gpu, gpu_count:  what it runs on; all of them in tensor parallelism. Without a name nothing is said of memory
-    prefix_caching:  None: on where the release has it on and nothing is against it; True: refused where it cannot be on
-    trust_remote_code: whether code of the model's repository may run, where the release cannot read the model without
-    arguments:       more words for the engine
-    Raises Refused where no such command is right, ValueError for a wrong parameter.
+    Args:
+        engine: "vllm" or "sglang".
+        model: the model's name or path.
+        method: "mtp", "eagle3" or "dflash", None for no drafts.
+        release: the release, the newest known one by default.
+        num_speculative_tokens: tokens drafted per step, in a chain. DFlash in SGLang drafts the block that its draft was
+            trained for.
+        draft: the draft model of eagle3 and dflash.
+        gpu: the GPU's name. Without one memory is not judged.
+        gpu_count: how many GPUs, all in tensor parallelism.
+        max_model_len: the longest request in tokens.
+        max_num_seqs: the largest number of requests at once.
+        prefix_caching: None for on where the release has it on and nothing is against it; True to refuse where it cannot be on.
+        trust_remote_code: allow code of the model's repository where the release cannot read the model without.
+        arguments: more words for the engine.
+
+    Raises:
+        Refused: no such command is possible.
+        ValueError: a parameter is wrong.
 
     >>> serve_command("sglang", "deepseek-ai/DeepSeek-V3", release="0.5.9", gpu_count=8).command
     'python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 8'
@@ -181,7 +396,7 @@ def serve_command(
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
     record = ENGINES[engine]
     notes: list[Note] = []
-    options = Options(engine, model, release, gpu, prefix_caching, tuple(arguments))
+    options = ServeOptions(engine, model, release, gpu, prefix_caching, tuple(arguments))
     if gpu_count > 1:
         options.set(record.tensor_parallel_option, gpu_count)
     if max_model_len is not None:
@@ -229,8 +444,12 @@ def _valid(model: str, method: str | None, tokens: int, draft: str | None, gpu: 
         raise ValueError(f"{gpu_count} GPUs; write 1 or more")
 
 
-def _own_drafts(options: Options) -> list[Note]:
-    """Notes on what is not known of the model's own layers. Raises Refused where the release cannot draft with them."""
+def _own_drafts(options: ServeOptions) -> list[Note]:
+    """Notes on what is not known of the model's own layers.
+
+    Raises:
+        Refused: the release cannot draft with them.
+    """
     own = drafts.own_drafts(options.model)
     why = drafts.refusal(options.engine, options.release, options.model, own)
     if why is not None:
@@ -242,7 +461,7 @@ def _own_drafts(options: Options) -> list[Note]:
     return []
 
 
-def _speculate(options: Options, method: str, tokens: int, draft: str | None) -> None:
+def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | None) -> None:
     if ENGINES[options.engine].speculation_json:
         options.speculation["method"] = _own_layers(options) if method == "mtp" else method
         if draft is not None:
@@ -258,13 +477,17 @@ def _speculate(options: Options, method: str, tokens: int, draft: str | None) ->
         options.set("speculative-num-draft-tokens", tokens + 1)
 
 
-def _own_layers(options: Options) -> str:
-    """`mtp` from vLLM 0.11.0 on; of 0.10.2 only deepseek_mtp is written, as the rule book has that release refused."""
+def _own_layers(options: ServeOptions) -> str:
+    """`mtp` from 0.11.0, before `deepseek_mtp`. The rule book refuses what 0.10.2 has in addition."""
     return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 
 
-def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> list[Note]:
-    """Change the options until nothing but what drafting costs is said of them. Raises Refused with what stays."""
+def _mended(options: ServeOptions, settings: Settings, trust_remote_code: bool) -> list[Note]:
+    """Change the options until only the cost of drafting is found.
+
+    Raises:
+        Refused: findings without a remedy remain.
+    """
     notes: list[Note] = []
     before: list[Finding] = []
     written = ""
@@ -273,18 +496,18 @@ def _mended(options: Options, settings: Settings, trust_remote_code: bool) -> li
         faults = sorted([one for one in findings if one.severity != "info"], key=lambda one: -SEVERITIES.index(one.severity))
         rules = {finding.rule for finding in faults}
         notes += [_note(finding, written) for finding in before if finding.rule not in rules]
-        said = options.said()
+        before_words = options.written()
         changed = [_mend(options, finding, trust_remote_code) for finding in faults]
         if not any(changed):
             break
-        written = " ".join(word for word in options.said() if word not in said)
+        written = " ".join(word for word in options.written() if word not in before_words)
         before = faults
     if faults:
         raise Refused(options.engine, options.release, options.model, [_note(finding) for finding in faults])
     return [*notes, *[_note(finding) for finding in findings]]
 
 
-def _mend(options: Options, finding: Finding, trust_remote_code: bool) -> bool:
+def _mend(options: ServeOptions, finding: Finding, trust_remote_code: bool) -> bool:
     if finding.rule.endswith("/config-needs-remote-code"):
         return trust_remote_code and options.set("trust-remote-code")
     return mend(options, finding)

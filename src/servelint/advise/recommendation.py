@@ -1,15 +1,18 @@
-"""Whether a launch should speculate, how, and why: the gain, what it costs, what is broken on the release, and the command."""
+"""Whether a launch should speculate, how, and why: the gain, its cost, what is broken on the release, and the command."""
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
 
-from servelint.advise import commands, costs
-from servelint.advise.profiles import Load, Objective, UseCase, load_of, profile_of
-from servelint.speculation.cases import ADVISED, Case, accepted_of
-from servelint.speculation.curves import Crossover, curve
-from servelint.speculation.gains import Gain, of_case
-from servelint.speculation.names import BLOCK, EAGLE, MTP, method_of
+from servelint.advise import commands
+from servelint.engines.registry import ENGINES
+from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
+from servelint.speculation.gains import Crossover, Gain, curve, gain_of
+from servelint.speculation.roofline import steps, traffic_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,33 +20,173 @@ if TYPE_CHECKING:
     from typing import Any
 
     from servelint.advise.commands import Note, ServeCommand
-    from servelint.advise.costs import Memory
-    from servelint.speculation.calibration import Calibration
+    from servelint.memory.plan import MemoryPlan
+    from servelint.speculation.gains import Calibration
 
+_GB = 1e9
 _PAYS = 1.05
-"""A gain below this is not worth another moving part: two runs of one benchmark differ by as much."""
+"""A smaller gain is not worth another moving part: two runs of one benchmark differ by as much."""
 _SURE = 0.75
-"""How likely it must be that it gains: what may as well lose is left off until somebody has measured it."""
+"""The least probability of a gain. What is less certain stays off until it is measured."""
 _CANDIDATES = {MTP: (1, 2, 3), EAGLE: (1, 2, 3, 4, 5), BLOCK: (3, 7, 15)}
 _ALMOST = 0.985
-"""Fewer drafted tokens that come so near to the best gain are better: they cost less memory and less of the tail."""
+"""Fewer drafted tokens that come this near to the best gain are better: they cost less memory and less of the tail."""
+
+
+class UseCase(Enum):
+    """Who is served."""
+
+    SINGLE_USER = "single-user"
+    CHAT = "chat"
+    MULTI_USER = "multi-user"
+    LONG_CONTEXT = "long-context"
+    BATCH = "batch"
+
+
+class Objective(Enum):
+    """What counts: the time of one answer, or the tokens of all together."""
+
+    MINIMIZE_LATENCY = "latency"
+    MAXIMIZE_THROUGHPUT = "throughput"
+
+
+@dataclass(slots=True)
+class Load:
+    """The load that stands for a use case.
+
+    Attributes:
+        concurrency: requests at a time.
+        input: tokens of a prompt.
+        output: tokens of an answer.
+        says: what it is, for a reader.
+        source: who measured it.
+    """
+
+    concurrency: int
+    input: int
+    output: int
+    says: str
+    source: str
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), "data", "profiles.json"), encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+        return data
+
+
+def load_of(use_case: UseCase) -> Load:
+    """The load that stands for a use case.
+
+    >>> load_of(UseCase.MULTI_USER).concurrency
+    16
+    """
+    return Load(**_data()["use_cases"][use_case.value])
+
+
+def profile_of(tokens: int) -> str:
+    """The tuning profile for a number of drafted tokens.
+
+    >>> [profile_of(tokens) for tokens in (0, 1, 2, 3, 5)]
+    ['off', 'balanced', 'balanced', 'low-latency', 'low-latency']
+    """
+    return "off" if tokens == 0 else "balanced" if tokens < _data()["profiles"]["low-latency"]["steps"] else "low-latency"
+
+
+@dataclass(frozen=True)
+class MemoryCost:
+    """The memory plans of a launch without (`off`) and with (`on`) speculation."""
+
+    off: MemoryPlan
+    on: MemoryPlan
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the launch starts only without speculation."""
+        return self.on.verdict in ("refused", "oom-risk") and self.off.verdict in ("fits", "tight")
+
+    def held(self, requests: int, tokens: int) -> tuple[int, int] | None:
+        """How many of some requests, each of some tokens, the KV cache holds without and with speculation, None if unknown."""
+        if not self.off.kv_tokens or not self.on.kv_tokens:
+            return None
+        off, on = (min(plan // tokens, requests) for plan in (self.off.kv_tokens, self.on.kv_tokens))
+        return off, on
+
+    @property
+    def sentence(self) -> str:
+        """The cost in a sentence."""
+        off, on = self.off, self.on
+        if self.spoils:
+            return f"with it the launch does not start: {on.refusal or on.verdict}"
+        if not off.kv_tokens or not on.kv_tokens:
+            return ""
+        return (
+            f"the KV cache holds {on.kv_tokens:,} tokens with it and {off.kv_tokens:,} without"
+            f" ({on.kv_tokens / off.kv_tokens - 1:+.0%})"
+        )
+
+
+def memory_cost(off: ServeCommand, on: ServeCommand, gpu: str | None, count: int) -> MemoryCost | None:
+    """The memory plans of the launches without and with speculation, None without a GPU or where one of them is unknown."""
+    if gpu is None or not ENGINES[off.engine].plans_memory:
+        return None
+    from servelint.api import plan_memory
+
+    plans = [plan_memory(one.engine, list(one.argv), one.release, one.env, gpu, count) for one in (off, on)]
+    return MemoryCost(*plans) if all(plan.verdict != "unknown" for plan in plans) else None
+
+
+def step_ratio(case: Case) -> float | None:
+    """How many times longer a step takes that drafts and verifies, None if the model is not known."""
+    if case.architecture is None:
+        return None
+    found = steps(case, case.architecture, *case.gpus)
+    return found.after / found.before
+
+
+def _step_reasons(case: Case) -> list[str]:
+    """What the arithmetic says about a step, in sentences, none if the model is not known."""
+    if case.architecture is None:
+        return []
+    facts = traffic_of(case, case.architecture)
+    tokens = case.concurrency * (1 + case.drafted)
+    before, after = facts.read(case.concurrency) / _GB, facts.read(tokens) / _GB
+    passes = 1 if case.method == BLOCK else case.drafted
+    drafts = passes * facts.drafting(case.concurrency) / _GB
+    reasons = [
+        f"a step reads {before:.1f} GB of weights, one that verifies {after:.1f} GB, and drafting reads {drafts:.1f} GB more"
+    ]
+    if facts.experts:
+        reasons.append(
+            f"it is a mixture: {case.concurrency} {'token is' if case.concurrency == 1 else 'tokens are'} sent to"
+            f" {facts.touched(case.concurrency):.0f} of {facts.experts} experts, {tokens} to {facts.touched(tokens):.0f},"
+            " so that verifying costs most where few requests run, and little where all experts are read anyway"
+        )
+    return reasons
 
 
 @dataclass(frozen=True)
 class Recommendation:
     """What to do with a launch.
 
-    enable:        whether to speculate
-    method:        by which kind of drafting ("mtp", "eagle"); None without
-    num_speculative_tokens: tokens to draft each step; 0 without
-    expected_gain: throughput with speculation over throughput without at that load; None where nobody can tell
-    reason:        why, in sentences;  reasons: each of them
-    profile:       "low-latency", "balanced" or "off"
-    step_ratio:    how much longer a step takes: a token whose drafts are all refused takes as long; None if it is not known
-    memory:        what it costs of the KV cache; None where no plan tells
-    command:       the launch to start; None where no command is right, for what `broken` says
-    broken:        why the release cannot speculate here
-    crossover:     the gain over the number of requests, for the tokens that are recommended (or would be best)
+    Attributes:
+        engine: "vllm" or "sglang".
+        release: the release.
+        model: the model's name or path.
+        gpu: the GPU, with a number if there are several.
+        load: the load.
+        objective: what counts.
+        enable: whether to speculate.
+        method: the kind of drafting ("mtp", "eagle"), None without.
+        num_speculative_tokens: tokens to draft per step, 0 without.
+        expected_gain: throughput with speculation over throughput without at that load, None if it is not known.
+        reasons: why, in sentences.
+        step_ratio: how many times longer a step takes, and thus a token whose drafts are all refused. None if it is not known.
+        memory: what it costs of the KV cache, None if no plan says.
+        command: the launch to start, None if there is none, for the reasons in `broken`.
+        broken: why the release cannot speculate.
+        crossover: the gain over the number of requests, for the recommended (or best) number of tokens.
     """
 
     engine: str
@@ -58,17 +201,19 @@ class Recommendation:
     expected_gain: Gain | None
     reasons: tuple[str, ...]
     step_ratio: float | None
-    memory: Memory | None
+    memory: MemoryCost | None
     command: ServeCommand | None
     broken: tuple[Note, ...]
     crossover: Crossover | None
 
     @property
     def reason(self) -> str:
+        """All reasons in one text."""
         return "; ".join(self.reasons)
 
     @property
     def profile(self) -> str:
+        """The tuning profile: "low-latency", "balanced" or "off"."""
         return profile_of(self.num_speculative_tokens)
 
 
@@ -90,14 +235,27 @@ def recommend(
     max_num_seqs: int | None = None,
     measured: Calibration | None = None,
 ) -> Recommendation:
-    """Whether to speculate, how, and why.
+    """Decide whether to speculate, how, and why.
 
-    objective:   for throughput, speculation is off as well where it leaves room for too few of the requests
-    engine:      one of ADVISED;  release: None for the newest that is known
-    concurrency: requests at a time, in place of the use case's
-    acceptance:  as for servelint.advise.gain, where it was measured
-    method, draft: another method than the model's own layers, and its draft model;  tokens: how many to draft, None: the best
-    Raises ValueError for an engine, a GPU, a release or a method that is not known.
+    Args:
+        use_case: who is served.
+        objective: what counts. For throughput, speculation is also off where it leaves room for too few of the requests.
+        gpu_id: the GPU's name.
+        model: the model's name or path.
+        engine: "vllm" or "sglang".
+        gpu_count: how many GPUs, all in tensor parallelism.
+        release: the release, the newest known one by default.
+        concurrency: requests at a time, in place of the use case's.
+        acceptance: the measured acceptance, as for servelint.advise.gain.
+        method: a method in place of the model's own layers.
+        draft: the draft model of that method.
+        tokens: tokens to draft per step, the best number by default.
+        max_model_len: the longest request in tokens.
+        max_num_seqs: the largest number of requests at once.
+        measured: the measurements to correct by, the published ones by default.
+
+    Raises:
+        ValueError: an engine, a GPU, a release or a method is not known.
     """
     load = load_of(use_case)
     load.concurrency = concurrency or load.concurrency
@@ -108,19 +266,18 @@ def recommend(
     case = Case(engine, kind, model, gpu, tokens, load.concurrency, load.input, load.output, None, ".")
     counts = (tokens,) if tokens is not None else _CANDIDATES[kind]
     cases = [replace(case, tokens=count, accepted=accepted_of(acceptance, count)) for count in counts]
-    gains = {one.drafted: found for one in cases if (found := of_case(one, measured)) is not None}
+    gains = {one.drafted: found for one in cases if (found := gain_of(one, measured)) is not None}
     best = _best(gains)
     chosen = next((one for one in cases if one.drafted == best), cases[0])
     asked = {"gpu": gpu_id, "gpu_count": gpu_count, "max_model_len": max_model_len, "max_num_seqs": max_num_seqs}
     off, _ = _command(engine, model, None, release, 0, None, asked)
     on, broken = _command(engine, model, method or "mtp", release, chosen.drafted, draft, asked)
-    told = on or off
     gain = gains.get(best) if best is not None else None
     enable = on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
     if chosen.architecture is None:
         enable, gain = False, None
-    reasons = [*_of_gain(chosen, gain, load), *costs.why(chosen), *[note.text for note in broken]]
-    memory = costs.memory(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
+    reasons = [*_of_gain(chosen, gain, load), *_step_reasons(chosen), *[note.text for note in broken]]
+    memory = memory_cost(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
     if enable and memory is not None and memory.spoils:
         enable = False
         reasons.append(memory.sentence)
@@ -132,7 +289,7 @@ def recommend(
             reasons.append("the requests that wait cost more throughput than drafting gains")
     return Recommendation(
         engine=engine,
-        release=told.release if told is not None else release or "",
+        release=made.release if (made := on or off) is not None else release or "",
         model=model,
         gpu=gpu,
         load=load,
@@ -142,7 +299,7 @@ def recommend(
         num_speculative_tokens=chosen.drafted if enable else 0,
         expected_gain=gain,
         reasons=tuple(reasons),
-        step_ratio=costs.step_ratio(chosen),
+        step_ratio=step_ratio(chosen),
         memory=memory,
         command=on if enable else off,
         broken=tuple(broken),
@@ -176,16 +333,16 @@ def _of_gain(case: Case, gain: Gain | None, load: Load) -> list[str]:
         known = f"{case.model} is not known here, nor a config.json of that name: nobody can tell what a step of it reads"
         return [known, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     if gain is None:
-        told = f"neither arithmetic nor measurements tell what {case.drafted} drafted tokens gain with {many}"
-        return [told, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
+        verdict = f"neither arithmetic nor measurements tell what {case.drafted} drafted tokens gain with {many}"
+        return [verdict, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     found = f"{case.drafted} drafted {'token gives' if case.drafted == 1 else 'tokens give'} {gain.mid:.2f} times the tokens"
-    told = f"{found} a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
+    verdict = f"{found} a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
     if gain.high < 1:
-        return [f"{told}: it loses"]
+        return [f"{verdict}: it loses"]
     if gain.mid < _PAYS:
-        return [f"{told}: nothing that a measurement would show"]
+        return [f"{verdict}: nothing that a measurement would show"]
     if gain.chance < _SURE:
-        return [told, "it may as well lose: leave it off until you have measured it on your own prompts"]
+        return [verdict, "it may as well lose: leave it off until you have measured it on your own prompts"]
     if gain.low < 1:
-        return [told, "it may lose: measure it on your own prompts, thinking on and off apart"]
-    return [told]
+        return [verdict, "it may lose: measure it on your own prompts, thinking on and off apart"]
+    return [verdict]

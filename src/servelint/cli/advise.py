@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 
 from servelint.advise import benchmarks
-from servelint.advise.profiles import Objective, UseCase
-from servelint.advise.recommendation import recommend
+from servelint.advise.recommendation import Objective, UseCase, recommend
 from servelint.cli import options
 from servelint.cli.command import Options, argument, command, fail, option, whole_number
 from servelint.cli.output import print_stderr, write_text
-from servelint.speculation import calibration
+from servelint.speculation import gains
 from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.speculation.calibration import Calibration
+    from servelint.speculation.gains import Calibration
 
 
 def _rate(text: str) -> float:
@@ -118,7 +117,7 @@ def _calibrate(measuring: Measuring) -> int:
     found = [one for path in measuring.results for one in _results(path)]
     try:
         made = benchmarks.pairs(found, measuring.engine, measuring.gpu, measuring.method, measuring.source)
-        measurements = [calibration.Measurement(one) for one in made]
+        measurements = [gains.Measurement(one) for one in made]
     except ValueError as error:
         fail(str(error))
     for one in measurements:
@@ -196,16 +195,16 @@ def _measured(paths: tuple[str, ...]) -> Calibration | None:
     if not paths:
         return None
     own = [one for path in paths for one in _of_file(path)]
-    return calibration.Calibration((*calibration.published(), *own))
+    return gains.Calibration((*gains.published(), *own))
 
 
-def _of_file(path: str) -> list[calibration.Measurement]:
+def _of_file(path: str) -> list[gains.Measurement]:
     try:
         data = json.loads(_read(path))
         rows = data.get("measurements") if isinstance(data, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             fail(f"{path}: there is no list of measurements")
-        return [calibration.Measurement(row) for row in rows]
+        return [gains.Measurement(row) for row in rows]
     except ValueError as error:
         fail(f"{path}: {error}")
 

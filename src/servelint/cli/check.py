@@ -12,7 +12,7 @@ from servelint.cli.output import ReportStyle, print_stderr, write_stdout
 from servelint.core.finding import SEVERITIES
 from servelint.core.result import Report
 from servelint.core.settings import FORMATS
-from servelint.files import trust
+from servelint.core.trust import EVERYTHING, Trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from servelint.core.problem import Problem
     from servelint.core.source import Source
     from servelint.files.git import Changes
-    from servelint.files.settings.files import SettingsFiles
-    from servelint.files.settings.layers import EffectiveValue, Origin
     from servelint.filters.baseline.entry import Entry
     from servelint.filters.baseline.file import Baseline
+    from servelint.settings.files import SettingsFiles
+    from servelint.settings.layers import EffectiveValue, Origin
 
 _NOTES = """exit status: 0 nothing at or above --fail-on, 1 findings, 2 wrong usage or a file that could not
 be read or parsed (the other files are still linted), 3 an error in servelint itself"""
@@ -109,17 +109,15 @@ def run(
     ending: ExitStatus,
 ) -> int:
     """Lint, fix and report."""
-    try:
-        if gating.trusted_suppressions or gating.base or gating.changed_since or gating.no_inline_ignore:
-            _trust(inputs, shown, gating)
-        if ending.exit_zero:
-            ending.fail_on = "never"
-        asked = options.settings(inputs, rules, hardware, shown, gating, writing, ending)
-        if shown.show_settings:
-            return _show_settings(inputs, writing, asked)
-        return _check(inputs, gating, fixing, writing, asked)
-    finally:
-        trust.use(trust.EVERYTHING)
+    trust = EVERYTHING
+    if gating.trusted_suppressions or gating.base or gating.changed_since or gating.no_inline_ignore:
+        trust = _trust(inputs, shown, gating)
+    if ending.exit_zero:
+        ending.fail_on = "never"
+    asked = options.settings(inputs, rules, hardware, shown, gating, writing, ending, trust=trust)
+    if shown.show_settings:
+        return _show_settings(inputs, writing, asked)
+    return _check(inputs, gating, fixing, writing, asked)
 
 
 def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputOptions, asked: SettingsFiles) -> int:
@@ -130,7 +128,7 @@ def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputO
         fail(str(error))
     kind: str = writing.format or asked.value("format") or "text"
     _refuse_contradictions(inputs, gating, fixing, writing, kind, path)
-    believes_files = trust.current().base is None and gating.trusted_suppressions is None
+    believes_files = asked.trust.base is None and gating.trusted_suppressions is None
     if believes_files and asked.value("trusted-suppressions") == "base":
         fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
@@ -254,22 +252,22 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
             fail(f"--changed-since: {error}")
     baseline = None
     if path is not None and not gating.write_baseline:
-        from servelint.files.settings import shown
+        from servelint.files.settings_finder import shown
         from servelint.filters.baseline import file
 
-        baseline = file.read(shown(path))
+        baseline = file.read(shown(path), asked.trust)
     return Gate(asked, baseline, since)
 
 
 def _write_baseline(report: Report, asked: SettingsFiles, *, quiet: bool) -> int:
     """Record the findings of a report as known, with the reasons that the file gave before. Returns the exit status."""
     from servelint.core.source import Source
-    from servelint.files.settings import shown
+    from servelint.files.settings_finder import shown
     from servelint.filters.baseline import file
     from servelint.filters.baseline.write import renew
 
     path = shown(asked.value("baseline") or file.NAME)
-    old = file.read(path) if os.path.lexists(path) else file.Baseline(Source(path, ""))
+    old = file.read(path, asked.trust) if os.path.lexists(path) else file.Baseline(Source(path, ""))
     problems = [*old.problems, *report.errors]
     if not old.problems:
         new = renew(report, old, asked, _today())
@@ -297,23 +295,21 @@ def _today() -> date:
 # -- the revision whose suppressions are believed
 
 
-def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> None:
-    """Have settings, rules, baselines and comments read as the options ask. Raises UsageError where that cannot be done.
+def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Trust:
+    """Return whose version of settings, rules, baselines and comments counts. Raises UsageError where that cannot be told.
 
     The settings of the trusted revision may ask for it as well: those of the files under test could say otherwise.
     """
-    from servelint.files.trust import Trust
-
     inline = not gating.no_inline_ignore
     wanted = gating.trusted_suppressions
     revision = gating.base or gating.changed_since
-    trust.use(Trust(inline=inline))
+    files = Trust(inline=inline)
     if wanted == "base" and revision is None:
         fail("--trusted-suppressions base needs a revision; give --base REV, or --changed-since REV")
     if revision is None or wanted == "head":
         if gating.base:
             fail("--base is for --trusted-suppressions base")
-        return
+        return files
     from servelint.files import git
     from servelint.files import revision as base
 
@@ -321,30 +317,30 @@ def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> No
         found = base.of(revision)
     except git.GitError as error:
         if wanted is None and not gating.base:
-            return  # before the first commit there is nothing to believe; `_gate` reports what else is wrong
+            return files  # before the first commit there is nothing to believe; `_gate` reports what else is wrong
         fail(f"{'--base' if gating.base else '--changed-since'}: {error}")
-    trust.use(Trust(inline=inline, base=found))
-    if wanted is None and not _settings_ask_for_base(settings, gating):
-        trust.use(Trust(inline=inline))
+    trust = Trust(inline=inline, base=found)
+    if wanted is None and not _settings_ask_for_base(settings, gating, trust):
         if gating.base:
             fail(f"--base is for --trusted-suppressions base, which neither an option nor the settings of {revision} ask for")
-        return
+        return files
     if not inputs.are_files:
         fail("--trusted-suppressions base is for files")
     if gating.write_baseline:
         fail("--write-baseline records what is in the files, and cannot be combined with --trusted-suppressions base")
+    return trust
 
 
-def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions) -> bool:
+def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions, trust: Trust) -> bool:
     """Return whether the settings of the revision ask for it. Raises UsageError where they cannot be read."""
-    from servelint.files.settings import reading
-    from servelint.files.settings.files import SettingsFiles
+    from servelint.settings import reading
+    from servelint.settings.files import SettingsFiles
 
     faults: list[str] = []
     layer = reading.from_env(os.environ, faults)
     isolated = settings.isolated or reading.is_isolated(os.environ, faults)
     file = settings.settings or os.environ.get(reading.FILE_VARIABLE) or None
-    asked = SettingsFiles(isolated=isolated, file=file, overrides=[layer])
+    asked = SettingsFiles(isolated=isolated, file=file, overrides=[layer], trust=trust)
     found: bool = asked.value("trusted-suppressions") == "base"
     if asked.problems and not found and gating.base:
         fail(f"the settings of {gating.base} cannot be read: {asked.problems[0]}")
@@ -463,8 +459,8 @@ def _show_settings(inputs: Inputs, writing: OutputOptions, asked: SettingsFiles)
 
 def _effective(path: str, asked: SettingsFiles) -> tuple[list[str], list[EffectiveValue]]:
     """Return the settings files of a path, the nearest first, and the settings that hold."""
-    from servelint.files.settings import files
-    from servelint.files.settings.layers import effective
+    from servelint.settings import files
+    from servelint.settings.layers import effective
 
     if os.path.isdir(path):
         governing, absolute = asked.governing(os.path.join(path, ""))[0], None
@@ -474,9 +470,9 @@ def _effective(path: str, asked: SettingsFiles) -> tuple[list[str], list[Effecti
 
 
 def _settings_text(path: str, names: list[str], said: list[EffectiveValue]) -> str:
-    from servelint.files.settings.keys import KEYS
-    from servelint.files.settings.layers import PASSED
     from servelint.report.clean import clean
+    from servelint.settings.keys import KEYS
+    from servelint.settings.layers import PASSED
 
     head = f"{path}: {', which extends '.join(names)}" if names else f"{path}: no settings file"
     rows: list[tuple[str, str, str]] = []
@@ -505,8 +501,8 @@ def _value_text(one: EffectiveValue) -> str:
 
 
 def _settings_data(said: list[EffectiveValue]) -> dict[str, Any]:
-    from servelint.files.settings.keys import KEYS
-    from servelint.files.settings.layers import PASSED
+    from servelint.settings.keys import KEYS
+    from servelint.settings.layers import PASSED
 
     found: dict[str, Any] = {key: [] if key in _LISTS else {} for key in KEYS if key not in PASSED}
     found["rule"] = {}
@@ -524,7 +520,7 @@ def _settings_data(said: list[EffectiveValue]) -> dict[str, Any]:
 
 
 def _origin_data(origin: Origin | None) -> dict[str, Any] | None:
-    from servelint.files.settings.layers import IN_FILE
+    from servelint.settings.layers import IN_FILE
 
     if origin is None:
         return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from servelint.core.settings import Settings
-    from servelint.files.settings.files import SettingsFiles
+    from servelint.settings.files import SettingsFiles
 
 FAILED = 125
 """The exit status where servelint itself fails; `env`, `timeout` and others that run a command use the same one."""

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.files.settings.files import SettingsFiles
+    from servelint.settings.files import SettingsFiles
 
 
 class OutputOptions(Options, title="output"):

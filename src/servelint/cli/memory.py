@@ -14,8 +14,7 @@ from servelint.core.settings import Settings
 from servelint.engines.config import Config
 from servelint.files.directives import name_gpus
 from servelint.filters.masking import secrets_of
-from servelint.memory import variants
-from servelint.memory.over_releases import plan_over
+from servelint.memory import plan_over, variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
 from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded

@@ -12,15 +12,16 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.settings import PROFILES, Settings
 from servelint.core.source import Source
-from servelint.files.settings.files import SettingsFiles
+from servelint.core.trust import EVERYTHING, Trust
 from servelint.files.siblings import Neighbours
 from servelint.lint import add_source, beside, check_in_parallel
+from servelint.settings.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.files.settings.layers import Layer
+    from servelint.settings.layers import Layer
 
 KEYS = (
     "select",
@@ -131,12 +132,13 @@ def color_option(what: str) -> Any:
     return option("--color", choices=COLORS, default=AUTO, help=f"colour {what} (default: {AUTO})")
 
 
-def settings(*groups: Options, judging: bool = True) -> SettingsFiles:
+def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) -> SettingsFiles:
     """Make the settings of every path from options, the environment and settings files.
 
     Args:
         groups: the options of the command; `settings` and `isolated` are among them.
         judging: whether findings are wanted at all.
+        trust: whose version of settings and rules counts.
 
     Raises:
         UsageError: the options or the environment make no sense.
@@ -147,7 +149,7 @@ def settings(*groups: Options, judging: bool = True) -> SettingsFiles:
     layers: list[Layer] = []
     file, isolated = given["settings"], given["isolated"]
     if any(name.startswith(_PREFIX) for name in os.environ):
-        from servelint.files.settings import reading
+        from servelint.settings import reading
 
         layers.append(reading.from_env(os.environ, faults))
         file = file or os.environ.get(reading.FILE_VARIABLE) or None
@@ -155,14 +157,14 @@ def settings(*groups: Options, judging: bool = True) -> SettingsFiles:
         for warning in reading.unread_variables(os.environ):
             print_stderr(f"servelint: {warning}")
     if any(values.values()) or not judging:
-        from servelint.files.settings import reading
+        from servelint.settings import reading
 
         values["engine-versions"] = values.pop("engine-version")
         layers.append(reading.from_cli(values if judging else {**values, "ignore": ["*"]}, faults))
     _refuse(faults)
     if given["isolated"] and given["settings"] is not None:
         fail("--isolated reads no settings file, and --settings names one")
-    return SettingsFiles(isolated=isolated, file=file, overrides=layers)
+    return SettingsFiles(isolated=isolated, file=file, overrides=layers, trust=trust)
 
 
 def _listed(value: Any) -> Any:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from servelint.core.result import Report
-    from servelint.files.settings.files import SettingsFiles
     from servelint.filters.suppressions import Suppression
+    from servelint.settings.files import SettingsFiles
 
 AUTO, ALWAYS, NEVER = "auto", "always", "never"
 COLORS = (AUTO, ALWAYS, NEVER)

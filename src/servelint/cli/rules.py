@@ -11,13 +11,14 @@ from servelint.cli.options import Rules, SettingsOptions
 from servelint.cli.output import print_stderr, write_stdout
 from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
+from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
-from servelint.files.settings.files import SettingsFiles
 from servelint.report.clean import clean, clean_lines
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
+from servelint.settings.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def explain(topic: Topic, folder: Folder) -> int:
     return _rule(topic.topic, (folder.rules,) if folder.rules is not None else SettingsFiles().of_folder("").rules)
 
 
-def _rule(name: str, folders: tuple[str, ...]) -> int:
+def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> int:
     if name in OWN:
         own = OWN[name]
         write_stdout(f"{name}: {own.title} ({own.severity})\n\n{textwrap.fill(own.why, 100)}\n")

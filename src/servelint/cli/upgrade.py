@@ -15,7 +15,7 @@ from servelint.engines import catalog as catalogs
 from servelint.report.clean import clean
 from servelint.report.encode import encoded
 from servelint.report.text import Painter, problem_text
-from servelint.upgrade import Changed, Upgrade, upgrade
+from servelint.upgrade import ChangedDefault, Upgrade, upgrade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _line(finding: Finding) -> str:
     return clean(f"{line}:{column} {finding.severity}[{finding.rule}] {finding.message}{advice}")
 
 
-def _default(changed: Changed) -> str:
+def _default(changed: ChangedDefault) -> str:
     return f"{changed.name}: {_shown(changed.before)} -> {_shown(changed.after)} (from {changed.since})"
 
 

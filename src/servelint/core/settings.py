@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -43,6 +45,7 @@ class Settings:
     fail_on:           the least severity that makes the exit status 1, or `never`
     rule_settings:     rule id or area -> what is set for it: `severity`, and the options that the rule has
     selections:        layers of select and ignore, in the place of these two
+    trust:             whose version of comments, baselines and rules counts
     read_outside:      folders outside of the project whose files may be read where a file names them; True: any file
     """
 
@@ -57,6 +60,7 @@ class Settings:
         "rules",
         "selections",
         "severity",
+        "trust",
     )
 
     def __init__(
@@ -66,14 +70,16 @@ class Settings:
         severity: str = "info",
         engine_versions: dict[str, str] | None = None,
         profile: str = "default",
-        rules: tuple[str, ...] = (),
+        rules: tuple[str | RuleFolder, ...] = (),
         gpu: str | None = None,
         gpu_count: int | None = None,
         fail_on: str = "error",
         rule_settings: dict[str, dict[str, Any]] | None = None,
         selections: tuple[Selection, ...] | None = None,
         read_outside: Outside = (),
+        trust: Trust = EVERYTHING,
     ) -> None:
+        self.trust = trust
         if selections is None:
             selections = (Selection(select or None, (), ignore),) if select or ignore else ()
         self.selections = selections
@@ -100,10 +106,11 @@ class Settings:
             rule_settings=self.rule_settings,
             selections=self.selections,
             read_outside=self.read_outside,
+            trust=self.trust,
         )
 
     def of(self, _path: str) -> Settings:
-        """The settings of a file: these hold for every file (servelint.files.settings has others for each)."""
+        """The settings of a file: these hold for every file (servelint.files.settings_finder has others for each)."""
         return self
 
     def wants(self, rule: str, profile: str = "default") -> bool:

@@ -75,14 +75,11 @@ class Reading:
 def _family(launch: Launch, model: Text) -> models.Family | None:
     from servelint import models
 
-    def opened(path: str) -> str | None:
-        found = launch.open(Text.of(path)) if launch.open is not None else None
-        return found.text.value if found is not None else None
-
     if launch.folder is not None or launch.open is not None:
-        from servelint.models import local
+        from servelint.models import folder
 
-        found = local.read(model, local.open_in(launch.folder) if launch.folder is not None else opened)
+        opened = folder.files_of(launch)
+        found = folder.read(model, opened) if opened is not None else None
         if found is not None:
             return found
     return models.identify(model)

@@ -171,8 +171,8 @@ class Engine:
     name: str
     """The name that its makers use: "vLLM"."""
     parts: tuple[str, ...] = ()
-    """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`; "conversions" has CONVERSIONS, which convert
-    values as no other engine does, by the names that its source gives them."""
+    """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`; "conversions" has CONVERSIONS, which
+    convert values as no other engine does, by the names that its source gives them."""
 
     # -- releases
 

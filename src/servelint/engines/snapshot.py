@@ -11,7 +11,7 @@ from copy import copy
 from servelint.core.launch import Launch
 from servelint.core.text import Text
 from servelint.engines.config import Config, configs
-from servelint.models.local import CONFIG
+from servelint.models.folder import CONFIG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ def carry(given: Launch) -> Carried | None:
     for model in _models(config):
         folder = model.rstrip("/")
         if launch.open(Text.of(f"{folder}/{CONFIG}")) is not None:
-            from servelint.models.stored import INDEX, QUANTIZATION  # where a model is here: a check needs them nowhere else
+            from servelint.models.checkpoint import (  # where a model is here: a check needs them nowhere else
+                INDEX,
+                QUANTIZATION,
+            )
 
             for name in (QUANTIZATION, INDEX):
                 launch.open(Text.of(f"{folder}/{name}"))

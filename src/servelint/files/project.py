@@ -6,6 +6,7 @@ import os
 import stat
 
 from servelint.core import bounds, safe_open
+from servelint.core.trust import EVERYTHING, Trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ class Project:
 
     outside: folders whose files may be read as well (`read-outside` of the settings); True: any file
     named:   folders that are looked through, absolute, which may be what the project is
+    trust:   whose version of the settings file counts that may name the project
     """
 
-    __slots__ = ("_folder", "_named", "_outside", "_roots")
+    __slots__ = ("_folder", "_named", "_outside", "_roots", "_trust")
 
-    def __init__(self, folder: str, outside: Outside = (), named: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: str, outside: Outside = (), named: tuple[str, ...] = (), trust: Trust = EVERYTHING) -> None:
+        self._trust = trust
         self._folder = folder
         self._outside = outside
         self._named = named
@@ -67,7 +70,7 @@ class Project:
     def _known(self) -> list[str]:
         if self._roots is None:
             more = self._outside if self._outside is not True else ()
-            self._roots = [root(self._folder, self._named), *[os.path.realpath(one) for one in more]]
+            self._roots = [root(self._folder, self._named, self._trust), *[os.path.realpath(one) for one in more]]
         return self._roots
 
     def _root_of(self, real: str) -> str | None:
@@ -79,7 +82,7 @@ def folders(paths: list[str]) -> tuple[str, ...]:
     return tuple([os.path.abspath(path) for path in paths if os.path.isdir(path)])
 
 
-def root(folder: str, named: tuple[str, ...] = ()) -> str:
+def root(folder: str, named: tuple[str, ...] = (), trust: Trust = EVERYTHING) -> str:
     """The project of a folder: the nearest one above it that is a git checkout.
 
     Without one it is the outermost of the folder itself, the current one, that of the settings file that governs it, and those
@@ -90,15 +93,15 @@ def root(folder: str, named: tuple[str, ...] = ()) -> str:
     while not os.path.lexists(os.path.join(here, ".git")):
         parent = os.path.dirname(here)
         if parent == here:
-            return os.path.realpath(_without_git(folder, named))
+            return os.path.realpath(_without_git(folder, named, trust))
         here = parent
     return os.path.realpath(here)
 
 
-def _without_git(folder: str, named: tuple[str, ...]) -> str:
-    from servelint.files.settings import Finder
+def _without_git(folder: str, named: tuple[str, ...], trust: Trust) -> str:
+    from servelint.files.settings_finder import Finder
 
-    settings = Finder().nearest(folder)
+    settings = Finder(trust).nearest(folder)
     found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder, *named]
     above = [one for one in found if os.path.join(folder, "").startswith(os.path.join(one, ""))]
     return min([folder, *above], key=len)
@@ -112,6 +115,6 @@ def _outside_of(root: str, path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    from servelint.files.settings import shown
+    from servelint.files.settings_finder import shown
 
     return shown(os.path.abspath(path))

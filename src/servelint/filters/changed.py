@@ -12,16 +12,16 @@ from servelint.core.result import Report
 from servelint.core.source import Source, Span
 from servelint.files.git import Changes
 from servelint.files.project import Project
-from servelint.files.settings.files import SettingsFiles
-from servelint.files.settings.layers import IN_FILE
 from servelint.files.siblings import Neighbours
 from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.readers.discover import decode
+from servelint.settings.files import SettingsFiles
+from servelint.settings.layers import IN_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.files.settings.files import Asked
+    from servelint.settings.files import Asked
 
     Content = tuple[object, ...]
 
@@ -66,7 +66,9 @@ class _File:
         self.changes = changes
         self.change = changes.of(source.path)
         self.asked = asked
-        self._disk = Project(os.path.dirname(source.path) or ".", asked.of(source.path).read_outside)
+        self._disk = Project(
+            os.path.dirname(source.path) or ".", asked.of(source.path).read_outside, trust=asked.of(source.path).trust
+        )
         self._same: Counter[tuple[object, ...]] | None = None
         self._all: bool | None = None
         self._now: dict[tuple[int, int], list[Content]] = {}

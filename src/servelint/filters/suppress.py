@@ -9,7 +9,7 @@ from servelint.core.own_rules import GPU_COMMENT, OWN, UNUSED_IGNORE
 from servelint.core.result import Ignore, Silenced
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
-from servelint.files import trust
+from servelint.core.trust import Trust
 from servelint.files.directives import GpuComment, gpu_comments, ignores, speaking_for
 from servelint.rules.load import every
 
@@ -27,23 +27,23 @@ def suppress(
     for other in elsewhere.values():
         # a comment there speaks for the file's own findings as well: it is not said here whether it silences any
         theirs = ignores(other)
-        findings = [one for one in findings if not _silences(theirs, one, silenced)]
+        findings = [one for one in findings if not _silences(theirs, one, settings.trust, silenced)]
     comments = ignores(source)
     if not comments:
         return findings
-    kept = [finding for finding in findings if not _silences(comments, finding, silenced)]
+    kept = [finding for finding in findings if not _silences(comments, finding, settings.trust, silenced)]
     if settings.wants(UNUSED_IGNORE):
         profiles = {**dict.fromkeys(OWN, "default"), **{rule.id: rule.profile for rule in every(settings.rules)}}
         kept += [unused for comment in comments for unused in _unused(comment, settings, profiles)]
     return kept
 
 
-def _silences(comments: list[Ignore], finding: Finding, silenced: list[Silenced] | None) -> bool:
+def _silences(comments: list[Ignore], finding: Finding, trust: Trust, silenced: list[Silenced] | None) -> bool:
     """Whether one of some comments silences a finding. Every one is asked: one that repeats another is not called unused."""
     found = False
     for comment in comments:
         if comment.speaks_for(finding):
-            trusted = trust.current().believes(comment.span, comment.lines, finding)
+            trusted = trust.believes(comment.span, comment.lines, finding)
             found = found or trusted
             if silenced is not None:
                 silenced.append(Silenced(finding, comment, trusted))

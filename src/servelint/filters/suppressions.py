@@ -6,16 +6,16 @@ import os
 
 from servelint.core.finding import Finding
 from servelint.core.result import Ignore, Report
-from servelint.files import trust
 from servelint.files.directives import ignores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from servelint.files.settings.files import SettingsFiles
-    from servelint.files.settings.layers import Layer, Value
+    from servelint.core.trust import Trust
     from servelint.filters.baseline.entry import Entry
+    from servelint.settings.files import SettingsFiles
+    from servelint.settings.layers import Layer, Value
 
 COMMENT, BASELINE, SETTING = "comment", "baseline", "setting"
 _KEYS = ("select", "ignore", "severity", "exclude", "extend-exclude")
@@ -52,17 +52,17 @@ class Suppression:
 
 def every(report: Report, known: list[tuple[Finding, Entry]], asked: SettingsFiles) -> list[Suppression]:
     """Comments by their places, then the entries of the baseline that hide something, then settings."""
-    return [*_comments(report), *_entries(known), *_settings(asked)]
+    return [*_comments(report, asked.trust), *_entries(known), *_settings(asked)]
 
 
-def _comments(report: Report) -> Iterator[Suppression]:
+def _comments(report: Report, trust: Trust) -> Iterator[Suppression]:
     found: dict[tuple[str, int], tuple[Ignore, list[Finding], bool]] = {}
     for source in report.sources:
         for comment in ignores(source):
             found[(source.path, comment.span.start)] = (
                 comment,
                 [],
-                trust.current().believes_comment(comment.span, comment.lines),
+                trust.believes_comment(comment.span, comment.lines),
             )
     for one in report.silenced:
         span = one.comment.span

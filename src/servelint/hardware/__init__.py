@@ -1,4 +1,4 @@
-"""What is known of a GPU by its name, as people and clusters write it. A name that is not known says nothing."""
+"""What is known of a GPU by its name, as people and clusters write it. A name that is not known has no facts."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _MEMORY = re.compile(r"(\d+)(?:gb?|gib)")
 _MIG = re.compile(r"(?:^| )(?:mig (?:\d+c )?((?:\d+g )?\d+gb?)|(?:\d+c )?(\d+g \d+gb))(?: (?:me|all|gfx|nome))*(?= |$)")
 """A MIG profile, as nvidia-smi and node labels write it (`MIG 1c.3g.20gb+me`), also without the word."""
 _VGPU = re.compile(r"(?:^| )(?:\d )?\d+[abcq](?:me)?$")
-"""What a virtual GPU's name ends in: its memory in GB and the kind of its licence (`A100-40C`, `A100-3-20C`)."""
+"""The end of a virtual GPU's name: its memory in GB and the kind of its licence (`A100-40C`, `A100-3-20C`)."""
 _SPEEDS = ("bandwidth-gbs", "bf16-tflops", "fp8-tflops", "fp4-tflops")
 
 
 class Gpu:
     """One kind of GPU.
 
-    name:   as servelint writes it: "h100-80gb"
-    facts:  name, vendor, architecture, unified; capability (9.0) for NVIDIA's; memory-gib (GiB of one GPU, as its driver
-            reports it), where the name tells which it has; cuda-gib (GiB of these that a program can have: what PyTorch calls
-            its total capacity); slice (a MIG profile, "1g.10gb": memory-gib is then its, and spread-gib what some drivers
-            have more); bandwidth-gbs (GB/s of its memory)
-            and bf16-tflops, fp8-tflops, fp4-tflops (dense) of the whole card; fp8, nvfp4,
-            flash-attention-3: whether it has them
+    Attributes:
+        name: as servelint writes it: "h100-80gb".
+        facts: name, vendor, architecture and unified; capability (9.0) for NVIDIA's; memory-gib, GiB of one GPU as its driver
+            reports them, where the name tells its size; cuda-gib, GiB of these that a program can have (PyTorch's total
+            capacity); slice, a MIG profile ("1g.10gb"), to which memory-gib then belongs, and spread-gib, what some drivers
+            have more; bandwidth-gbs (GB/s of its memory) and the dense rates bf16-tflops, fp8-tflops and fp4-tflops of the
+            whole card; fp8, nvfp4 and flash-attention-3: whether it has them.
     """
 
     __slots__ = ("facts", "name")
@@ -38,6 +38,17 @@ class Gpu:
     def __init__(self, name: str, facts: dict[str, Fact]) -> None:
         self.name = name
         self.facts = facts
+
+    @property
+    def vendor(self) -> str:
+        """The vendor, "nvidia" or "amd"."""
+        return str(self.facts["vendor"])
+
+    @property
+    def capability(self) -> float | None:
+        """The CUDA compute capability, such as 9.0, None for other vendors."""
+        found = self.facts.get("capability")
+        return found if isinstance(found, float) else None
 
 
 class _Table:
@@ -64,7 +75,11 @@ def _table() -> _Table:
 
 @lru_cache(maxsize=64)
 def identify(name: str) -> Gpu | None:
-    """A GPU by a name such as `h100`, `NVIDIA-H100-80GB-HBM3`, `nvidia-tesla-t4` or `RTX PRO 6000 Blackwell`."""
+    """The GPU that a name stands for, None if it is not known.
+
+    Args:
+        name: a name such as `h100`, `NVIDIA-H100-80GB-HBM3`, `nvidia-tesla-t4` or `RTX PRO 6000 Blackwell`.
+    """
     table = _table()
     text = table.data["whole"].get(name.strip().lower()) or re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()
     slice_, virtual = _MIG.search(text), _VGPU.search(text)
@@ -89,7 +104,7 @@ def identify(name: str) -> Gpu | None:
 
 
 def _measures(facts: dict[str, Fact], gpu: dict[str, Any], more: str, pcie: bool, profile: str | None) -> None:
-    """What its memory gives and how fast it is: by its size, or whatever its size is."""
+    """Fill in its memory and speed, by its size or independent of it."""
     if profile is not None:
         if profile in gpu.get("slices", {}):
             facts["slice"] = profile.replace(" ", ".")
@@ -129,20 +144,25 @@ def _gpu(family: dict[str, Any], gpu: dict[str, Any], more: str, part: bool) -> 
 
 
 def of_machine(type_: str) -> str | None:
-    """The name of the GPU that a cloud's machines of a type have (`p5.48xlarge`, `a3-highgpu-8g`); None if nobody knows."""
+    """The GPU of a cloud's machine type (`p5.48xlarge`, `a3-highgpu-8g`), None if it is not known."""
     with open(os.path.join(os.path.dirname(__file__), "machines.json"), encoding="utf-8") as file:
         types = json.load(file)["types"]
     return next((gpu for pattern, gpu, _ in types if re.fullmatch(pattern, type_.strip().lower())), None)
 
 
-def counts(said: str, named: str) -> bool:
-    """Whether what a person says of a GPU counts: its file names none that is known, or the card without its size."""
-    mine, theirs = identify(said), identify(named)
+def counts(given: str, named: str) -> bool:
+    """Whether a person's name of a GPU wins over a file's, which names none that is known, or the card without its size.
+
+    Args:
+        given: the name that the person gives.
+        named: the name in the file.
+    """
+    mine, theirs = identify(given), identify(named)
     return mine is not None and (theirs is None or mine.name.startswith(theirs.name + "-"))
 
 
 def names() -> list[str]:
-    """The names of all GPUs that are known, a card with several sizes of memory once for each."""
+    """The names of all known GPUs, one for each size of a card with several sizes of memory."""
     found: list[str] = []
     for family in _table().data["families"]:
         for gpu in family["gpus"]:
@@ -154,7 +174,7 @@ def names() -> list[str]:
 
 
 def near(name: str) -> list[str]:
-    """Names that are like one that is not known, the most alike first."""
+    """Known names that are similar to an unknown one, the most similar first."""
     from difflib import get_close_matches
 
     asked = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

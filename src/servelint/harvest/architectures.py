@@ -1,4 +1,4 @@
-"""Writes models/architectures.json: of each config.json what servelint.models.described reads, one model a line.
+"""Writes models/architectures.json: of each config.json what servelint.models.config_json reads, one model a line.
 
 usage: python -m servelint.harvest.architectures ENTRIES.jsonl OUTPUT.json
 
@@ -13,7 +13,7 @@ import json
 import re
 import sys
 
-from servelint.models.described import described
+from servelint.models.config_json import described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def main(argv: list[str]) -> int:
                 print(f"not described: {given['name']} ({given['config'].get('model_type')})", file=sys.stderr)
             else:
                 models[given["name"]] = found
-    about = "What servelint.models.described reads of each config.json; written by servelint.harvest.architectures."
+    about = "What servelint.models.config_json reads of each config.json; written by servelint.harvest.architectures."
     lines = [
         f" {json.dumps(name)}: {json.dumps(models[name], separators=(',', ':'))}" for name in sorted(models, key=str.lower)
     ]

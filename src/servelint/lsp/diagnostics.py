@@ -8,6 +8,7 @@ from servelint.core.finding import Finding
 from servelint.core.own_rules import UNUSED_IGNORE
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
+from servelint.core.trust import RuleFolder
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import uri_of
 from servelint.lsp.pages import page_of
@@ -32,7 +33,9 @@ def told(analysis: Analysis, findings: list[Finding], positions: Positions, uri:
     return found + [of_finding(finding, source, positions, folders, uri) for finding in findings]
 
 
-def of_finding(finding: Finding, source: Source, positions: Positions, folders: tuple[str, ...], uri: str) -> types.Diagnostic:
+def of_finding(
+    finding: Finding, source: Source, positions: Positions, folders: tuple[str | RuleFolder, ...], uri: str
+) -> types.Diagnostic:
     """A finding in a text. folders: those of users' rules;  uri: the text's, as the editor writes it
 
     What stands in another file that this one uses is shown where it is used, with its own place as a related one.
@@ -106,7 +109,7 @@ def tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
     return None
 
 
-def description(rule: str, folders: tuple[str, ...]) -> types.CodeDescription | None:
+def description(rule: str, folders: tuple[str | RuleFolder, ...]) -> types.CodeDescription | None:
     """The page of a rule. folders: those of users' rules"""
     page = page_of(rule, folders)
     return types.CodeDescription(href=uri_of(page)) if page is not None else None

@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.trust import RuleFolder
+
 LOOKED_UP = {
     "kv-cache-dtype": "kv-cache-dtypes",
     "quantization": "quantization",
@@ -167,7 +169,7 @@ def releases_of(launch: Launch, settings: Settings) -> Releases:
 
 
 @lru_cache(maxsize=32)
-def _rules_by_operand(engine: str, folders: tuple[str, ...]) -> dict[str, list[Rule]]:
+def _rules_by_operand(engine: str, folders: tuple[str | RuleFolder, ...]) -> dict[str, list[Rule]]:
     found: dict[str, list[Rule]] = {}
     for rule in every(folders):
         if rule.engine not in (engine, ANY) or rule.complaint is not None:

@@ -8,11 +8,11 @@ from lsprotocol import types
 
 from servelint.core.problem import Problem
 from servelint.core.settings import DEFAULT, Settings
-from servelint.files.settings import reading
-from servelint.files.settings.files import SettingsFiles
 from servelint.lsp.documents import uri_of
 from servelint.lsp.options import Options, read
 from servelint.report.clean import clean
+from servelint.settings import reading
+from servelint.settings.files import SettingsFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

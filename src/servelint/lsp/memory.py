@@ -79,10 +79,10 @@ def _planned(here: Here, settings: Settings) -> tuple[MemoryPlan, list[MemoryPla
     found = _known.get(key)
     if found is None:
         from servelint.judge.releases import planned_releases
-        from servelint.memory import over_releases, variants
+        from servelint.memory import plan_over, variants
 
         found_under, note = planned_releases(bare, given)
-        plan = over_releases.plan_over(found_under)
+        plan = plan_over(found_under)
         if note is not None:
             plan.notes.append(note)
         others = variants.gpus(found_under) if plan.gpu is None and plan.model is not None else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from servelint.files.settings import keys, reading
-from servelint.files.settings.layers import EDITOR, Layer, Origin
+from servelint.settings import keys, reading
+from servelint.settings.layers import EDITOR, Layer, Origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import re
 from servelint import hardware
 from servelint.core.own_rules import OWN
 from servelint.core.source import Source, Span
+from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
 from servelint.files.directives import SIGN, ignores
 from servelint.lsp.analysis import Analysis
@@ -96,7 +97,7 @@ def _forms(analysis: Analysis) -> list[Entry]:
     return [Entry(form, told, "", str(number), deprecated=False) for number, (form, told) in enumerate(_FORMS)]
 
 
-def _rule(name: str, folders: tuple[str, ...]) -> list[str]:
+def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> list[str]:
     """A rule's page; nothing of an area, or of a name that no rule has."""
     if name in OWN:
         return [f"**{plain(OWN[name].title)}** \u00b7 {code(name)}", "", plain(OWN[name].why)]

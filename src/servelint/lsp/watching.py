@@ -6,7 +6,8 @@ import os
 
 from lsprotocol import types
 
-from servelint.files.settings import NAME, PYPROJECT
+from servelint.core.trust import folder_path
+from servelint.files.settings_finder import NAME, PYPROJECT
 from servelint.lsp import facts
 from servelint.lsp.documents import path_of
 from servelint.lsp.options import SECTION
@@ -65,7 +66,7 @@ def register(server: Server) -> None:
 
 def _changed(server: Server, paths: list[str]) -> None:
     """Take what changed on the disk: settings hold for every text, any other file for those that read it."""
-    folders = [os.path.abspath(path) for one in server.folders.everywhere() for path in one.files.rule_folders()]
+    folders = [os.path.abspath(folder_path(path)) for one in server.folders.everywhere() for path in one.files.rule_folders()]
     of_rules = any(path.startswith(os.path.join(folder, "")) for path in paths for folder in folders)
     if of_rules:
         rule_folders.load.cache_clear()

@@ -1,13 +1,14 @@
-"""A launch with one thing changed, and what its plan would be: what-ifs, and the largest or smallest value that fits."""
+"""What-if plans: a launch with one thing changed, and the largest or smallest value that fits."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from servelint.core.launch import Launch, Word
 from servelint.core.text import Text
 from servelint.engines import ENGINES
 from servelint.engines.config import Config, configs
-from servelint.memory import plan_of
-from servelint.memory.over_releases import plan_over
+from servelint.memory import plan_of, plan_over
 from servelint.memory.plan import FITS, MemoryPlan
 
 TYPE_CHECKING = False
@@ -15,28 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COMMON_GPUS = ("rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100-80gb", "h200", "rtx-pro-6000", "b200", "gb10")
-"""GPUs that a launch which names none is tried on."""
+"""GPUs that a launch without a GPU is planned for."""
 _LONGEST = 1 << 24
 MOST_SEQUENCES = 4096
-"""How many sequences are tried at most."""
+"""The largest number of sequences that is tried."""
 
 
+@dataclass(frozen=True, slots=True)
 class WhatIf:
-    """One change: its name for a reader, and the plan with it."""
+    """One change of a launch: its name for a reader, and the plan with it."""
 
-    __slots__ = ("name", "plan")
-
-    def __init__(self, name: str, plan: MemoryPlan) -> None:
-        self.name, self.plan = name, plan
+    name: str
+    plan: MemoryPlan
 
 
 def changed(config: Config, option: str, value: str) -> Config:
-    """The launch under the same release with an option set: the last word that sets it counts."""
+    """The launch under the same release with an option (without its dashes) added, which overrides an earlier one."""
     return _again(config, [*config.launch.argv, Word(Text.of(f"--{option}"), None), Word(Text.of(value), None)])
 
 
 def without_speculation(config: Config) -> Config | None:
-    """The launch under the same release without its drafts; None if it has none."""
+    """The launch under the same release without speculative decoding, None if it has none."""
     names = ENGINES[config.launch.engine].speculation_options
     words: list[Word] = []
     for name, setting in config.reading.arguments.settings.items():
@@ -76,9 +76,14 @@ def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
 
 
 def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
-    """Other contexts, sequences and KV dtypes, without drafts, on twice as many GPUs: each alone, if it changes something.
+    """Plan other contexts, sequences and KV dtypes, no drafts and twice as many GPUs, one change at a time.
 
-    launches: the launch under each release that it may run on, the newest last
+    Args:
+        launches: the launch under each release that it may run on, the newest last.
+        plan: its plan as it is.
+
+    Returns:
+        The changes that make a difference.
     """
     config = launches[-1]
     engine = ENGINES[config.launch.engine]
@@ -100,25 +105,34 @@ def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
 
 
 def _same(one: MemoryPlan, other: MemoryPlan) -> bool:
-    return (one.kv_gib, one.kv_tokens, one.max_concurrency, one.verdict) == (
-        other.kv_gib,
-        other.kv_tokens,
-        other.max_concurrency,
-        other.verdict,
-    )
+    names = ("kv_gib", "kv_tokens", "max_concurrency", "verdict")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def largest_context(launches: list[Config], plan: MemoryPlan) -> int | None:
-    """The longest context that certainly fits, under every release that the launch may run on; None if none does, or if it
-    cannot be told."""
+    """The largest context in tokens that certainly fits under every release that the launch may run on.
+
+    Args:
+        launches: the launch under each of these releases.
+        plan: its plan, which bounds the search.
+
+    Returns:
+        None if no context fits or the plan does not know.
+    """
     option = ENGINES[launches[-1].launch.engine].context_option
     top = max(plan.largest_context or 0, plan.max_model_len or 0)
     return _largest(top, lambda value: _fits(launches, option, value))
 
 
 def most_sequences(launches: list[Config]) -> int | None:
-    """The most sequences with which the launch certainly starts, under every release that it may run on; None if it does with
-    none, or if it cannot be told."""
+    """The largest number of sequences with which the launch certainly starts under every release that it may run on.
+
+    Args:
+        launches: the launch under each of these releases.
+
+    Returns:
+        At most `MOST_SEQUENCES`, None if no number fits or the plan does not know.
+    """
     option = ENGINES[launches[-1].launch.engine].requests_option
     return _largest(MOST_SEQUENCES, lambda value: _fits(launches, option, value))
 
@@ -132,7 +146,7 @@ def _fits(launches: list[Config], option: str, value: int) -> bool:
 
 
 def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
-    """The largest whole number up to a top for which a condition holds that no larger number makes true again."""
+    """The largest whole number up to a bound that fits. Numbers above one that does not fit do not fit either."""
     if top < 1 or not fits(1):
         return None
     if fits(min(top, _LONGEST)):
@@ -145,6 +159,6 @@ def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
 
 
 def gpus(launches: list[Config]) -> list[MemoryPlan]:
-    """The plan on each of the common GPUs, the smallest first."""
+    """Plan the launch, given under each release that it may run on, on each of the common GPUs, the smallest memory first."""
     found = [plan_over([on_gpu(config, name) for config in launches]) for name in COMMON_GPUS]
     return sorted((plan for plan in found if plan.gpu_gib is not None), key=lambda plan: plan.gpu_gib or 0.0)

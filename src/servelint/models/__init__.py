@@ -1,8 +1,8 @@
 """What is known of a model by its name alone. A name that no family claims is an unknown model, not a wrong one.
 
-Facts: architecture, hybrid, mixer, mtp, moe, mla, multimodal, sliding; quantization, the format of the weights ("none" if they
-are not quantized), and quant-method, as the checkpoint's config.json has it; of a known size, where the name adds nothing
-that may change it, also layers, hidden-size, heads, kv-heads, context, experts. Of a config.json that says it also mtp-layers.
+Facts are architecture, hybrid, mixer, mtp, moe, mla, multimodal and sliding; quantization, the format of the weights ("none" if
+they are not quantized), and quant-method, as the checkpoint's config.json has it. Of a known size, where the name adds nothing
+that may change it, they are also layers, hidden-size, heads, kv-heads, context and experts. A config.json adds mtp-layers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ Fact = str | int | bool
 
 
 class Family:
-    """What a name says.
+    """What the name or the config.json of a model says.
 
-    facts:         see above; what is not known is not there
-    size:          the part of the name that tells it from others of its family ("30b-a3b"), "" if there is none, None if nobody
-                   knows the size, or if the name says more than is known
-    tools, thinks: the format in which it writes tool calls and its reasoning; None if that is not known
-    transformers:  the first release of Transformers that knows its model type, where one does
-    like:          an architecture that came to the engines with it, where its own is not known
+    Attributes:
+        name: the name of the family.
+        facts: the known facts, see the module.
+        size: the part of the name that tells it from others of its family ("30b-a3b"), "" if there is none. None if the size is
+            not known, or the name says more than is known.
+        tools: the format in which it writes tool calls.
+        thinks: the format in which it writes its reasoning.
+        transformers: the first release of Transformers that knows its model type.
+        like: an architecture that came to the engines with it, where its own is not known.
     """
 
     __slots__ = ("facts", "like", "name", "size", "thinks", "tools", "transformers")
@@ -46,12 +49,14 @@ class Family:
 
     @property
     def architecture(self) -> str | None:
-        """The one under which an engine lists it."""
+        """The architecture under which an engine lists the model."""
         found = self.facts.get("architecture", self.like)
         return found if isinstance(found, str) else None
 
 
-class _Table:
+class FamilyTable:
+    """The table of families. Its patterns are compiled when a name needs them, because all at once would take milliseconds."""
+
     __slots__ = ("_foreign", "_plain", "data")
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -60,7 +65,7 @@ class _Table:
         self._plain: re.Pattern[str] | None = None
 
     def plain(self, word: str) -> bool:
-        """Whether a word of a name leaves what the name says of the model as it is."""
+        """Whether a word of a name says nothing about the model but the format or version of its weights."""
         if word in self.data["words"]:
             return True
         if self._plain is None:
@@ -68,32 +73,62 @@ class _Table:
         return self._plain.fullmatch(word) is not None
 
     def foreign(self, text: str) -> bool:
-        """Whether the rest of a name tells another model, or one that was changed more than its weights."""
+        """Whether the rest of a name makes it another model, or one with more than its weights changed."""
         if self._foreign is None:
             self._foreign = re.compile(self.data["foreign"])
         return self._foreign.search(text) is not None
 
     def quantization(self, words: list[str]) -> str | None:
-        """The format of the weights that words of a name stand for: of plain ones not in the list, a GGUF's (q4, iq3)."""
+        """The format of the weights that words of a name stand for, None if none does."""
         found = [self.data["words"].get(word, "gguf" if word[:1] in ("q", "i") and self.plain(word) else "") for word in words]
         return next((name for name in self.data["quantizations"] if name in found), None)
 
 
+def _data(name: str) -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+    return data
+
+
 @lru_cache(maxsize=1)
-def table() -> _Table:
-    """families.json. Its patterns are compiled when a name needs them: all at once would cost a check some milliseconds."""
-    with open(os.path.join(os.path.dirname(__file__), "families.json"), encoding="utf-8") as file:
-        return _Table(json.load(file))
+def table() -> FamilyTable:
+    """The table of families, families.json."""
+    return FamilyTable(_data("families.json"))
+
+
+@lru_cache(maxsize=1)
+def _parsers() -> dict[str, Any]:
+    return _data("parsers.json")
+
+
+def parsers_of(kind: str, form: str, engine: str) -> list[str]:
+    """The parsers of an engine that read a format, the most common first.
+
+    Args:
+        kind: "tools" for tool calls, "thinks" for reasoning.
+        form: the format as parsers.json names it.
+        engine: the engine's id.
+    """
+    found: list[str] = _parsers()[kind].get(form, {}).get(engine, [])
+    return found
+
+
+def is_known_parser(kind: str, parser: str, engine: str) -> bool:
+    """Whether the format that a parser of an engine reads is known. `kind` is "tools" or "thinks"."""
+    return any(parser in entry.get(engine, []) for entry in _parsers()[kind].values())
 
 
 def identify(model: Text) -> Family | None:
-    """The family of a model by a repository's, a folder's or a file's name; None if the name is unknown or says nothing."""
+    """The family of a model by the name of its repository, folder or file, None if the name is unknown."""
     publisher, name = _parts(model)
     return None if HOLE in name or not name else _by_name(name, publisher)
 
 
 def _parts(model: Text) -> tuple[str, str]:
-    """Publisher ("" in a path) and name of a model, in lower case; of a snapshot in the hub's cache its repository's."""
+    """The publisher ("" in a path) and the name of a model in lower case.
+
+    A path of a snapshot in the hub's cache has those of its repository.
+    """
     parts = model.flat.lower().rstrip("/").split("/")
     if len(parts) > 2 and parts[-2] == "snapshots":
         parts = parts[-3].removeprefix("models--").split("--")
@@ -119,7 +154,7 @@ def _by_name(name: str, publisher: str) -> Family | None:
 
 
 def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: str) -> Family | None:
-    """A family by what the name says; None if the rest of the name makes it another model."""
+    """The family of a name that an entry matches, None if the rest of the name makes it another model."""
     known = table()
     words = [word for word in re.split(r"[-_.@+ ]", rest) if word]
     plain = all(known.plain(word) for word in words)
@@ -146,11 +181,11 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
             facts["quant-method"] = methods[facts["quantization"]]
     family = Family(entry["name"], {key: fact for key, fact in facts.items() if fact is not None}, size, entry)
     if not plain:
-        family.tools = family.thinks = None  # whoever trained it further may have taught it another format
+        family.tools = family.thinks = None  # further training may have taught it another format
     return family
 
 
 def _kinds(text: str) -> dict[str, Fact]:
-    """ "hybrid mtp moe?": which of the kinds a family is; of those with a question mark it is not known, others it is not."""
+    """The kinds of a family ("hybrid mtp moe?"): true for each word, not known for a word with a question mark, else false."""
     words = text.split()
     return {kind: kind in words for kind in table().data["kinds"] if kind + "?" not in words}

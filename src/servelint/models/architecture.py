@@ -1,8 +1,8 @@
-"""What a plan for memory needs to know of a model: its layers by kind, its caches, and how its checkpoint holds the weights.
+"""The architecture of a model as memory planning needs it: layers by kind, caches, and how a checkpoint holds the weights.
 
-Nothing here is read by a plain check. A model is looked up by its name in architectures.json, which keeps of each config.json
-what follows, or read from the config.json in a folder that is here. A name that is in neither is unknown: none is taken for
-another that is like it.
+A plain check reads none of this. A model is looked up by its name in architectures.json, which keeps what follows of each
+config.json, or read from the config.json of a local folder. A name that is in neither is unknown: no model is taken for a
+similar one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mla:
-    """Multi-head latent attention: keys and values of all heads in one vector a token."""
+    """Multi-head latent attention: keys and values of all heads in one vector per token. Lengths are elements."""
 
     kv_lora_rank: int
     rope_dim: int
@@ -26,15 +26,19 @@ class Mla:
 
     @property
     def cached(self) -> int:
-        """Elements a token and layer, the same on every rank of tensor parallelism."""
+        """Elements per token and layer, the same on every rank of tensor parallelism."""
         return self.kv_lora_rank + self.rope_dim
 
 
 @dataclass(frozen=True, slots=True)
 class Indexer:
-    """What chooses the tokens that sparse attention sees: a key of `head_dim` a token and layer, the same on every rank.
+    """The indexer that chooses the tokens of sparse attention. It has one key per token and layer, the same on every rank.
 
-    layers: those that have an indexer of their own
+    Attributes:
+        heads: heads of its queries.
+        head_dim: elements of a key.
+        topk: tokens that it chooses.
+        layers: layers with an indexer of their own.
     """
 
     heads: int
@@ -45,17 +49,26 @@ class Indexer:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Attention layers that are alike.
+    """Attention layers of one kind.
 
-    kind:       "full", "sliding", "chunked", "mla", "compressed-4", "compressed-128" (DeepSeek V4)
-    layers:     how many there are; of these `cached` keep keys and values of their own, others use those of a layer before them
-    kv_heads:   1 for MLA and DeepSeek V4
-    head_dim:   of queries and keys; value_dim of values
-    window:     tokens that a sliding (or chunked) layer looks back on
-    key_is_value: values are the keys (Gemma 4's full layers): no weights for values, yet both are cached
-    gate:       an output gate as wide as the queries is in the projection of the queries
-    rotary:     elements of a head that turn with its position
-    compress:   tokens that share one entry of the cache (DeepSeek V4: 4, 128), 1 where there is no such thing
+    Attributes:
+        kind: "full", "sliding", "chunked", "mla", "compressed-4" or "compressed-128" (DeepSeek V4).
+        layers: how many layers there are.
+        heads: heads of queries.
+        kv_heads: heads of keys and values, 1 for MLA and DeepSeek V4.
+        head_dim: elements of a query or key.
+        value_dim: elements of a value.
+        cached: layers that keep keys and values of their own. The others use those of an earlier layer.
+        window: tokens that a sliding or chunked layer looks back on.
+        bias: the projections of queries, keys and values have a bias.
+        out_bias: the output projection has a bias.
+        gate: the projection of the queries also has an output gate as wide as the queries.
+        qk_norm: queries and keys have a norm.
+        sinks: each head has a learned sink.
+        key_is_value: values are the keys (Gemma 4's full layers). Values have no weights, but both are cached.
+        compress: tokens that share one cache entry (DeepSeek V4: 4 and 128), else 1.
+        rotary: elements of a head that rotate with the position.
+        mla: the dimensions of latent attention.
     """
 
     kind: str
@@ -78,14 +91,20 @@ class Attention:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Layers that keep a state of one size a request: GDN, KDA, Mamba, lightning attention, short convolutions.
+class StateLayers:
+    """Layers of one kind that keep a state of fixed size per request.
 
-    kind:    "gdn", "kda", "mamba1", "mamba2", "lightning", "shortconv"
-    key_heads, key_dim:     of Mamba-2 its groups and the size of its state; of Mamba-1 0 and the size of its state
-    value_heads, value_dim: of Mamba-2 its heads and their size; of Mamba-1 its inner size and 1
-    conv_kernel:            0 if there is no convolution; the state of a convolution has one column less
-    ssm_dtype:              as the config has it ("float32"), None if it says nothing
+    Attributes:
+        kind: "gdn", "kda", "mamba1", "mamba2", "lightning" or "shortconv".
+        layers: how many layers there are.
+        key_heads: heads of keys; for Mamba-2 its groups, for Mamba-1 0.
+        key_dim: elements of a key; for Mamba the size of its state.
+        value_heads: heads of values; for Mamba-2 its heads, for Mamba-1 its inner size.
+        value_dim: elements of a value; for Mamba-2 the size of a head, for Mamba-1 1.
+        conv_kernel: columns of the convolution, 0 without one. Its state has one column less.
+        ssm_dtype: the dtype of the state as the config has it ("float32").
+        bias: the projections have a bias.
+        full_gate: the output gate has full rank (Kimi K3).
     """
 
     kind: str
@@ -101,7 +120,7 @@ class State:
 
     @property
     def conv_channels(self) -> int:
-        """Channels that the convolution runs over; 0 if there is none."""
+        """Channels that the convolution runs over, 0 without one."""
         if not self.conv_kernel:
             return 0
         return 2 * self.key_heads * self.key_dim + self.value_heads * self.value_dim
@@ -114,8 +133,20 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Experts:
-    """intermediate: of one routed expert; shared: the width of all shared experts together, 0 if there is none;
-    latent: the width that routed experts work in, where it is not the hidden size; layers: how many have experts."""
+    """The experts of a mixture.
+
+    Attributes:
+        count: routed experts of a layer.
+        per_token: experts that a token is sent to.
+        intermediate: the inner size of one routed expert.
+        layers: layers with experts.
+        shared: the inner size of all shared experts together, 0 without one.
+        shared_gate: the shared experts have a gate.
+        latent: the width that routed experts work in, where it is not the hidden size.
+        gated: the experts have a gate projection.
+        bias: the experts have biases.
+        correction: the router has a correction bias.
+    """
 
     count: int
     per_token: int
@@ -131,7 +162,14 @@ class Experts:
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """What DeepSeek V4 has for plain projections: the rank of queries, groups and rank of the output, residual streams."""
+    """DeepSeek V4's projections of low rank.
+
+    Attributes:
+        q_lora_rank: the rank of the queries.
+        o_groups: groups of the output.
+        o_lora_rank: the rank of the output.
+        streams: residual streams.
+    """
 
     q_lora_rank: int
     o_groups: int
@@ -141,7 +179,17 @@ class LowRank:
 
 @dataclass(frozen=True, slots=True)
 class Vision:
-    """The encoder of images. params: all of it with what projects to the language model, None if that is not known."""
+    """The encoder of images.
+
+    Attributes:
+        layers: its layers.
+        hidden: its hidden size.
+        intermediate: its inner size.
+        params: all its parameters, the projection to the language model included, None if that is not known.
+        merge: patches that one token merges, along each side.
+        patch: pixels of a patch along each side.
+        kind: its model type.
+    """
 
     layers: int
     hidden: int
@@ -156,9 +204,10 @@ class Vision:
 class Draft:
     """What makes a model a draft of another one.
 
-    kind:  "eagle3", "dflash"
-    taps:  hidden states of the target that its first layer takes
-    vocab: tokens that it can propose; 0 if it has no head of its own
+    Attributes:
+        kind: "eagle3" or "dflash".
+        taps: hidden states of the target that its first layer takes.
+        vocab: tokens that it can propose, 0 without a head of its own.
     """
 
     kind: str
@@ -168,12 +217,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How modules of a checkpoint are stored.
+    """How a checkpoint stores some of its matrices.
 
-    scheme:  "none", "fp8-block", "fp8", "int8", "int4", "nvfp4", "mxfp4", "mxfp8", "bnb4", "bnb8", "gguf"
-    bits, group: of the weights, and how many of them share a scale (0: a channel or all)
-    zeros:   it stores zero points
-    targets: the modules that are so: names, with * for anything, or "re:" and a regular expression; none: all that are linear
+    Attributes:
+        scheme: "none", "fp8-block", "fp8", "int8", "int4", "nvfp4", "mxfp4", "mxfp8", "bnb4", "bnb8" or "gguf".
+        bits: bits of a weight.
+        group: weights that share a scale, 0 for a channel or all.
+        zeros: it stores zero points.
+        targets: the names of these matrices, with * for anything, or "re:" and a regular expression. Empty for all linear
+            layers.
     """
 
     scheme: str = "none"
@@ -187,11 +239,12 @@ class Format:
 class Quantization:
     """How a checkpoint holds its weights.
 
-    method:   as config.json has it (fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes, gguf); "none"
-    formats:  of several the one of most weights last, and the first that names a module is the module's
-    ignored:  modules that stay as they were: names, with * for anything, or "re:" and a regular expression
-    kv_cache: the KV cache's dtype where the checkpoint brings scales for one ("fp8"): engines take it for `auto`
-    gguf:     the file type of a GGUF ("Q4_K_M")
+    Attributes:
+        method: as config.json has it (fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes, gguf), or "none".
+        formats: the formats, that of most weights last. The first that names a matrix applies to it.
+        ignored: matrices that are not quantized: names, with * for anything, or "re:" and a regular expression.
+        kv_cache: the dtype of the KV cache where the checkpoint has scales for one ("fp8"). Engines take it for `auto`.
+        gguf: the file type of a GGUF ("Q4_K_M").
     """
 
     method: str = "none"
@@ -202,27 +255,47 @@ class Quantization:
 
     @property
     def scheme(self) -> str:
-        """Of most weights."""
+        """The scheme of most weights."""
         return self.formats[-1].scheme
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A model as memory sees it. Lengths are elements, sizes of files bytes.
+    """A model as memory planning sees it. Lengths are elements, sizes of files are bytes.
 
-    mixers:      a word for each layer: "full", "sliding", "chunked", "mla", "compressed-4", "gdn", ..., "none" (the layer has
-                 only a feed-forward part), two of them with "+" where they run side by side (Falcon-H1)
-    feeds:       a word for each layer: "dense", "moe", "dense+moe", "none"
-    widths:      the intermediate size of the dense feed-forward part of each layer, 0 where it has none
-    context:     max_position_embeddings, None if the config has none
-    checkpoint:  bytes of the files as published, where that was measured for this very checkpoint
-    per_layer:   what a token's own embedding for each layer is wide (Gemma 3n, the small Gemma 4), 0 if there is none
-    positions:   learned embeddings of positions, 0 if there are none
-    mrope:       its positions have three axes, for pictures
-    encoder:     it writes nothing: BERT and its like
-    norms:       norms of a layer, each as wide as the model
-    mtp_layers:  layers of multi-token prediction that the checkpoint brings
-    sources:     where the facts are from
+    Attributes:
+        name: the name of the model.
+        architecture: the class name that config.json has.
+        model_type: its model type.
+        layers: how many layers it has.
+        hidden: its hidden size.
+        vocab: the size of its vocabulary.
+        mixers: a word per layer: "full", "sliding", "chunked", "mla", "compressed-4", "gdn", ..., or "none" for a layer with
+            only a feed-forward part. Two with "+" run side by side (Falcon-H1).
+        feeds: a word per layer: "dense", "moe", "dense+moe" or "none".
+        attention: its attention layers by kind.
+        states: its layers with state by kind.
+        heads: heads of queries.
+        widths: the inner size of each layer's dense feed-forward part, 0 without one.
+        gated: the dense feed-forward part has a gate.
+        mlp_bias: the dense feed-forward part has biases.
+        experts: the experts.
+        indexer: the indexer of sparse attention.
+        low_rank: DeepSeek V4's projections.
+        draft: what makes it a draft of another model.
+        tied: the embedding is also the head.
+        context: max_position_embeddings.
+        per_layer: the width of a token's own embedding for each layer (Gemma 3n, small Gemma 4), 0 without one.
+        positions: learned embeddings of positions, 0 without them.
+        encoder: it writes nothing, like BERT.
+        mrope: its positions have three axes, for pictures.
+        norms: norms of a layer, each as wide as the model.
+        vision: the encoder of images.
+        mtp_layers: layers of multi-token prediction in the checkpoint.
+        dtype: the dtype of the weights.
+        quantization: how the checkpoint holds its weights.
+        checkpoint: bytes of the published files, where they were measured for this very checkpoint.
+        sources: where the facts come from.
     """
 
     name: str
@@ -234,7 +307,7 @@ class Architecture:
     mixers: tuple[str, ...]
     feeds: tuple[str, ...]
     attention: tuple[Attention, ...] = ()
-    states: tuple[State, ...] = ()
+    states: tuple[StateLayers, ...] = ()
     heads: int = 0
     widths: tuple[int, ...] = ()
     gated: bool = True
@@ -259,7 +332,7 @@ class Architecture:
 
     @property
     def dense(self) -> int:
-        """The widest dense feed-forward part."""
+        """The inner size of the widest dense feed-forward part."""
         return max(self.widths, default=0)
 
 
@@ -268,12 +341,14 @@ def find(
     opened: Callable[[str], str | None] | None = None,
     parts: Callable[[str, int, int], bytes | None] | None = None,
 ) -> Architecture | None:
-    """The architecture of a model by its repository's name, or by the files in a folder; None if it is unknown.
+    """The architecture of a model by the files of a folder, or by the name of its repository, None if it is unknown.
 
-    opened: gives the text of a file by its path, None if it is not here (servelint.models.local.open_in)
-    parts:  gives bytes of a file by its path, offset and length (servelint.models.local.parts_in): headers of long files
+    Args:
+        name: a repository's name or a path.
+        opened: reads the text of a file by its path, None if there is none (servelint.models.folder.open_in).
+        parts: reads bytes of a file by path, offset and length (servelint.models.folder.parts_in), for headers of long files.
     """
-    from servelint.models import catalog, stored
+    from servelint.models import catalog, checkpoint
 
-    found = stored.read(name, opened, parts) if opened is not None else None
+    found = checkpoint.read(name, opened, parts) if opened is not None else None
     return found or catalog.lookup(name)

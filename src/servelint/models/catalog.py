@@ -1,4 +1,8 @@
-"""The architectures that are known by name: architectures.json."""
+"""Architectures that are known by name, from architectures.json, and what else a name says of the weights.
+
+A name stands for a known model if only words of a format follow it: `Qwen3-8B-AWQ`, `unsloth/Qwen3-8B-GGUF:Q4_K_M`,
+`/models/qwen3-8b-nvfp4`. A word that says more (another training, a pruned model) makes it another model.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +13,54 @@ from dataclasses import replace
 from functools import lru_cache
 
 from servelint.models import table
-from servelint.models.architecture import Architecture, Format
-from servelint.models.described import described
-from servelint.models.names import last_part, resolve
+from servelint.models.architecture import Architecture, Format, Quantization
+from servelint.models.config_json import described
+from servelint.models.quantization import GGUF_BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
-    from servelint.models.architecture import Quantization
+_WORD = re.compile(r"[-_.]")
+_PART = re.compile(r"-\d{5}-of-\d{5}$")
+_GGUF = re.compile(r"(?:^|[-_.:])((?:ud-)?(?:i?q[1-8](?:_[a-z0-9]+)*|bf16|f16))$")
+_GROUPED = re.compile(r"(?<=gptq)-4b-128g$")
+"""What a publisher adds to "gptq": four bits in groups of 128."""
+_CUT = re.compile(r"[-_.:@+ ]")
+_ENDINGS = ("-instruct", "-it", "-chat", "-hf", "-chat-hf")
+_MORE = (
+    "ct", "quantized", "unsloth", "google", "mlx", "hf", "gs", "g", "vllm", "sglang", "w4a4", "kv", "w", "a", "experts", "only",
+    "lm", "head",
+)  # fmt: skip
+"""Words that say nothing about the model, beside those of families.json."""
+_BLOCKS = ("qwen/", "zai-org/", "deepseek-ai/", "minimaxai/", "xiaomimimo/", "inclusionai/", "stepfun-ai/")
+"""Publishers whose FP8 has a scale for each block of 128 by 128."""
+_FORMATS = {
+    "awq": ("awq", Format("int4", 4, 128, True)),
+    "gptq": ("gptq", Format("int4", 4, 128, True)),
+    "int4": ("compressed-tensors", Format("int4", 4, 128)),
+    "int8": ("compressed-tensors", Format("int8", 8)),
+    "fp8": ("fp8", Format("fp8", 8)),
+    "nvfp4": ("modelopt", Format("nvfp4", 4, 16)),
+    "mxfp4": ("mxfp4", Format("mxfp4", 4, 32)),
+    "mxfp8": ("mxfp8", Format("mxfp8", 8, 32)),
+    "bitsandbytes": ("bitsandbytes", Format("bnb4", 4, 64)),
+}
 
 
 @lru_cache(maxsize=1)
 def _by_name() -> dict[str, tuple[str, str]]:
-    """The name of each entry and its text by every name that it has, in lower case.
+    """Each name in lower case -> the name and text of its entry.
 
-    An entry stands on a line of its own (servelint.harvest.architectures writes it so): only what is asked for is parsed.
+    An entry stands on a line of its own (servelint.harvest.architectures writes it so), so that only the requested one is
+    parsed.
     """
     found: dict[str, tuple[str, str]] = {}
     with open(os.path.join(os.path.dirname(__file__), "architectures.json"), encoding="utf-8") as file:
         for line in file:
-            name, told, text = line.partition('": ')
-            if not told or not name.startswith(' "'):
+            name, separator, text = line.partition('": ')
+            if not separator or not name.startswith(' "'):
                 continue
             name = name[2:]
             others = _entry(text).get("also", ()) if '"also":' in text else ()
@@ -45,19 +75,19 @@ def _entry(text: str) -> dict[str, Any]:
 
 
 def known_names() -> list[str]:
-    """Names of all models that are known, as their publishers write them."""
+    """The names of all known models, as their publishers write them."""
     return [name for name, _ in _by_name().values()]
 
 
 def config_of(name: str) -> dict[str, Any] | None:
-    """What is known of the config.json of a model by its publisher's name; None if nothing is."""
+    """What is known of the config.json of a model by its publisher's name, None if nothing is."""
     found = _by_name().get(name.lower())
     config: dict[str, Any] | None = unpacked(_entry(found[1])["config"]) if found is not None else None
     return config
 
 
 def unpacked(value: Any) -> Any:
-    """A config as it was before servelint.harvest.architectures packed its lists."""
+    """A config whose lists servelint.harvest.architectures has packed, with its lists in full."""
     if isinstance(value, dict):
         if value.keys() == {"repeat", "length"}:
             short = value["repeat"]
@@ -70,7 +100,7 @@ def unpacked(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _by_last_part() -> dict[str, str]:
-    """The first name, in lower case, of each that has the same last part: entries stand by their publishers' names."""
+    """The last part of each name -> the first name that has it, all in lower case."""
     found: dict[str, str] = {}
     for one in _by_name():
         found.setdefault(last_part(one), one)
@@ -93,11 +123,12 @@ def _known(name: str) -> Architecture | None:
 
 
 def _customary(model: Architecture, quantization: Quantization, *, own: bool) -> tuple[Quantization, bool]:
-    """What publishers leave as it was, and whether that is sure: what a model's own publisher made of it.
+    """What publishers usually leave unquantized, and whether that is certain, as it is for the model's own publisher.
 
-    NVFP4: MLA stays as it was, attention and GDN of hybrids are FP8. So have it the lists in hf_quant_config.json of
+    NVFP4: MLA stays as it was, attention and GDN of hybrids are FP8, by the lists in hf_quant_config.json of
     nvidia/GLM-5.1-NVFP4, nvidia/DeepSeek-V3.1-NVFP4, nvidia/Qwen3.6-27B-NVFP4 and nvidia/Qwen3.6-35B-A3B-NVFP4.
-    GPTQ of Qwen's own hybrids: attention, GDN and shared experts stay, by what its files weigh (73.47 GiB of
+
+    GPTQ of Qwen's own hybrids: attention, GDN and shared experts stay, by the size of its files (73.47 GiB of
     Qwen3.5-122B-A10B-GPTQ-Int4, 219.56 of Qwen3.5-397B-A17B-GPTQ-Int4: kaito-project/kaito model_catalog.yaml).
     """
     hybrid = any(one.kind == "gdn" for one in model.states)
@@ -113,12 +144,12 @@ def _customary(model: Architecture, quantization: Quantization, *, own: bool) ->
 
 
 def _quantized_again(base: str, model: Architecture) -> bool:
-    """Whether a checkpoint is one of several that publishers made of a model in 4 bits, each with other modules in them."""
+    """Whether several publishers made such a checkpoint of a model in 4 bits, each with other matrices in them."""
     return model.quantization.formats[-1].bits < 8 and table().quantization(_WORD.split(base)) is not None
 
 
 def _of_another(name: str, base: str, model: Architecture) -> Architecture:
-    """A checkpoint that has the name of a known one, but not its publisher's: it may hold other modules in 4 bits."""
+    """A checkpoint named like a known one but by another publisher, which may hold other matrices in 4 bits."""
     publisher, _, last = model.name.lower().rpartition("/")
     if name.lower().startswith(publisher + "/") and last == base:
         return replace(model, name=name)
@@ -126,19 +157,16 @@ def _of_another(name: str, base: str, model: Architecture) -> Architecture:
     return replace(model, name=name, checkpoint=None, sources=(*model.sources, source))
 
 
-_WORD = re.compile(r"[-_.]")
-
-
 @lru_cache(maxsize=64)
 def lookup(name: str) -> Architecture | None:
-    """The architecture of a model by its name alone."""
+    """The architecture of a model by its name alone, None if it is unknown."""
     found = _known(name.lower())
     if found is not None:
         return found
-    told = resolve(name, _by_last_part())
-    if told is None:
+    resolved = resolve(name, _by_last_part())
+    if resolved is None:
         return None
-    base, quantization = told
+    base, quantization = resolved
     found = _known(_by_last_part()[base])
     if found is None:
         return None
@@ -150,3 +178,71 @@ def lookup(name: str) -> Architecture | None:
         quantization = replace(quantization, ignored=(*quantization.ignored, "*linear_attn*"))  # cyankiwi's AWQ-BF16-INT4
     source = f"{quantization.gguf or quantization.scheme}: by {'its own publisher' if sure else 'the name'}"
     return replace(found, name=name, quantization=quantization, checkpoint=None, sources=(*found.sources, source))
+
+
+def last_part(name: str) -> str:
+    """A model's name in lower case without its publisher or folder, for a snapshot in the hub's cache that of its repository.
+
+    >>> last_part("unsloth/Qwen3-8B-GGUF:Q4_K_M"), last_part("/m/models--Qwen--Qwen3-8B/snapshots/ab12")
+    ('qwen3-8b-gguf:q4_k_m', 'qwen3-8b')
+    """
+    parts = name.lower().replace("\\", "/").rstrip("/").split("/")
+    if len(parts) > 2 and parts[-2] == "snapshots":
+        return parts[-3].rpartition("--")[2]
+    return _PART.sub("", parts[-1].removesuffix(".gguf"))
+
+
+def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None] | None:
+    """The known name that a name stands for, and how its weights are held, None if as in the known model.
+
+    Args:
+        name: a repository's name or a path.
+        known: the last parts of the known names in lower case.
+
+    Returns:
+        None if the name stands for no known model.
+    """
+    last = _GROUPED.sub("", last_part(name))
+    for prefix in ("", *table().data["prefixes"]):
+        if not last.startswith(prefix):
+            continue
+        short = last[len(prefix) :]
+        for end in [len(short), *(match.start() for match in reversed(list(_CUT.finditer(short))))]:
+            base = next((short[:end] + ending for ending in ("", *_ENDINGS) if short[:end] + ending in known), None)
+            if base is None:
+                continue
+            rest = short[end:]
+            words = [word for word in _CUT.split(rest) if word]
+            if rest and not all(_plain(word) for word in words):
+                return None  # the longest known name is another model's beginning
+            return base, _format_in_name(rest, words, name)
+    return None
+
+
+def _plain(word: str) -> bool:
+    return word in _MORE or table().plain(word)
+
+
+def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | None:
+    found = table().quantization(words)
+    gguf = _GGUF.search(last_part(name))
+    if name.lower().endswith(".gguf") or found == "gguf":
+        kind = gguf.group(1).upper() if gguf is not None else ""
+        return Quantization("gguf", (Format("gguf", GGUF_BITS.get(kind, 0)),), gguf=kind or None)
+    if found == "none":
+        return Quantization()
+    if found is None or not rest:
+        return None
+    method, main = _FORMATS[found]
+    if found in ("gptq", "awq", "int4", "bitsandbytes") and any(
+        word in words for word in ("int8", "8bit", "8bits", "w8a16", "w8a8")
+    ):
+        main = Format("int8", 8, main.group)
+    odd = next((int(word[0]) for word in words if word[1:] in ("bit", "bits") and word[0] in "2356"), None)
+    if found in ("gptq", "awq", "int4") and odd is not None:
+        main = Format("int", odd, main.group, main.zeros)
+    if found == "fp8" and name.lower().startswith(_BLOCKS) and "dynamic" not in words:
+        main = Format("fp8-block", 8, 128)
+    if found == "bitsandbytes" and "8bit" in words:
+        main = Format("bnb8", 8)
+    return Quantization(method, (main,))

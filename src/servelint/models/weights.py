@@ -1,50 +1,49 @@
-"""What the weights of a model weigh on one GPU.
+"""What the weights of a model take on one GPU.
 
 Each matrix is divided as vLLM and SGLang divide it (vllm-0.33.0 vllm/model_executor/layers/linear.py,
 vocab_parallel_embedding.py and fused_moe/layer.py; sglang-0.5.14 srt/layers has the same), weighed in the format of the
-checkpoint, and rounded as the allocator of PyTorch rounds it. What loads beside it is told apart: multi-token prediction, an
-encoder, tables.
+checkpoint, and rounded as the allocator of PyTorch rounds it. Multi-token prediction, the encoder and tables are counted apart.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
-from servelint.models.alike import alike
 from servelint.models.architecture import Format, Quantization
-from servelint.models.modules import HEAD, MTP, VISION, modules
-from servelint.models.storage import Formats, tensors
+from servelint.models.matrices import HEAD, MTP, VISION, layer_matrices, matrices, shape_of
+from servelint.models.quantization import Formats, tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from servelint.models.architecture import Architecture
-    from servelint.models.modules import Module
+    from servelint.models.matrices import Matrix
 
 GIB = 1 << 30
 _MIB = 1 << 20
 _PAD_VOCAB = 64
 """vllm-0.33.0 vocab_parallel_embedding.py DEFAULT_VOCAB_PADDING_SIZE, the same in sglang-0.5.14."""
 _FUSED = {
-    "q_proj": "qkv",
-    "k_proj": "qkv",
-    "v_proj": "qkv",
-    "gate_proj": "gate_up",
-    "up_proj": "gate_up",
-    "in_proj_qkv": "qkvz",
-    "in_proj_z": "qkvz",
-    "in_proj_b": "ba",
-    "in_proj_a": "ba",
-    "q_a_proj": "qkv_a",
-    "kv_a_proj_with_mqa": "qkv_a",
+    "q_proj": "qkv", "k_proj": "qkv", "v_proj": "qkv", "gate_proj": "gate_up", "up_proj": "gate_up", "in_proj_qkv": "qkvz",
+    "in_proj_z": "qkvz", "in_proj_b": "ba", "in_proj_a": "ba", "q_a_proj": "qkv_a", "kv_a_proj_with_mqa": "qkv_a",
     "in_proj": "in_proj",
+}  # fmt: skip
+"""Matrices that the engines keep in one."""
+
+_DOUBTFUL = ("attention", "linear attention", "shared experts")
+_SOURCES = {
+    "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
+    "absorbed": "vllm-0.33.0 mla_attention.py process_weights_after_loading: kv_b_proj once more in the model's dtype",
+    "rotary table": "vllm-0.33.0 rotary_embedding/base.py: cosines and sines of every position",
 }
-"""Modules that the engines keep in one matrix."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Something that takes memory on a GPU: its name, bytes, and where the number is from."""
+class WeightPart:
+    """One use of memory by weights: its name, its bytes, and where the number comes from."""
 
     name: str
     bytes: int
@@ -53,16 +52,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Weights on the GPU that has most of them.
+    """The weights on the GPU that has most of them.
 
-    parts:     what they consist of, the largest first
-    low, high: GiB between which they are, as sure as the format of the checkpoint is known
-    mtp:       bytes of multi-token prediction, which are in `parts` only if it was asked for
-    embedding, head: bytes of the embedding and of the head, which a draft may load again, or take from its target; head 0 if it
-               is tied, or the draft's own for fewer tokens
+    Attributes:
+        parts: what they consist of, the largest first.
+        low: GiB that they certainly take, as far as the format of the checkpoint is known.
+        high: GiB that they take at most.
+        mtp: bytes of multi-token prediction, which are in `parts` only if requested.
+        embedding: bytes of the embedding, which a draft may load again or share with its target.
+        head: bytes of the head, 0 if it is tied, or the draft's own for fewer tokens.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[WeightPart, ...]
     low: float
     high: float
     mtp: int
@@ -71,12 +72,12 @@ class Weights:
 
     @property
     def bytes(self) -> int:
-        """All of it."""
+        """All bytes."""
         return sum(part.bytes for part in self.parts)
 
     @property
     def gib(self) -> float:
-        """All of it, in GiB."""
+        """All bytes in GiB."""
         return self.bytes / GIB
 
 
@@ -91,30 +92,32 @@ class _Sharding:
         self.formats = formats
         self.element = element
 
-    def of(self, module: Module) -> tuple[Format, list[int]]:
-        """The format of a module, and the bytes of its tensors on one GPU."""
-        rows, columns, count = module.rows, module.columns, module.count
-        if module.split == "vocab":
+    def of(self, matrix: Matrix) -> tuple[Format, list[int]]:
+        """The format of a matrix, and the bytes of its tensors on one GPU."""
+        rows, columns, count = matrix.rows, matrix.columns, matrix.count
+        if matrix.split == "vocab":
             rows = _up(rows, _PAD_VOCAB) // self.tensor if _up(rows, _PAD_VOCAB) % self.tensor == 0 else -(-rows // self.tensor)
-        elif module.count > 1 and self.expert > 1:
+        elif matrix.count > 1 and self.expert > 1:
             count = -(-count // self.expert)
-        elif module.split == "rows":
+        elif matrix.split == "rows":
             rows = -(-rows // self.tensor)
-        elif module.split == "columns":
+        elif matrix.split == "columns":
             columns = -(-columns // self.tensor)
-        elif module.split == "kv":
-            rows = rows // module.units * max(1, module.units // self.tensor)
-        kind = self.formats.of(module)
-        if kind.scheme == "mxfp4" and module.count > 1:
-            rows, columns = _padded(module, rows, columns)
-        sizes = tensors(kind, rows, columns, 4 if module.single else self.element)
+        elif matrix.split == "kv":
+            rows = rows // matrix.units * max(1, matrix.units // self.tensor)
+        kind = self.formats.of(matrix)
+        if kind.scheme == "mxfp4" and matrix.count > 1:
+            rows, columns = _padded(matrix, rows, columns)
+        sizes = tensors(kind, rows, columns, 4 if matrix.single else self.element)
         return kind, [size * count for size in sizes]
 
 
-def _padded(module: Module, rows: int, columns: int) -> tuple[int, int]:
-    """Experts in MXFP4: vllm-0.33.0 fused_moe/oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size, as Marlin and
-    TRT-LLM have it: the hidden size to a multiple of 256, an expert's to one of 128."""
-    if "gate_up" in module.name:
+def _padded(matrix: Matrix, rows: int, columns: int) -> tuple[int, int]:
+    """Rows and columns of experts in MXFP4, the hidden size a multiple of 256 and an expert's of 128 as for Marlin and TRT-LLM.
+
+    Source: mxfp4_round_up_hidden_size_and_intermediate_size in vllm-0.33.0 fused_moe/oracle/mxfp4.py.
+    """
+    if "gate_up" in matrix.name:
         return 2 * _up(rows // 2, 128), _up(columns, 256)
     return _up(rows, 256), _up(columns, 128)
 
@@ -140,10 +143,10 @@ def rounded(size: int) -> int:
 
 
 def quantized(model: Architecture, quantization: str | None) -> Quantization | None:
-    """How weights are held once they are loaded: a checkpoint's own way, or what --quantization makes of one that has none.
+    """How weights are held once they are loaded: in the checkpoint's own way, or as --quantization makes them. None if unknown.
 
-    None if it makes of them what is not known here. vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 quantizes while it
-    loads, and so does bitsandbytes (to 4 bits); names as awq_marlin only tell how a checkpoint is read.
+    Source: vllm-0.33.0 vllm/model_executor/layers/quantization: fp8 and bitsandbytes (to 4 bits) quantize while loading. Names
+    like awq_marlin only say how a checkpoint is read.
     """
     if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
         return model.quantization
@@ -161,7 +164,7 @@ def quantized(model: Architecture, quantization: str | None) -> Quantization | N
 
 
 def stages(layers: int, pipeline: int) -> list[range]:
-    """Layers of each stage: vllm-0.33.0 vllm/distributed/utils.py get_pp_indices.
+    """The layers of each pipeline stage: get_pp_indices in vllm-0.33.0 vllm/distributed/utils.py.
 
     >>> [len(stage) for stage in stages(61, 4)]
     [15, 15, 16, 15]
@@ -188,29 +191,53 @@ def weigh(
     mtp: bool = False,
     vision: bool = True,
 ) -> Weights | None:
-    """What the weights of a model take on the GPU that has most; None if the quantization is not known.
+    """What the weights of a model take on the GPU that has most.
 
-    engine:       "vllm" or "sglang"
-    tensor:       GPUs that a matrix is divided among; pipeline: stages of layers
-    expert:       GPUs that experts are dealt out to, 1 if each has a part of all
-    quantization: what --quantization says, dtype: what --dtype says
-    mtp, vision:  whether multi-token prediction and the encoder of images are loaded
+    Args:
+        model: the model.
+        engine: "vllm" or "sglang".
+        tensor: GPUs that share a matrix.
+        pipeline: stages of layers.
+        expert: GPUs that whole experts are divided among, 1 if each GPU has a part of all.
+        quantization: the value of --quantization.
+        dtype: the value of --dtype.
+        mtp: multi-token prediction is loaded.
+        vision: the encoder of images is loaded.
+
+    Returns:
+        None if the quantization is not known.
     """
+    return _weigh(model, engine, tensor, pipeline, expert, quantization, dtype, mtp, vision)
+
+
+@lru_cache(maxsize=64)
+def _weigh(
+    model: Architecture,
+    engine: str,
+    tensor: int,
+    pipeline: int,
+    expert: int,
+    quantization: str | None,
+    dtype: str | None,
+    mtp: bool,
+    vision: bool,
+) -> Weights | None:
+    """The cached part of `weigh`. Weighing every matrix takes longer than the rest of a plan, and what-ifs repeat it."""
     way = quantized(model, quantization)
     if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
         return None
     formats = Formats(way)
-    layers = alike(model, formats)
+    layers = representatives(model, formats)
     sharding = _Sharding(model, engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2)
     factor = _measured(model, way, formats, layers)
     counted = _Counted(layers)
-    for module in modules(model, sorted(set(layers))):
-        if (module.group == "lm_head" and model.tied and pipeline == 1) or (module.name == "vision" and not vision):
+    for matrix in matrices(model, sorted(set(layers))):
+        if (matrix.group == "lm_head" and model.tied and pipeline == 1) or (matrix.name == "vision" and not vision):
             continue
-        kind, sizes = sharding.of(module)
-        counted.add(module, kind, sizes if kind.scheme == "none" else [round(size * factor) for size in sizes])
-        if module.name.endswith("kv_b_proj"):
-            counted.beside(module.layer, "absorbed", _absorbed(sharding, module, kind))
+        kind, sizes = sharding.of(matrix)
+        counted.add(matrix, kind, sizes if kind.scheme == "none" else [round(size * factor) for size in sizes])
+        if matrix.name.endswith("kv_b_proj"):
+            counted.beside(matrix.layer, "absorbed", _absorbed(sharding, matrix, kind))
     drafts = sum(counted.groups.pop(MTP, {}).values()) + counted.rounding(MTP)
     parts = _heaviest(model, counted, pipeline)
     if mtp and drafts:
@@ -218,7 +245,7 @@ def weigh(
     table = _rotary(model, engine)
     if table:
         parts["rotary table"] = table
-    found = [Part(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
+    found = [WeightPart(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
     found.sort(key=lambda part: -part.bytes)
     gib = sum(part.bytes for part in found) / GIB
     low, high = _sure(model, way, gib, counted.doubt / pipeline / GIB) if factor == 1 else (0.985 * gib, 1.02 * gib)
@@ -228,10 +255,11 @@ def weigh(
 
 
 class _Counted:
-    """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of the two ends of the model.
+    """Bytes on one GPU: by layer and group, by the matrices that an engine joins, and of both ends of the model.
 
-    layers: for each layer the one that is counted for it
-    doubt:  what the modules that publishers treat differently would weigh more if they were not quantized
+    Attributes:
+        layers: for each layer the one that is counted for it.
+        doubt: bytes that matrices which publishers treat differently would take more without quantization.
     """
 
     __slots__ = ("doubt", "ends", "groups", "joined", "layers", "times")
@@ -244,14 +272,14 @@ class _Counted:
         self.ends = {"embedding": 0, "lm_head": 0}
         self.doubt = 0.0
 
-    def add(self, module: Module, kind: Format, sizes: list[int]) -> None:
-        self.beside(module.layer, module.group, sum(sizes))
-        if module.group in self.ends:
-            self.ends[module.group] += sum(sizes)
-        if module.group in _DOUBTFUL and 0 < kind.bits < 16:
-            self.doubt += (sizes[0] * (16 / kind.bits) - sum(sizes)) * self.times.get(module.layer, 1)
-        before, _, last = module.name.rpartition(".")
-        several = self.joined.setdefault(module.layer, {})
+    def add(self, matrix: Matrix, kind: Format, sizes: list[int]) -> None:
+        self.beside(matrix.layer, matrix.group, sum(sizes))
+        if matrix.group in self.ends:
+            self.ends[matrix.group] += sum(sizes)
+        if matrix.group in _DOUBTFUL and 0 < kind.bits < 16:
+            self.doubt += (sizes[0] * (16 / kind.bits) - sum(sizes)) * self.times.get(matrix.layer, 1)
+        before, _, last = matrix.name.rpartition(".")
+        several = self.joined.setdefault(matrix.layer, {})
         joined = several.setdefault(f"{before}.{_FUSED.get(last, last)}.{kind.scheme}", [])
         for index, size in enumerate(sizes):
             if index == len(joined):
@@ -267,7 +295,7 @@ class _Counted:
         return self.groups.get(self.layers[layer] if layer >= 0 else layer, {})
 
     def rounding(self, *layers: int) -> int:
-        """What the allocator adds to matrices of some layers."""
+        """Bytes that the allocator adds to matrices of some layers."""
         times = Counter([self.layers[layer] if layer >= 0 else layer for layer in layers])
         return sum(
             count * (rounded(size) - size)
@@ -277,24 +305,21 @@ class _Counted:
         )
 
 
-_DOUBTFUL = ("attention", "linear attention", "shared experts")
-
-
 def _measured(model: Architecture, way: Quantization, formats: Formats, layers: list[int]) -> float:
-    """What the quantized modules weigh in the published files, against what is counted for them; 1 where nobody measured it.
+    """The measured size of the quantized matrices in the published files over their computed size, 1 if it was not measured.
 
-    Only a small difference is one in the format: a large one is another checkpoint, or files beside it.
+    Only a small difference is one in the format. A large one is another checkpoint, or files beside it.
     """
     if not model.checkpoint or way is not model.quantization or way.scheme == "none":
         return 1.0
     formed = plain = 0
     times = Counter(layers)
-    for module in modules(model, sorted(times)):
-        if module.group == "lm_head" and model.tied:
+    for matrix in matrices(model, sorted(times)):
+        if matrix.group == "lm_head" and model.tied:
             continue
-        kind = formats.of(module)
-        element = 4 if module.single else 2
-        size = sum(tensors(kind, module.rows, module.columns, element)) * module.count * times.get(module.layer, 1)
+        kind = formats.of(matrix)
+        element = 4 if matrix.single else 2
+        size = sum(tensors(kind, matrix.rows, matrix.columns, element)) * matrix.count * times.get(matrix.layer, 1)
         if kind.scheme == "none":
             plain += size
         else:
@@ -307,32 +332,25 @@ def _source(model: Architecture) -> str:
     return model.sources[0] if model.sources else "config.json"
 
 
-_SOURCES = {
-    "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
-    "absorbed": "vllm-0.33.0 mla_attention.py process_weights_after_loading: kv_b_proj once more in the model's dtype",
-    "rotary table": "vllm-0.33.0 rotary_embedding/base.py: cosines and sines of every position",
-}
-
-
-def _absorbed(sharding: _Sharding, module: Module, kind: Format) -> int:
-    """MLA's up-projection of keys and values once more, for decoding.
+def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
+    """Bytes of MLA's up-projection of keys and values, which decoding keeps once more.
 
     vLLM makes it of quantized ones, SGLang (sglang-0.5.14 srt/models/deepseek_common/deepseek_weight_loader.py, w_kc and w_vc)
     of all.
     """
     if kind.scheme == "none" and sharding.engine == "vllm":
         return 0
-    size = module.rows // sharding.tensor * module.columns
+    size = matrix.rows // sharding.tensor * matrix.columns
     return size * (sharding.element if sharding.engine == "vllm" or kind.bits >= 16 or kind.bits < 8 else 1)
 
 
 def _rotary(model: Architecture, engine: str) -> int:
-    """One table for all layers that are alike, in two bytes an element.
+    """Bytes of the rotary tables, one for all layers of a kind, with two bytes an element.
 
-    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions; SGLang has no
-    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.loaded).
-    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (vllm-0.33.0 rotary_embedding/
-    deepseek_scaling_rope.py, DeepseekV4ScalingRotaryEmbedding).
+    vllm-0.33.0 rotary_embedding/base.py keeps it in the model's dtype, mrope.py with four times the positions. SGLang has no
+    more positions than there are, on NVIDIA's GPUs in float32, which its plan counts (servelint.memory.sglang.footprint).
+    DeepSeek V4 has one in float32 for layers that compress and one for those that do not (DeepseekV4ScalingRotaryEmbedding in
+    vllm-0.33.0 rotary_embedding/deepseek_scaling_rope.py).
     """
     if model.context is None or model.encoder or model.positions or not model.attention:
         return 0
@@ -343,7 +361,7 @@ def _rotary(model: Architecture, engine: str) -> int:
 
 
 def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str, int]:
-    """The parts of the stage that weighs most; the encoder is with the first stage, the head with the last."""
+    """The parts of the heaviest stage. The encoder is in the first stage, the head in the last."""
     best: dict[str, int] = {}
     for number, stage in enumerate(stages(model.layers, pipeline)):
         layers = {*stage, *((VISION,) if number == 0 else ()), *((HEAD,) if number == pipeline - 1 else ())}
@@ -358,20 +376,41 @@ def _heaviest(model: Architecture, counted: _Counted, pipeline: int) -> dict[str
 
 
 def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> tuple[float, float]:
-    """GiB between which the truth is: what 4 bits leave out differs between checkpoints of one name.
+    """GiB between which the truth is, because what 4 bits leave out differs between checkpoints of one name.
 
-    doubt: GiB that attention and shared experts would weigh more in 16 bits, in which some publishers of hybrids and of
-           models with experts leave them
+    Args:
+        model: the model.
+        way: how its weights are held.
+        gib: the computed size.
+        doubt: GiB that attention and shared experts would take more in 16 bits, in which some publishers of hybrids and of
+            models with experts leave them.
     """
-    told = any(source.endswith("by the name") for source in model.sources)
+    by_name = any(source.endswith("by the name") for source in model.sources)
     if way.scheme in ("none", "fp8", "fp8-block", "int8", "mxfp8"):
-        return (0.97 * gib, 1.03 * gib) if told and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
+        return (0.97 * gib, 1.03 * gib) if by_name and way.scheme == "int8" else (0.99 * gib, 1.02 * gib)
     if way.scheme == "gguf":
         return 0.95 * gib, 1.05 * gib
-    if told:
+    if by_name:
         varied = bool(model.states or model.experts)
         low = 0.86 if way.scheme == "int4" and (varied or model.vision is not None) else 0.9
         return low * gib, min(max(1.1 * gib, 1.02 * gib + doubt), 1.3 * gib) if varied else 1.2 * gib
     if way.ignored or any(one.targets for one in way.formats):
         return 0.98 * gib, 1.03 * gib
     return 0.94 * gib, 1.1 * gib
+
+
+def representatives(model: Architecture, formats: Formats) -> list[int]:
+    """For each layer the first one whose matrices have the same shapes in the same formats.
+
+    Only these are weighed: of a hundred layers few differ. The first layer, which counts the embedding, stands for itself
+    alone.
+    """
+    tails: dict[Hashable, tuple[str, ...]] = {}
+    first: dict[tuple[Hashable, object, bool], int] = {}
+    found: list[int] = []
+    for index in range(model.layers):
+        shape = shape_of(model, index)
+        if shape not in tails:
+            tails[shape] = tuple([one.name[1:] for one in layer_matrices(model, index, index, "-.")])
+        found.append(first.setdefault((shape, formats.of_layer(index, tails[shape]), not index), index))
+    return found

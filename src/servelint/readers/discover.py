@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from servelint.core import bounds, safe_open
 from servelint.core.problem import Problem
 from servelint.core.source import Source
+from servelint.core.trust import EVERYTHING
 from servelint.files.project import Project, folders
 from servelint.files.text import decode_text
 from servelint.readers import mentions_engine
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from servelint.core.settings import Outside
-    from servelint.files.settings.files import SettingsFiles
+    from servelint.settings.files import SettingsFiles
 
 SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
@@ -54,7 +55,8 @@ def files(
     """
     seen: set[str] = set()
     named = folders(paths)
-    project = lambda folder: Project(folder, outside(folder) if outside is not None else (), named)  # noqa: E731
+    trust = settings.trust if settings is not None else EVERYTHING
+    project = lambda folder: Project(folder, outside(folder) if outside is not None else (), named, trust)  # noqa: E731
     for path in paths:
         try:
             info = os.stat(path)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from servelint.advise.recommendation import Recommendation
-from servelint.speculation.curves import Crossover
-from servelint.speculation.gains import Gain
+from servelint.speculation.gains import Crossover, Gain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.speculation.calibration import Measurement
+    from servelint.speculation.gains import Measurement
 
 
 def advice_data(found: Recommendation) -> dict[str, Any]:
@@ -75,7 +74,7 @@ def _measurement(one: Measurement) -> dict[str, Any]:
         "release": one.release,
         "model": case.model,
         "gpu": case.gpu,
-        "method": one.told,
+        "method": one.method,
         "tokens": case.tokens,
         "concurrency": case.concurrency,
         "gain": round(one.gain, 4),

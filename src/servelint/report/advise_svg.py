@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from servelint.report.html.markup import escaped
-from servelint.speculation.curves import Crossover
+from servelint.speculation.gains import Crossover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from servelint.speculation.calibration import Measurement
+    from servelint.speculation.gains import Measurement
 
 _WIDTH, _HEIGHT = 720, 400
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 48, 56

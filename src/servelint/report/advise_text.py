@@ -5,11 +5,11 @@ from __future__ import annotations
 from servelint.advise.recommendation import Recommendation
 from servelint.engines import ENGINE_NAMES
 from servelint.report.clean import clean
-from servelint.speculation.curves import Crossover
+from servelint.speculation.gains import Crossover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.speculation.calibration import Measurement
+    from servelint.speculation.gains import Measurement
 
 _WIDTH = 48
 

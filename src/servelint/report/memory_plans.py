@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
+from servelint import memory
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.text import Text
@@ -11,13 +12,11 @@ from servelint.engines.config import Config
 from servelint.engines.snapshot import Carried, carry
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import planned_releases
-from servelint.memory import PLANNED, over_releases
-from servelint.memory.plan import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.files.settings.files import Asked
     from servelint.memory.plan import MemoryPlan
+    from servelint.settings.files import Asked
 
 
 def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
@@ -39,7 +38,7 @@ class Plans:
 
     def __call__(self, launch: Launch) -> MemoryPlan | None:
         """Return the plan of a launch; None where no GPU is named, or where something that the plan needs is not known."""
-        if launch.engine not in PLANNED or launch.fragment:
+        if launch.engine not in memory.PLANNED or launch.fragment:
             return None
         settings = self._asked.of(launch.source.path)
         bare = copy(launch)
@@ -57,7 +56,9 @@ def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
     launches, note = planned_for(launch, settings)
     if launches[-1].operand("gpu.memory-gib").value is None:
         return None
-    plan = over_releases.plan_over(launches)
+    from servelint.memory.plan import UNKNOWN
+
+    plan = memory.plan_over(launches)
     if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
         return None  # figures that do not come from the launch would mislead
     if note is not None:

@@ -10,8 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.trust import RuleFolder
 
-def written(name: str, folders: tuple[str, ...]) -> dict[str, Any] | None:
+
+def written(name: str, folders: tuple[str | RuleFolder, ...]) -> dict[str, Any] | None:
     """A rule as its file has it, None if it has none. folders: those of users' rules"""
     for path in folders:
         from servelint.rules import folder
@@ -25,7 +27,7 @@ def written(name: str, folders: tuple[str, ...]) -> dict[str, Any] | None:
         return None
 
 
-def title_and_why(name: str, folders: tuple[str, ...]) -> tuple[str, str]:
+def title_and_why(name: str, folders: tuple[str | RuleFolder, ...]) -> tuple[str, str]:
     """What a rule is about and why it is one; its name where nothing tells more."""
     own = OWN.get(name)
     if own is not None:

@@ -24,12 +24,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.trust import RuleFolder
+
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 """The bracket that would make a link of what a message quotes."""
 
 
-def render(report: Report, folders: tuple[str, ...] = ()) -> str:
+def render(report: Report, folders: tuple[str | RuleFolder, ...] = ()) -> str:
     """The log. folders: those of users' rules, whose texts are told too"""
     index: dict[str, int] = {}
     rules: list[str] = []

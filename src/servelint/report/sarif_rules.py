@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.trust import RuleFolder
+
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 _SECURITY = {"error": "8.0", "warning": "5.5", "info": "2.0"}
@@ -22,7 +24,7 @@ _AT_MOST = 1024
 """Characters that GitHub takes of a description."""
 
 
-def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
+def descriptor(finding: Finding, folders: tuple[str | RuleFolder, ...]) -> dict[str, Any]:
     """The reportingDescriptor of a finding's rule. folders: those of users' rules"""
     data = written(finding.rule, folders)
     if data is None:
@@ -51,7 +53,7 @@ def descriptor(finding: Finding, folders: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _is_foreign(rule: str, folders: tuple[str, ...]) -> bool:
+def _is_foreign(rule: str, folders: tuple[str | RuleFolder, ...]) -> bool:
     """Whether a rule is told as somebody else's folder has it."""
     if not folders:
         return False

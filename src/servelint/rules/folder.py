@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
+from servelint.core.trust import EVERYTHING, RuleFolder, Trust
 from servelint.engines import catalog as catalogs
-from servelint.files import trust
 from servelint.rules.compile import RuleError, compile_rule
 from servelint.rules.condition import operands
 from servelint.rules.load import schema_folder
@@ -43,16 +43,17 @@ class Book:
 
 
 @lru_cache(maxsize=16)
-def load(folder: str) -> Book:
+def load(where: str | RuleFolder) -> Book:
     """The rules below a folder; a rule's id is its path there, `<area>/<name>`."""
+    folder, trust = where if isinstance(where, RuleFolder) else (where, EVERYTHING)
     book = Book()
     if not trust.is_folder(folder):
         book.problems.append(Problem(folder, "is no folder of rules"))
         return book
-    for path in _files(folder):
+    for path in _files(folder, trust):
         wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
         inside = os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
-        source = _read(path) if inside else Problem(path, "not read: a link that leads out of the folder of rules")
+        source = _read(path, trust) if inside else Problem(path, "not read: a link that leads out of the folder of rules")
         if isinstance(source, Problem):
             book.problems.append(source)
             continue
@@ -65,13 +66,13 @@ def load(folder: str) -> Book:
     return book
 
 
-def _files(folder: str) -> list[str]:
+def _files(folder: str, trust: Trust) -> list[str]:
     """The rule files; what stands beside the areas is no rule."""
     found = [path for path in trust.below(folder) if path.endswith(".yaml")]
     return [path for path in found if os.path.dirname(path) != folder.rstrip(os.sep)]
 
 
-def _read(path: str) -> Source | Problem:
+def _read(path: str, trust: Trust) -> Source | Problem:
     try:
         data = trust.read(path, _SIZE_AT_MOST)
         if len(data) > _SIZE_AT_MOST:

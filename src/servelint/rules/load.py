@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.core.trust import RuleFolder
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BOOK = os.path.join(_HERE, "book.json")
 _CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
@@ -36,7 +38,7 @@ def rules() -> list[Rule]:
     return _book().rules()
 
 
-def every(folders: tuple[str, ...]) -> list[Rule]:
+def every(folders: tuple[str | RuleFolder, ...]) -> list[Rule]:
     """servelint's own rules and those of some folders."""
     if not folders:
         return rules()
@@ -46,7 +48,7 @@ def every(folders: tuple[str, ...]) -> list[Rule]:
 
 
 @lru_cache(maxsize=8)
-def headings(folders: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def headings(folders: tuple[str | RuleFolder, ...]) -> dict[str, dict[str, Any]]:
     """The id of each rule, with the options that settings may change, without making the rules themselves."""
     found: dict[str, dict[str, Any]] = {head["id"]: head.get("options", {}) for head in _book().heads()}
     if folders:

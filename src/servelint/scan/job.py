@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from servelint import __version__
 from servelint.core.settings import Settings
+from servelint.core.trust import folder_path
 
 _DERIVED = (".pyc", ".catalog", ".tmp")
 _PARSERS = ("ruamel.yaml", "tree-sitter", "tree-sitter-bash")
@@ -38,7 +39,7 @@ def excludes(patterns: tuple[str, ...]) -> Callable[[str], bool] | None:
     """Tells of a path in a repository whether it is left out; None if nothing is."""
     if not patterns:
         return None
-    from servelint.files.settings.layers import Glob
+    from servelint.settings.layers import Glob
 
     globs = [Glob(pattern, os.sep) for pattern in patterns]
     return lambda path: any(glob.matches(os.sep + path.replace("/", os.sep), os.sep) for glob in globs)
@@ -46,9 +47,9 @@ def excludes(patterns: tuple[str, ...]) -> Callable[[str], bool] | None:
 
 def context(settings: Settings, exclude: tuple[str, ...]) -> str:
     """A digest of servelint, its version, rules and catalogs, of the interpreter and parsers, and of the settings."""
-    told = {name: getattr(settings, name) for name in Settings.__slots__ if name not in ("selections", "rules")}
+    told = {name: getattr(settings, name) for name in Settings.__slots__ if name not in ("selections", "rules", "trust")}
     told["selections"] = [[layer.select, layer.extend_select, layer.ignore] for layer in settings.selections]
-    told["rules"] = [_of_folder(folder) for folder in settings.rules]
+    told["rules"] = [_of_folder(folder_path(folder)) for folder in settings.rules]
     told["exclude"] = exclude
     whole = hashlib.sha256(_program().encode())
     whole.update(json.dumps(told, sort_keys=True).encode())

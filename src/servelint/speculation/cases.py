@@ -1,39 +1,100 @@
-"""A case of speculation: which server, which draft, which load."""
+"""Cases of speculative decoding: which server, which draft, which load, by the names that people write for them."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
+from servelint import hardware
 from servelint.engines.registry import ENGINES
-from servelint.speculation import names
-from servelint.speculation.names import BLOCK, EAGLE, MTP
+from servelint.hardware import Gpu
+from servelint.models.architecture import Architecture, find
+from servelint.models.folder import open_in, parts_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from servelint.hardware import Gpu
-    from servelint.models.architecture import Architecture
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_SEVERAL = re.compile(r"(?:^|[\s(])(?:x\s*(\d+)|(\d+)\s*x|tp\s*-?(\d+))(?=$|[\s)])", re.IGNORECASE)
+MTP, EAGLE, BLOCK, DRAFT_MODEL, LOOKUP, MEDUSA = "mtp", "eagle", "block", "draft-model", "lookup", "medusa"
+_METHODS = (
+    (BLOCK, ("dflash", "dspark")),
+    (MTP, ("mtp", "nextn")),
+    (EAGLE, ("eagle", "phoenix")),
+    (MEDUSA, ("medusa", "mlp_speculator")),
+    (LOOKUP, ("ngram", "suffix", "lookup")),
+    (DRAFT_MODEL, ("draft", "classic", "standalone")),
+)
 
 ADVISED = tuple(engine.id for engine in ENGINES.values() if engine.advised)
 """Ids of the engines that servelint.advise knows; the first is the default."""
 TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
-"""How many tokens are drafted where nobody says: what the recipes of the engines write most."""
+"""Drafted tokens per step by default: what the recipes of the engines write most."""
 _ACCEPTED = {MTP: (0.82, 0.75), EAGLE: (0.765, 0.72), BLOCK: (0.8, 0.8)}
-"""How likely the first drafted token is accepted, and each later one if those before it were, where nobody measured it: MTP as
-Qwen3.6-35B-A3B's positions (0.818, 0.615), EAGLE as EAGLE-3 of Llama-3.1-8B (0.765 for one, 0.411 of five); a block's are
+"""How likely the first drafted token is accepted, and each later one after an accepted one, where it was not measured: MTP as
+Qwen3.6-35B-A3B's positions (0.818, 0.615), EAGLE as EAGLE-3 of Llama-3.1-8B (0.765 for one, 0.411 of five), a block's are
 guessed."""
+
+
+def method_of(name: str) -> str | None:
+    """The kind of a drafting method, None for one that is not known.
+
+    >>> method_of("qwen3_next_mtp"), method_of("EAGLE3"), method_of("dflash"), method_of("eagle/mtp")
+    ('mtp', 'eagle', 'block', 'mtp')
+    """
+    word = name.strip().lower()
+    return next((kind for kind, parts in _METHODS if any(part in word for part in parts)), None)
+
+
+def model_of(name: str, folder: str | None = None) -> Architecture | None:
+    """A model by its name, also with remarks and a format behind it: `Qwen3.6-27B IQ4_XS`, `Llama-3.1-8B (BF16)`.
+
+    Args:
+        name: the name or a path.
+        folder: the folder that a path starts from, None to read no file.
+    """
+    if folder is not None:
+        found = find(name, open_in(folder), parts_in(folder))
+        if found is not None:
+            return found
+    return _named(name)
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> Architecture | None:
+    plain = _ASIDE.sub("", name).strip()
+    return find(plain) or find(re.sub(r"\s+", "-", plain))
+
+
+def gpus_of(name: str) -> tuple[Gpu | None, int]:
+    """A GPU, and how many of it a name mentions.
+
+    >>> [(gpu.name if gpu else None, count) for gpu, count in map(gpus_of, ("H100 x4 (TP4)", "2x L40S", "GB10", "TP16"))]
+    [('h100', 4), ('l40s', 2), ('gb10', 1), (None, 16)]
+    """
+    counts = [int(next(filter(None, found))) for found in _SEVERAL.findall(name)]
+    plain = _SEVERAL.sub(" ", name).strip(" ()")
+    return (hardware.identify(plain) if plain else None), max(counts, default=1)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is asked, or was measured. Lengths are tokens; concurrency is how many requests are decoded at a time.
+    """A case to estimate, or that was measured.
 
-    method:   a kind of drafting (servelint.speculation.names);  tokens: that are drafted each step
-    accepted: mean tokens that a step gives, the one of the model itself among them; None if nobody knows
-    folder:   where a model that is a path starts from; None: it is a name
+    Attributes:
+        engine: the engine's id.
+        method: a kind of drafting.
+        model: the model's name or path.
+        gpu: the GPU's name, also with a number ("2x L40S").
+        tokens: tokens drafted per step.
+        concurrency: requests that are decoded at a time.
+        input: tokens of a prompt.
+        output: tokens of an answer.
+        accepted: the acceptance length: mean tokens per step, the one of the model itself included.
+        folder: the folder that a model's path starts from, None if the model is a name.
     """
 
     engine: str
@@ -49,22 +110,22 @@ class Case:
 
     @cached_property
     def architecture(self) -> Architecture | None:
-        """The model, if it is known."""
-        return names.model_of(self.model, self.folder) if self.model else None
+        """The model, None if it is not known."""
+        return model_of(self.model, self.folder) if self.model else None
 
     @cached_property
     def gpus(self) -> tuple[Gpu | None, int]:
-        """The GPU, if it is known, and how many there are."""
-        return names.gpus_of(self.gpu) if self.gpu else (None, 1)
+        """The GPU, None if it is not known, and how many there are."""
+        return gpus_of(self.gpu) if self.gpu else (None, 1)
 
     @property
     def drafted(self) -> int:
-        """Tokens that are drafted, guessed where nobody says."""
+        """Tokens drafted per step, a guess where they are not given."""
         return self.tokens or TOKENS.get(self.method, 3)
 
     @property
     def length(self) -> float:
-        """Mean tokens of a step, guessed where nobody says."""
+        """The acceptance length in tokens, a guess where it was not measured."""
         if self.accepted is not None:
             return self.accepted
         first, later = _ACCEPTED.get(self.method, (0.5, 0.7))
@@ -72,25 +133,28 @@ class Case:
 
     @property
     def context(self) -> float:
-        """Tokens of context of a request half-way."""
+        """The context of a request half-way, in tokens."""
         return (self.input or 512) + (self.output or 256) / 2
 
 
 def accepted_of(acceptance: Mapping[str, Any] | float | None, tokens: int) -> float | None:
-    """Mean tokens of a step as people tell it: its length, a rate of the proposed ones, or a rate for each position.
+    """The acceptance length in tokens.
 
-    tokens: that are drafted each step
+    Args:
+        acceptance: {"length": mean tokens per step}, {"per_pos": a rate for each position}, or a rate of the drafted tokens,
+            also as {"rate": ...}.
+        tokens: tokens drafted per step.
 
     >>> accepted_of({"per_pos": [0.8181, 0.6146]}, 2), accepted_of(0.72, 2), accepted_of({}, 2)
     (2.4327, 2.44, None)
     """
     if acceptance is None:
         return None
-    told: Mapping[str, Any] = {"rate": acceptance} if isinstance(acceptance, (int, float)) else acceptance
-    if told.get("length"):
-        return float(told["length"])
-    if told.get("per_pos"):
-        return round(1 + sum(map(float, told["per_pos"])), 4)
-    if told.get("rate") is not None:
-        return float(1 + tokens * told["rate"])
+    given: Mapping[str, Any] = {"rate": acceptance} if isinstance(acceptance, (int, float)) else acceptance
+    if given.get("length"):
+        return float(given["length"])
+    if given.get("per_pos"):
+        return round(1 + sum(map(float, given["per_pos"])), 4)
+    if given.get("rate") is not None:
+        return float(1 + tokens * given["rate"])
     return None

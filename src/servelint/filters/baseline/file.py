@@ -8,7 +8,7 @@ from datetime import date
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.files import trust
+from servelint.core.trust import EVERYTHING, Trust
 from servelint.filters.baseline.entry import Entry
 from servelint.syntax import json as json_nodes
 from servelint.syntax.json import JsonFault, JsonNode
@@ -37,8 +37,8 @@ class Baseline:
         self.problems: list[Problem] = []
 
 
-def read(path: str) -> Baseline:
-    """The baseline in a file. What is wrong with it is in its problems, each with its place."""
+def read(path: str, trust: Trust = EVERYTHING) -> Baseline:
+    """The baseline in a file. What is wrong with it is in its problems, each with its place. trust: whose version is read"""
     try:
         data = trust.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST]
         found = Baseline(Source(path, data.decode("utf-8-sig")))

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
-    from servelint.files.settings.files import Asked
+    from servelint.settings.files import Asked
 
 
 class Renewed:

@@ -19,7 +19,7 @@ def check(config: Config) -> dict[str, str] | None:
     found = advised.case(config)
     if found is None or not isinstance(requests, int) or requests < _FAR:
         return None
-    from servelint.speculation.curves import curve
+    from servelint.speculation.gains import curve
 
     told = [(batch, gain) for batch, gain in curve(found).points if gain is not None]
     lost = next((index for index, (_, gain) in enumerate(told) if gain.chance <= _SURE), None)

@@ -20,7 +20,7 @@ def check(config: Config) -> dict[str, str] | None:
     found = advised.case(config)
     if found is None or found.drafted < 2:
         return None
-    from servelint.speculation.prior import prior
+    from servelint.speculation.roofline import prior
 
     def expected(tokens: int) -> float:
         # each draft counts only if those before it were accepted

@@ -30,8 +30,7 @@ def case(config: Config, *, tokens: int | None = None, method: str | None = None
     told = method or config.operand(engine.speculation_method_operand).value
     if not isinstance(drafted, int) or drafted < 1 or not isinstance(told, str):
         return None
-    from servelint.speculation.cases import Case
-    from servelint.speculation.names import MTP, method_of
+    from servelint.speculation.cases import MTP, Case, method_of
 
     kind = MTP if told in ("EAGLE", "NEXTN") and config.operand("model.mtp").value is True else method_of(told)
     found = Case(engine.id, kind, model, gpu if ranks == 1 else f"{ranks}x {gpu}", drafted) if kind is not None else None
@@ -41,9 +40,9 @@ def case(config: Config, *, tokens: int | None = None, method: str | None = None
 
 def gain(found: Case) -> Gain | None:
     """What the adviser expects; None where it cannot tell."""
-    from servelint.speculation.gains import of_case
+    from servelint.speculation.gains import gain_of
 
-    return of_case(found)
+    return gain_of(found)
 
 
 def percent(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.engines.config import Config
-from servelint.models import formats
+from servelint.models import is_known_parser, parsers_of
 
 
 def check(config: Config) -> dict[str, str] | None:
@@ -14,9 +14,9 @@ def check(config: Config) -> dict[str, str] | None:
 def misfit(config: Config, option: str, kind: str, wanted: str | None) -> dict[str, str] | None:
     """The parser to write instead of one that reads another format; None if it fits, or if nobody knows."""
     engine, given = config.launch.engine, config.operand(option).value
-    if wanted is None or not isinstance(given, str) or not formats.known(kind, given, engine):
+    if wanted is None or not isinstance(given, str) or not is_known_parser(kind, given, engine):
         return None
-    fitting = formats.fitting(kind, wanted, engine)
+    fitting = parsers_of(kind, wanted, engine)
     if given in fitting:
         return None
     here = [name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here]

@@ -133,7 +133,9 @@ def _idle(config: Config, container: Container) -> list[Complaint]:
 def _needed(config: Config) -> int | None:
     """The GPUs that a launch uses; None if that is not known."""
     engine = ENGINES[config.launch.engine]
-    if not engine.replicas_operand or any(config.operand(name).present is not False for name in ("nnodes", *engine.uncounted_operands)):
+    if not engine.replicas_operand or any(
+        config.operand(name).present is not False for name in ("nnodes", *engine.uncounted_operands)
+    ):
         return None
     shared = config.operand(engine.shared_replicas_operand).value if engine.shared_replicas_operand else False
     of_one, of_all = (

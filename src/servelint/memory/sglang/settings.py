@@ -1,4 +1,7 @@
-"""What a launch asks of SGLang's memory, as its release reads it: settings that are not known are named, never guessed."""
+"""The settings of an SGLang launch that decide about memory, as one release reads them.
+
+Settings whose value is not known are named, never guessed.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,36 @@ from servelint.engines.config import UNWRITTEN
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.config import Config, Operand
-    from servelint.memory.sglang.release import Release
+    from servelint.memory.plan import Release
 
-EAGLE = ("EAGLE", "EAGLE3", "NEXTN", "FROZEN_KV_MTP")
 BLOCKS = ("DFLASH", "DSPARK")
 """Algorithms whose draft model proposes a block at once."""
 _RUNNING_WITH_DRAFTS = 48
 
-
-class Unknown(Exception):
-    """A setting has no value that can be known."""
+_SPECIAL = (
+    "enable-unified-memory", "enable-kv-cache-sharding", "enable-hisparse", "enable-linear-replayssm-spec",
+    "enable-linear-replayssm", "prefill-only-disable-kv-cache", "enable-double-sparsity", "enable-dwdp", "enable-pdmux",
+    "enable-weight-cache", "uno-lora-path", "json-model-override-args",
+)  # fmt: skip
+"""Options that this arithmetic does not follow."""
+_SPECIAL_VARIABLES = (
+    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
+    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
+    "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Speculation:
-    """algorithm: as it runs (NEXTN is EAGLE);  draft: the draft model's name, None where the target's own layers draft
-    steps, topk, tokens: --speculative-num-steps, --speculative-eagle-topk, --speculative-num-draft-tokens"""
+    """Speculative decoding as it runs.
+
+    Attributes:
+        algorithm: the algorithm; NEXTN runs as EAGLE.
+        draft: the draft model's name, None where layers of the target draft.
+        steps: --speculative-num-steps.
+        topk: --speculative-eagle-topk.
+        tokens: --speculative-num-draft-tokens.
+    """
 
     algorithm: str
     draft: str | None
@@ -34,12 +51,19 @@ class Speculation:
 
     @property
     def loads_draft(self) -> bool:
+        """Whether a draft model is loaded."""
         return self.algorithm not in ("NGRAM", "UNO")
 
 
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """adapters: of one batch;  rank: --max-lora-rank, None where it is the adapters' own;  modules: --lora-target-modules"""
+    """The settings of LoRA adapters.
+
+    Attributes:
+        adapters: adapters of one batch.
+        rank: --max-lora-rank, None where it is the adapters' own.
+        modules: --lora-target-modules.
+    """
 
     adapters: int
     rank: int | None
@@ -47,14 +71,37 @@ class Lora:
 
 
 @dataclass(slots=True)
-class Settings:
-    """Sizes as written; None where a default that depends on the GPU or on the model holds.
+class SglangSettings:
+    """The settings of a launch. None stands for a default that depends on the GPU or on the model.
 
-    replicas: of data-parallel attention, 1 without it;  requests: --max-running-requests
-    prefill_graphs: True or False where the launch says so;  unknown: names of settings whose value is not known
-    special: settings that this arithmetic does not follow
-    experts: --moe-runner-backend;  dispatch: --moe-a2a-backend
-    v4_backend: --dsv4-attn-backend;  states16: DeepSeek V4's compressors keep their states in bfloat16
+    Attributes:
+        tp, pp, ep: tensor, pipeline and expert parallel size.
+        replicas, data_parallel: replicas of data-parallel attention, 1 without it, and --dp-size.
+        decode_context: --dcp-size.
+        fraction: --mem-fraction-static.
+        kv_dtype, page: --kv-cache-dtype, and --page-size in tokens.
+        limit, requests: --max-total-tokens and --max-running-requests.
+        chunk, prefill: --chunked-prefill-size and --max-prefill-tokens.
+        batch: the largest captured batch.
+        decode_graphs, prefill_graphs: decoding or prefill is captured.
+        speculation: speculative decoding.
+        radix, overlap: there is a radix cache; scheduling overlaps with the GPU's work.
+        slots, state_share: --max-mamba-cache-size and --mamba-full-memory-ratio.
+        strategy: --mamba-radix-cache-strategy.
+        ssm_dtype, conv_dtype: the dtypes of recurrent states and of those of convolutions.
+        window_share: --swa-full-tokens-ratio.
+        window_pool: sliding layers may have a pool of their own.
+        context: --context-length in tokens.
+        node: --disaggregation-mode.
+        offload: --cpu-offload-gb in GiB.
+        encoder: the encoder of images is loaded.
+        deepep: experts are exchanged by DeepEP.
+        experts, dispatch: --moe-runner-backend and --moe-a2a-backend.
+        states16, v4_backend: DeepSeek V4's compressors keep their states in bfloat16; --dsv4-attn-backend.
+        quantization: --quantization.
+        lora: the settings of LoRA adapters.
+        unknown: names of settings whose value is not known.
+        special: settings that this arithmetic does not follow.
     """
 
     tp: int = 1
@@ -98,21 +145,9 @@ class Settings:
     special: list[str] = field(default_factory=list)
 
 
-_SPECIAL = (
-    "enable-unified-memory", "enable-kv-cache-sharding", "enable-hisparse", "enable-linear-replayssm-spec",
-    "enable-linear-replayssm", "prefill-only-disable-kv-cache", "enable-double-sparsity", "enable-dwdp", "enable-pdmux",
-    "enable-weight-cache", "uno-lora-path", "json-model-override-args",
-)  # fmt: skip
-_SPECIAL_VARIABLES = (
-    "SGLANG_ENABLE_POST_CAPTURE_KV_SIZING", "SGLANG_PP_LAYER_PARTITION", "SGLANG_CI_SMALL_KV_SIZE",
-    "SGLANG_OPT_MAMBA_SKIP_DECODE_LOCK", "SGLANG_VLM_CACHE_SIZE_MB", "SGLANG_DSV4_KV_LAYOUT",
-    "SGLANG_OPT_USE_ONLINE_COMPRESS", "SGLANG_DSV4_FP4_EXPERTS",
-)  # fmt: skip
-
-
-def read(config: Config, release: Release) -> Settings:
-    """The settings of a launch under its release."""
-    found = Settings()
+def read(config: Config, release: Release) -> SglangSettings:
+    """Read the settings of a launch under its release."""
+    found = SglangSettings()
     reader = _Reader(config, found)
     found.tp = reader.whole("effective.tp-size") or 1
     found.pp = reader.whole("effective.pp-size") or 1
@@ -163,11 +198,11 @@ def _lora(config: Config, reader: _Reader) -> Lora | None:
 
 
 class _Reader:
-    """Values of options; of one that has none that can be known, its name is kept."""
+    """Reads values of options and keeps the names of those whose value is not known."""
 
     __slots__ = ("config", "found")
 
-    def __init__(self, config: Config, found: Settings) -> None:
+    def __init__(self, config: Config, found: SglangSettings) -> None:
         self.config, self.found = config, found
 
     def _operand(self, name: str) -> Operand | None:
@@ -201,7 +236,7 @@ class _Reader:
         return operand is not None and operand.value is True
 
     def default(self, name: str) -> float | None:
-        """The release's own default of an option that is a number."""
+        """The release's own default of a numeric option."""
         config = self.config
         if config.catalog is None:
             return None
@@ -212,21 +247,21 @@ class _Reader:
 
 
 def _replicas(config: Config, release: Release, reader: _Reader) -> int:
-    """Replicas of data-parallel attention. Up to 0.4.4 as many as GPUs (srt/server_args.py, 0.4.4 line 269)."""
+    """Replicas of data-parallel attention. Up to 0.4.4 there are as many as GPUs (srt/server_args.py, 0.4.4 line 269)."""
     from servelint.engines.sglang import facts
 
-    asked = facts.dp_attention(config)
+    requested = facts.dp_attention(config)
     if not release.since("0.4.4.post1"):
         return reader.found.tp if config.operand("enable-dp-attention").value is True else 1
-    if asked.value is not True:
-        if asked.present is None and asked is not UNWRITTEN:
+    if requested.value is not True:
+        if requested.present is None and requested is not UNWRITTEN:
             reader.found.unknown.append("enable-dp-attention")
         return 1
     width = reader.whole("effective.attn-dp-size") or 1
     return width if width > 1 else reader.found.data_parallel
 
 
-def _graphs(found: Settings, release: Release, reader: _Reader) -> None:
+def _graphs(found: SglangSettings, release: Release, reader: _Reader) -> None:
     found.batch = reader.whole("cuda-graph-max-bs-decode") or reader.whole("cuda-graph-max-bs")
     off = reader.flag("disable-cuda-graph")
     found.decode_graphs = not (off or reader.flag("disable-decode-cuda-graph"))
@@ -241,7 +276,7 @@ def _graphs(found: Settings, release: Release, reader: _Reader) -> None:
         found.prefill_graphs = False
 
 
-def _states(found: Settings, release: Release, reader: _Reader) -> None:
+def _states(found: SglangSettings, release: Release, reader: _Reader) -> None:
     found.slots = reader.whole("max-mamba-cache-size")
     given = reader.number("mamba-full-memory-ratio")
     if given is None:
@@ -256,8 +291,11 @@ def _states(found: Settings, release: Release, reader: _Reader) -> None:
 
 
 def _running_with_drafts(release: Release, speculation: Speculation) -> int | None:
-    """--max-running-requests where drafts set it: srt/server_args.py (0.4.4 line 282: 32, 0.4.5.post3: 48; NGRAM from 0.5.2),
-    and srt/arg_groups/speculative_hook.py (0.5.23 line 442)."""
+    """--max-running-requests where drafts set it.
+
+    Source: srt/server_args.py (0.4.4 line 282: 32, 0.4.5.post3: 48; NGRAM from 0.5.2), and srt/arg_groups/speculative_hook.py
+    (0.5.23 line 442).
+    """
     if speculation.algorithm in ("EAGLE", "EAGLE3") and not release.since("0.4.5"):
         return 32 if release.since("0.4.3.post3") else None
     return _RUNNING_WITH_DRAFTS
@@ -266,7 +304,7 @@ def _running_with_drafts(release: Release, speculation: Speculation) -> int | No
 def _speculation(config: Config, release: Release, reader: _Reader) -> Speculation | None:
     """Speculative decoding as it runs.
 
-    Defaults: auto_choose_speculative_params in srt/server_args.py (0.4.4.post4) and srt/arg_groups/speculative_hook.py; where
+    Defaults: auto_choose_speculative_params in srt/server_args.py (0.4.4.post4) and srt/arg_groups/speculative_hook.py. Where
     top-k is 1, a step verifies one token more than it drafts (0.4.5 line 336).
     """
     algorithm = reader.word("effective.speculative-algorithm")
@@ -289,8 +327,7 @@ def _speculation(config: Config, release: Release, reader: _Reader) -> Speculati
 
 
 def _chosen(config: Config, release: Release) -> tuple[int, int, int]:
-    """auto_choose_speculative_params: (steps, top-k, draft tokens); of Llama and Grok a tree, of all others a chain of
-    three."""
+    """Steps, top-k and draft tokens of auto_choose_speculative_params: a tree for Llama and Grok, else a chain of three."""
     if not release.since("0.4.4.post4"):
         return 5, 4, 8
     family = config.family

@@ -1,34 +1,32 @@
-"""vLLM's memory plan, from 0.10.0 to 0.33.0, by the arithmetic of the release that is asked for."""
+"""vLLM's memory plan, for releases 0.10.0 to 0.33.0."""
 
 from __future__ import annotations
 
-from servelint.core.text import Text
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
-from servelint.memory.vllm.division import divide, fill, judge, judge_without_cache
-from servelint.memory.vllm.layers import NoCache, Unsupported, cache_of, known_dtype
-from servelint.memory.vllm.loaded import weights_of
-from servelint.memory.vllm.notes import add_notes
-from servelint.memory.vllm.settings import Settings
-from servelint.models import architecture
+from servelint.memory.vllm.cache import KvCache, NoCache, Unsupported
+from servelint.memory.vllm.footprint import weights_of
+from servelint.memory.vllm.layers import cache_of, known_dtype
+from servelint.memory.vllm.settings import VllmSettings
+from servelint.memory.vllm.verdict import add_notes, divide, fill, judge, judge_without_cache
+from servelint.models import architecture, folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.memory.vllm.cache import Cache
     from servelint.models.architecture import Architecture
 
 _FIRST = "0.10.0"
-"""Earlier releases, and the V0 engine, count in other ways."""
+"""Earlier releases, and the V0 engine, have another arithmetic."""
 CHANGES = (
     _FIRST, "0.10.2", "0.11.0", "0.11.1", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.17.0", "0.18.0", "0.19.0", "0.20.0",
     "0.20.1", "0.22.0", "0.23.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
 )  # fmt: skip
-"""Releases with which something changes that a plan follows from."""
+"""Releases that changed the memory arithmetic."""
 
 
-def _cache(settings: Settings, model: Architecture, draft: Architecture | None) -> Cache | None:
-    """None for a model that keeps none."""
+def _cache(settings: VllmSettings, model: Architecture, draft: Architecture | None) -> KvCache | None:
+    """The KV cache, None for a model that keeps none."""
     try:
         return cache_of(settings, model, draft)
     except NoCache:
@@ -36,13 +34,13 @@ def _cache(settings: Settings, model: Architecture, draft: Architecture | None) 
 
 
 def plan(config: Config) -> MemoryPlan:
-    """The plan of one launch under one release. What nobody can know is named in `missing`, and the verdict is "unknown"."""
+    """Plan a launch under one release. What is not known stands in `missing`, and the verdict is then "unknown"."""
     name = _named(config)
     count = config.operand("gpu.count").value
     gpus = count if isinstance(count, int) and count > 0 else config.launch.gpu_count or 1
     found = MemoryPlan("vllm", config.release, name, config.gpu_name, gpus)
     model = _model(config, name)
-    settings = Settings(config, model)
+    settings = VllmSettings(config, model)
     needed = settings.tensor * settings.pipeline * settings.prefill * settings.data
     if config.operand("gpu.count").value is None and needed > gpus:
         found.gpu_count = needed
@@ -94,12 +92,19 @@ def plan(config: Config) -> MemoryPlan:
 
 
 def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
-    """What so many GiB on each GPU hold: tokens as the release prints them, and concurrent requests of the launch's length.
+    """What a size of the KV cache holds.
 
-    None where the model, its context length or the layout of its cache is not known.
+    Args:
+        config: the launch under a release.
+        kv_gib: the size of the KV cache on each GPU in GiB.
+
+    Returns:
+        Tokens as the release prints them, and concurrent requests of the launch's length. None where the model, its context
+        length
+        or the layout of its cache is not known.
     """
     model = _model(config, _named(config))
-    settings = Settings(config, model)
+    settings = VllmSettings(config, model)
     if model is None or settings.length is None:
         return None
     draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
@@ -113,8 +118,8 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)
 
 
-def _hidden(config: Config, settings: Settings) -> list[str]:
-    """What nobody can know of the settings: where any option may be given out of sight, that, and not each option's name."""
+def _hidden(config: Config, settings: VllmSettings) -> list[str]:
+    """The settings that are not known. Where any option may be given out of sight, one phrase stands for all of them."""
     arguments = config.reading.arguments
     if arguments.complete:
         return settings.missing
@@ -124,9 +129,9 @@ def _hidden(config: Config, settings: Settings) -> list[str]:
     return [name or "what the words add that are not known", *given]
 
 
-def settings_of(config: Config) -> Settings:
-    """What the release makes of a launch's settings, with what is known of its model."""
-    return Settings(config, _model(config, _named(config)))
+def settings_of(config: Config) -> VllmSettings:
+    """The settings of a launch as its release reads them, with what is known of its model."""
+    return VllmSettings(config, _model(config, _named(config)))
 
 
 def computed_defaults(config: Config) -> dict[str, int]:
@@ -144,17 +149,9 @@ def _named(config: Config) -> str | None:
 
 
 def _model(config: Config, name: str | None) -> Architecture | None:
-    """What is known of a model by the files of a folder that is here, or is mounted where the launch runs, or by its name."""
+    """The model, by the files of its folder (local, or mounted where the launch runs), or by its name."""
     if name is None:
         return None
-    from servelint.models import local
-
     launch = config.launch
-    if launch.folder is not None:
-        return architecture.find(name, local.open_in(launch.folder), local.parts_in(launch.folder))
-
-    def mounted(path: str) -> str | None:
-        found = launch.open(Text.of(path)) if launch.open is not None else None
-        return found.text.value if found is not None else None
-
-    return architecture.find(name, mounted if launch.open is not None else None)
+    parts = folder.parts_in(launch.folder) if launch.folder is not None else None
+    return architecture.find(name, folder.files_of(launch), parts)

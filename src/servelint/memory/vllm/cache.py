@@ -1,82 +1,135 @@
-"""The KV cache of a vLLM launch: kinds of layers, the groups they share blocks in, and what a number of bytes holds.
+"""The KV cache of a vLLM launch: groups of layers that share blocks, and what a number of bytes holds.
 
-Exact for a given number of bytes. The classes KVCacheSpec of vllm/v1/kv_cache_interface.py and the functions of
-vllm/v1/core/kv_cache_utils.py (from 0.33.0 kv_cache_planning.py) are what this follows.
+It is exact for a given number of bytes. It follows the classes KVCacheSpec in vllm/v1/kv_cache_interface.py and the functions
+in vllm/v1/core/kv_cache_utils.py (from 0.33.0 kv_cache_planning.py).
+
+DeepSeek V4's KV cache in vLLM: compressed keys, keys of the indexer, windows, and states of the compressors.
+
+Layers: vllm/models/deepseek_v4/attention.py and compressor.py, vllm/v1/attention/backends/mla/sparse_swa.py (before 0.21.0
+vllm/model_executor/layers/deepseek_v4_attention.py and deepseek_compressor.py), the same in 0.20.0 to 0.33.0.
 """
 
 from __future__ import annotations
 
-from servelint.memory.vllm.rules import Rules
+from dataclasses import dataclass, replace
+
+from servelint.memory.vllm.settings import ReleaseRules, VllmSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.models.architecture import Architecture
 
 FULL, SLIDING, CHUNKED, STATE = "full", "sliding", "chunked", "state"
 
+_ALIGNED = 576
+"""Pages of the packed fp8 layout are a multiple of so many bytes."""
+_WINDOW_BLOCK, _STATE_BLOCKS = 64, {4: 4, 128: 8}
+"""Tokens in a block of a window, and in one of the states that compress 4 or 128 tokens."""
+_BLOCK = 256
+"""Tokens that DeepSeek V4's backend prefers in a block (DeepseekSparseSWABackend.get_preferred_block_size)."""
+
+
+class Unsupported(Exception):
+    """The memory of the launch cannot be planned, because servelint does not know the layout of the KV cache."""
+
+
+class NoCache(Exception):
+    """The model keeps no KV cache: it embeds or ranks."""
+
 
 def cdiv(number: int, by: int) -> int:
+    """The quotient rounded up."""
     return -(-number // by)
 
 
+@dataclass(eq=False, slots=True)
 class Layers:
-    """Layers that are alike to the KV cache.
+    """Layers with equal KV cache entries.
 
-    kind:    FULL, SLIDING, CHUNKED or STATE
-    count:   how many of the model's layers;  on_rank: how many of them on the rank of pipeline parallelism that has most
-    block:   tokens in a block;  page: bytes of a block in one layer
-    window:  tokens that SLIDING and CHUNKED layers look back on
-    states:  blocks of STATE that a request takes at any length; 0 where it is one for each block of tokens
+    Attributes:
+        kind: FULL, SLIDING, CHUNKED or STATE.
+        count: how many layers of the model are of this kind.
+        block: tokens in a block.
+        page: bytes of a block in one layer.
+        on_rank: how many of the layers are on the pipeline stage that has most of them. -1 stands for all.
+        window: tokens that SLIDING and CHUNKED layers look back on.
+        states: blocks of STATE that a request takes at any length. 0 means one for each block of tokens.
     """
 
-    __slots__ = ("block", "count", "kind", "on_rank", "page", "states", "window")
+    kind: str
+    count: int
+    block: int
+    page: int
+    on_rank: int = -1
+    window: int = 0
+    states: int = 0
 
-    def __init__(
-        self, kind: str, count: int, block: int, page: int, *, on_rank: int | None = None, window: int = 0, states: int = 0
-    ) -> None:
-        self.kind, self.count, self.block, self.page = kind, count, block, page
-        self.on_rank = count if on_rank is None else on_rank
-        self.window, self.states = window, states
+    def __post_init__(self) -> None:
+        self.on_rank = self.count if self.on_rank < 0 else self.on_rank
 
     def with_page(self, page: int) -> Layers:
-        """With blocks enlarged to a page, where that is a whole multiple and the layers keep tokens; padded otherwise."""
+        """The layers with pages of another size.
+
+        Blocks grow where the page is a whole multiple and the layers keep tokens. Otherwise the page is padded.
+        """
         larger = self.block * (page // self.page) if self.kind != STATE and page % self.page == 0 else self.block
-        return Layers(self.kind, self.count, larger, page, on_rank=self.on_rank, window=self.window, states=self.states)
+        return replace(self, block=larger, page=page)
 
     def like(self, other: Layers) -> bool:
+        """Whether the other layers have blocks and pages of the same size and kind."""
         return (self.kind, self.block, self.page, self.window) == (other.kind, other.block, other.page, other.window)
 
 
-class Request:
-    """What a request's need follows from.
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """What the memory of a request depends on beside its length.
 
-    batched:    --max-num-batched-tokens; in_flight: batches that may be in flight at once
-    sharded:    ranks that share a request's tokens: decode x prefill context parallel size
+    Attributes:
+        batched: --max-num-batched-tokens.
+        in_flight: batches that may be in flight at once.
+        sharded: ranks that share a request's tokens: decode times prefill context parallel size.
     """
 
-    __slots__ = ("batched", "in_flight", "sharded")
+    batched: int
+    in_flight: int = 1
+    sharded: int = 1
 
-    def __init__(self, batched: int, in_flight: int = 1, sharded: int = 1) -> None:
-        self.batched, self.in_flight, self.sharded = batched, in_flight, sharded
 
-
+@dataclass(eq=False, slots=True)
 class Group:
-    """Layers that share one table of blocks: page is the sum over its layers where these differ."""
+    """Layers that share one table of blocks.
 
-    __slots__ = ("kind", "layers", "on_rank", "size")
-
-    def __init__(self, kind: Layers, size: int, on_rank: int) -> None:
-        self.kind, self.size, self.on_rank = kind, size, on_rank
-
-
-class Cache:
-    """The groups of a launch.
-
-    bytes_of_block:  what one block takes on a GPU, in all layers that it is shared by
-    size:            layers in the largest group;  padding: layers' worth of pages that hold nothing
+    Attributes:
+        layers: what the layers have in common. Its page is the sum over all layers where their pages differ.
+        size: how many layers the group has.
+        on_rank: how many of them are on the pipeline stage that has most.
     """
 
-    __slots__ = ("bytes_of_block", "groups", "kinds", "padding", "request", "rules", "size")
+    layers: Layers
+    size: int
+    on_rank: int
 
-    def __init__(self, rules: Rules, kinds: list[Layers], request: Request) -> None:
-        """Raises ValueError where the release cannot bring pages of several sizes together."""
-        self.rules, self.request = rules, request
+
+class KvCache:
+    """The KV cache of a launch on one GPU.
+
+    Attributes:
+        rules: the arithmetic of the release.
+        batching: what a request's memory depends on beside its length.
+        kinds: layers with equal entries, joined.
+        groups: layers that share a table of blocks.
+        bytes_of_block: bytes of one block in all layers that share it.
+        size: layers in the largest group.
+        padding: layers' worth of pages that hold nothing.
+    """
+
+    def __init__(self, rules: ReleaseRules, kinds: list[Layers], batching: Batching) -> None:
+        """Group the layers as the release does.
+
+        Raises:
+            ValueError: the release refuses pages of these sizes.
+        """
+        self.rules, self.batching = rules, batching
         self.kinds = _joined(kinds)
         self.groups: list[Group] = []
         self.padding = 0
@@ -91,20 +144,20 @@ class Cache:
             self._grouped()
 
     def _alone(self) -> None:
-        """_get_kv_cache_groups_uniform_spec: all layers in one group."""
+        """Source: _get_kv_cache_groups_uniform_spec: all layers in one group."""
         kind = self.kinds[0]
         self.groups = [Group(kind, kind.count, kind.on_rank)]
         self.size, self.bytes_of_block = kind.count, kind.on_rank * kind.page
 
     def _one_pool(self) -> None:
-        """_get_kv_cache_groups_uniform_type: one group of layers whose pages differ, each with its own."""
+        """Source: _get_kv_cache_groups_uniform_type: one group of layers that each have a page size of their own."""
         total = sum(one.on_rank * one.page for one in self.kinds)
         first = self.kinds[0]
         self.groups = [Group(Layers(first.kind, 1, first.block, total, window=first.window), 1, 1)]
         self.size, self.bytes_of_block = sum(one.count for one in self.kinds), total
 
     def _grouped(self) -> None:
-        """_get_kv_cache_groups_uniform_page_size: groups of one size, the last of a kind padded."""
+        """Source: _get_kv_cache_groups_uniform_page_size: groups of one size, the last of a kind padded."""
         counts = [one.count for one in self.kinds]
         least, most = min(counts), max(counts)
         self.size = most if most < least * self.rules.widen else least
@@ -115,33 +168,54 @@ class Cache:
             self.groups += [Group(one, cdiv(one.count, number), share)] * number
         self.bytes_of_block = max(group.on_rank for group in self.groups) * self.kinds[0].page
 
-    def blocks(self, kind: Layers, length: int) -> int:
-        """Blocks that a request of so many tokens takes of one group (max_memory_usage_bytes of its spec)."""
-        if kind.kind == STATE:
-            return kind.states or cdiv(length, kind.block)
-        if kind.kind == FULL:
-            return cdiv(cdiv(length, self.request.sharded), kind.block)
-        batched = self.request.batched * self.request.in_flight
-        if kind.kind == SLIDING:
-            return cdiv(min(kind.window - 1 + batched, length), kind.block) + 1
-        return cdiv(min(kind.window + batched, length), kind.block)
+    def blocks(self, layers: Layers, length: int) -> int:
+        """Blocks of one group that a request takes.
+
+        Source: max_memory_usage_bytes of the group's KVCacheSpec.
+
+        Args:
+            layers: the layers of the group.
+            length: tokens of the request.
+        """
+        if layers.kind == STATE:
+            return layers.states or cdiv(length, layers.block)
+        if layers.kind == FULL:
+            return cdiv(cdiv(length, self.batching.sharded), layers.block)
+        batched = self.batching.batched * self.batching.in_flight
+        if layers.kind == SLIDING:
+            return cdiv(min(layers.window - 1 + batched, length), layers.block) + 1
+        return cdiv(min(layers.window + batched, length), layers.block)
 
     def need(self, length: int) -> int:
-        """Bytes that one request takes, as the release compares them with what there is (_check_enough_kv_cache_memory)."""
+        """Bytes of one request as the release compares them with the memory (_check_enough_kv_cache_memory).
+
+        Args:
+            length: tokens of the request.
+        """
         if self.rules.need == "layers":
             return sum(one.on_rank * one.page * self.blocks(one, length) for one in self.kinds)
         groups = self.groups[:1] if self.rules.need == "first" else self.groups
-        return self.bytes_of_block * sum(self.blocks(group.kind, length) for group in groups)
+        return self.bytes_of_block * sum(self.blocks(group.layers, length) for group in groups)
 
     def starts(self, available: int, length: int) -> bool:
-        """Whether the release takes the memory as enough for one request."""
+        """Whether the release accepts the memory as enough for one request.
+
+        Args:
+            available: bytes left for the KV cache.
+            length: tokens of the request.
+        """
         return available > 0 and self.need(length) <= self._compared(available)
 
     def _compared(self, available: int) -> int:
         return available - self.bytes_of_block if self.rules.null_block else available
 
     def longest(self, available: int, length: int) -> int:
-        """The longest request up to a length that the memory is enough for (estimate_max_model_len); 0 if none."""
+        """The longest request that fits, in tokens (estimate_max_model_len), 0 if none does.
+
+        Args:
+            available: bytes left for the KV cache.
+            length: the upper bound of the search.
+        """
         usable = self._compared(available)
         if self.need(1) > usable:
             return 0
@@ -152,30 +226,28 @@ class Cache:
         return low
 
     def number_of_blocks(self, available: float) -> int:
-        """Blocks in so many bytes on each GPU (get_num_blocks)."""
+        """Blocks in a number of bytes on each GPU (get_num_blocks)."""
         return max(int(available) // self.bytes_of_block, 0)
 
     def concurrency(self, blocks: int, length: int) -> float:
         """How many requests of a length the blocks hold (get_max_concurrency_for_kv_cache_config)."""
-        return blocks / sum(self.blocks(group.kind, length) for group in self.groups)
+        return blocks / sum(self.blocks(group.layers, length) for group in self.groups)
 
     def tokens(self, blocks: int, length: int) -> int:
-        """What the release prints as "GPU KV cache size" (_report_kv_cache_config)."""
+        """The tokens that the release prints as "GPU KV cache size" (_report_kv_cache_config)."""
         if self.rules.printed:
             return int(self.concurrency(blocks, length) * length)
-        smallest = min(group.kind.block for group in self.groups)
-        return blocks // len(self.groups) * smallest * self.request.sharded
+        smallest = min(group.layers.block for group in self.groups)
+        return blocks // len(self.groups) * smallest * self.batching.sharded
 
 
 def _joined(kinds: list[Layers]) -> list[Layers]:
-    """Layers that are alike as one kind: a draft's attention joins the model's, where pages are equal."""
+    """Join equal layers: a draft's attention joins the model's where the pages are equal."""
     found: list[Layers] = []
     for one in kinds:
         same = next((other for other in found if other.like(one) and other.states == one.states), None)
         if same is None:
-            found.append(
-                Layers(one.kind, one.count, one.block, one.page, on_rank=one.on_rank, window=one.window, states=one.states)
-            )
+            found.append(replace(one))
         else:
             same.count += one.count
             same.on_rank += one.on_rank
@@ -183,18 +255,149 @@ def _joined(kinds: list[Layers]) -> list[Layers]:
 
 
 def _one_type(kinds: list[Layers]) -> bool:
-    """UniformTypeKVCacheSpecs.is_uniform_type: blocks of one size, all of them full, or windows of one size."""
+    """Source: UniformTypeKVCacheSpecs.is_uniform_type: blocks of one size, all full or with windows of one size."""
     first = kinds[0]
     return first.kind != STATE and all(
         (one.kind, one.block, one.window) == (first.kind, first.block, first.window) for one in kinds
     )
 
 
-def _unified(rules: Rules, kinds: list[Layers]) -> list[Layers]:
-    """unify_kv_cache_spec_page_size. Raises ValueError where the release refuses the model."""
+def _unified(rules: ReleaseRules, kinds: list[Layers]) -> list[Layers]:
+    """Source: unify_kv_cache_spec_page_size.
+
+    Raises:
+        ValueError: the release refuses the model.
+    """
     largest = max(one.page for one in kinds)
     for one in kinds:
         fits = rules.unify and largest % one.page == 0 and one.kind != STATE
         if one.page != largest and not fits and not rules.pad:
             raise ValueError("this release cannot bring KV cache pages of these sizes together")
     return [one.with_page(largest) if one.page != largest else one for one in kinds]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCounts:
+    """Layers on the pipeline stage that has most of them.
+
+    Attributes:
+        windows: layers with a window, which all have, those of multi-token prediction included.
+        fours: layers that compress 4 tokens into one entry.
+        many: layers that compress 128 tokens into one entry.
+    """
+
+    windows: int
+    fours: int
+    many: int
+
+
+class CompressedCache(KvCache):
+    """Groups of layers whose pages have one, two or three sizes, in blocks that all groups share.
+
+    Source: group_and_unify_kv_cache_specs, _get_kv_cache_groups_uniform_groups and _get_kv_cache_config_deepseek_v4 in
+    vllm/v1/core/kv_cache_utils.py (0.20.0). From 0.23.0 a block has room for each size that a group has most pages of
+    (_bucket_layers_by_page_size), from 0.28.0 for the largest group (_get_packed_kv_cache_layout, 0.29.0
+    _get_kv_cache_bytes_per_block).
+    """
+
+    def __init__(self, rules: ReleaseRules, model: Architecture, counts: LayerCounts, block: int, batching: Batching) -> None:
+        """Group the layers as the release does. block: tokens in a block."""
+        self.rules, self.batching, self.padding = rules, batching, 0
+        main = model.attention[0]
+        head, rope = main.head_dim, main.rotary
+        window = next((one.window for one in model.attention if one.window), 128)
+        indexer = model.indexer.head_dim if model.indexer is not None else 0
+        row = head - rope + 2 * rope + 8
+        keys = _aligned(block // 4 * row)
+        choice = _aligned(block // 4 * (indexer + indexer // 128 * 4))
+        many = _aligned(block // 128 * row)
+        sizes = [keys] * counts.fours + [choice] * counts.fours + [many] * counts.many
+        full = Layers(FULL, len(sizes), block, sum(sizes))
+        whole = Group(full, max(counts.fours, counts.many), max(counts.fours, counts.many))
+        packed = rules.since("0.29.0")
+        windows = _aligned(_WINDOW_BLOCK * row)
+        four, index = (_aligned(_STATE_BLOCKS[4] * 4 * wide * 4) for wide in (head, indexer))
+        hundred = _aligned(_STATE_BLOCKS[128] * 2 * head * 4)
+        if not packed:  # pages of states are padded to the next size that keys have
+            four, hundred, windows = (_padded(size, (keys, choice, many)) for size in (four, hundred, windows))
+            index = _padded(index, (keys, choice, many))
+        kinds = [
+            (counts.windows, Layers(SLIDING, counts.windows, _WINDOW_BLOCK, windows, window=window)),
+            (counts.fours, Layers(SLIDING, counts.fours, _STATE_BLOCKS[4], four + index, window=8)),
+            (counts.many, Layers(SLIDING, counts.many, _STATE_BLOCKS[128], hundred, window=128)),
+        ]
+        least = counts.fours if packed else whole.size
+        several = [count for count, _ in kinds if count] + ([] if packed else [whole.size])
+        size = _least_padding(several, least)
+        self.groups, self.bytes_of_groups = [whole], [sum(sizes)]
+        for count, kind in kinds:
+            number = cdiv(count, size)
+            for index_of in range(number):
+                mine = len(range(index_of, count, number))
+                self.groups.append(Group(kind, mine, mine))
+                self.bytes_of_groups.append(mine * kind.page)
+        self.kinds = [full, *(kind for count, kind in kinds if count)]
+        self.size = max(group.size for group in self.groups)
+        self._tuple, self._tuples = keys + choice + many, self.size
+        if rules.since("0.28.0"):
+            self.bytes_of_block = max(self.bytes_of_groups)
+        elif rules.since("0.23.0"):
+            self.bytes_of_block = self.size * keys + counts.fours * choice + counts.many * many
+        else:
+            self.bytes_of_block = self._tuple * self._tuples
+
+    def need(self, length: int) -> int:
+        """Bytes of one request as the release compares them with the memory.
+
+        Source: _max_memory_usage_bytes_from_groups. Up to 0.28 as if each group had a page of each size for each of its layers.
+        """
+        pages = sum(self.blocks(group.layers, length) for group in self.groups)
+        return pages * (self.bytes_of_block if self.rules.since("0.29.0") else self._tuple * self._tuples)
+
+    def concurrency(self, blocks: int, length: int) -> float:
+        """How many requests of a length the blocks hold.
+
+        Source: get_max_concurrency_for_kv_cache_config. Up to 0.27 in pages of the first group, from 0.28 in blocks.
+        """
+        pages = [self.blocks(group.layers, length) for group in self.groups]
+        if self.rules.since("0.28.0"):
+            return blocks / sum(pages)
+        taken = sum(count * size for count, size in zip(pages, self.bytes_of_groups, strict=True))
+        return blocks / cdiv(taken, self.bytes_of_groups[0])
+
+
+def compressed_cache(settings: VllmSettings, model: Architecture, dtype: str) -> CompressedCache:
+    """The KV cache of DeepSeek V4.
+
+    It is fp8 in a layout of its own unless FlashInfer's kernels are requested on a GPU other than SM12x (_select_dsv4_attn_cls
+    in vllm/models/deepseek_v4/nvidia/model.py).
+
+    Raises:
+        Unsupported: the layout is not known.
+    """
+    if settings.kv_dtype not in ("auto", "fp8", "fp8_e4m3", "fp8_ds_mla"):
+        raise Unsupported(f"how vLLM lays out DeepSeek V4's cache in {dtype} is not known here")
+    backend = settings.config.operand("attention-backend").value
+    if isinstance(backend, str) and backend.startswith("FLASHINFER") and (settings.gpu.capability or 0.0) < 12:
+        raise Unsupported("how FlashInfer lays out DeepSeek V4's cache is not known here")
+    if settings.drafts and settings.method != "mtp":
+        raise Unsupported("nothing is known of the layers that draft")
+    stages = settings.pipeline
+    layers = {ratio: cdiv(sum(one.layers for one in model.attention if one.compress == ratio), stages) for ratio in (4, 128)}
+    windows = cdiv(model.layers, stages) + (max(model.mtp_layers, 1) if settings.drafts else 0)
+    batching = Batching(settings.batched, settings.in_flight, settings.sharded)
+    counts = LayerCounts(windows, layers[4], layers[128])
+    return CompressedCache(settings.rules, model, counts, settings.block or _BLOCK, batching)
+
+
+def _aligned(size: int) -> int:
+    return cdiv(size, _ALIGNED) * _ALIGNED
+
+
+def _padded(size: int, sizes: tuple[int, ...]) -> int:
+    return min((one for one in sizes if one >= size), default=size)
+
+
+def _least_padding(values: list[int], least: int) -> int:
+    """Source: _approximate_gcd: the size of groups that leaves the fewest pages empty, the largest of these."""
+    return min(range(least, max(values) + 1), key=lambda size: (sum(-value % size for value in values), -size), default=least)

@@ -1,4 +1,4 @@
-"""Constants that no source states: fitted on start-up logs that people published, as each says. Everything else is arithmetic.
+"""Constants that no source states, each fitted on published start-up logs. Everything else is arithmetic.
 
 The logs: Qwen2-7B, gpt-oss-20b and gpt-oss-120b on A100s (vLLM 0.10.1.1), gpt-oss-120b refused on one H100 (0.10.1, vLLM issue
 23278), Qwen3-Next-80B on two H200s (0.10.2), MiniMax-M2.5 and GLM-5.1 on RTX PRO 6000s (0.20.2 and before), Gemma 4 26B on an
@@ -18,70 +18,70 @@ TENSOR = Interval(0.03, 0.15, 1.2)
 in all on one node, 1.5 GiB across two."""
 
 FORWARD_HIDDEN, FORWARD_INNER = 12.0, 6.0
-"""Bytes of activations a token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
+"""Bytes of activations per token for each element of the hidden size, and for each of the widest layer's inner size on a GPU.
 Fitted on Qwen3.6-27B in NVFP4 on an RTX 5090 (1.6 GiB in all for 8,192 tokens), and on Qwen3-Next."""
 FORWARD_SPREAD = 0.35
 
 SORTED_BYTES = 36.5
-"""Bytes a logit of the sampler that sorts the vocabulary: logits in two dtypes, sorted values and indices, the sort's own
-buffers. Fitted on gpt-oss-120b on one H100, the only one that says no more than that."""
+"""Bytes per logit of the sampler that sorts the vocabulary: logits in two dtypes, sorted values and indices, the sort's own
+buffers. Fitted on gpt-oss-120b on one H100, the only log with this sampler."""
 SORTED_GATHERED = 5.0
-"""More with tensor parallelism, whose ranks each gather all logits: Qwen3-Next and MiniMax-M2.5."""
+"""Bytes more with tensor parallelism, where each rank gathers all logits: Qwen3-Next and MiniMax-M2.5."""
 MASKED_BYTES = 10.0
-"""Bytes a logit of the samplers that do not sort (FlashInfer's, and vLLM's Triton kernel from 0.17.0): logits in two dtypes and
-probabilities. Fitted on Qwen3.6-35B in bf16 on GB10 with 1,024 sequences, and on Qwen2-7B."""
+"""Bytes per logit of the samplers that do not sort (FlashInfer's, and vLLM's Triton kernel from 0.17.0): logits in two dtypes
+and probabilities. Fitted on Qwen3.6-35B in bf16 on GB10 with 1,024 sequences, and on Qwen2-7B."""
 SAMPLER_SPREAD = 0.15
 
 VISION_BYTES = Interval(14.0, 30.0, 46.0)
-"""Bytes of activations a patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
+"""Bytes of activations per patch for each element of the encoder's hidden size. Fitted on Qwen3.6-35B on an RTX 5090."""
 VISION_UNIFIED = Interval(53.0, 60.0, 70.0)
 """The same on GB10, whose encoders run without FlashAttention: Qwen3.6-35B in FP8, and with batches of 65,536 tokens."""
 VISION_TOKENS = 16384
-"""Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels); no constant of
-vLLM's."""
+"""Tokens of the largest picture that Qwen's processors take (their longest_edge of 16,777,216 pixels), not a constant of
+vLLM."""
 
 GRAPHS = Interval(0.05, 0.1, 0.3)
 GRAPHS_WIDEST = Interval(0.1, 0.6, 1.5)
-"""GiB of CUDA graphs as vLLM estimates them, and as much more for the widest captures, of 512 tokens; narrower ones take their
+"""GiB of CUDA graphs as vLLM estimates them, and what is added for the widest captures, of 512 tokens; narrower ones add their
 share. Fitted on the estimates of seven logs, where attention keeps keys and values: 0.2 to 1.6 at 512, 0.7 at 160."""
 GRAPHS_LATENT = Interval(3.5, 4.9, 7.0)
-"""With sparse latent attention, whose buffers are first made there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8 with
-drafts)."""
+"""The same with sparse latent attention, which allocates its buffers there: GLM-5.1 on eight GPUs (4.8 and 5.1, 6.0 and 6.8
+with drafts)."""
 GRAPHS_OUTSIDE, GRAPHS_OUTSIDE_RANKS = Interval(0.1, 0.4, 1.5), Interval(0.1, 1.2, 2.4)
-"""GiB of CUDA graphs as they were captured, where nothing is kept for them, and the same with tensor parallelism. Fitted on
-what thirteen logs captured: 0.1 to 1.7 on one GPU, 0.1 to 2.4 on several. Models of 1B and less captured 0.11 to 0.21 (vLLM
-pull request 11349 and two logs more), so that 0.1 is the least for all captures of the default, and less for fewer."""
+"""GiB of captured CUDA graphs where nothing is reserved for them, without and with tensor parallelism. Fitted on thirteen logs:
+0.1 to 1.7 on one GPU, 0.1 to 2.4 on several. Models of 1B and less captured 0.11 to 0.21 (vLLM pull request 11349 and two logs
+more), so that 0.1 is the least for all captures of the default, and less for fewer."""
 DOUBT = 0.35
-"""How far from its middle to its upper end an interval outside the fraction must fit for a start to be certain."""
+"""A start is certain if an interval outside the fraction fits up to this part of the way from its middle to its upper end."""
 
 CONTEXT = Interval(0.3, 0.5, 0.9)
 """GiB of CUDA's own context, which no engine counts within its fraction: the driver's figure on data-centre and consumer
 GPUs."""
 
 UNIFIED = Interval(-0.55, 1.1, 2.75)
-"""GiB that the engine's processes and the page cache take of a memory that the host shares, on top of what a discrete GPU would
-show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two boots of one launch differed by 3.4 GiB."""
+"""GiB that the engine's processes and the page cache take of memory shared with the host, on top of what a discrete GPU would
+show: fitted on Qwen3.6-35B in bf16, Nemotron 3 Super and Gemma 4 12B on GB10. Two starts of one launch differed by 3.4 GiB."""
 
 WEIGHTS_UNIFIED = 0.01
-"""Share by which the weights' own figure varies there."""
+"""Share by which the figure of the weights varies there."""
 
 TAKEN_UNIFIED = Interval(1.5, 3.5, 6.0)
-"""GiB of a memory that the host shares which are gone when the engine starts: an idle system's, in the logs of five GB10s."""
+"""GiB of memory shared with the host that are in use when the engine starts on an idle system: the logs of five GB10s."""
 
 HIDDEN, HIDDEN_SHARE = 0.35, 0.0025
-"""GiB, and a share of the memory, that nvidia-smi shows and CUDA does not give to anyone. Fitted on the totals in messages of
+"""GiB, and a share of the memory, that nvidia-smi shows and CUDA does not give to programs. Fitted on the totals in messages of
 PyTorch: 79.25 of 80.00 (A100), 79.1 of 79.65 (H100), 139.8 of 140.4 (H200), 94.97 of 95.59 (RTX PRO 6000), 31.36 of 31.84 (RTX
 5090)."""
 
 ASSISTANT = Interval(0.1, 0.4, 1.0)
-"""GiB of an assistant of Gemma 4, whose config.json is not known here: 0.1 to 0.5 billion parameters, by their model cards."""
+"""GiB of an assistant of Gemma 4, whose config.json is not known: 0.1 to 0.5 billion parameters, by their model cards."""
 
 FP4_GPU_GIB, FP4_CAPTURED = 33.0, 64
-"""NVFP4 on a consumer Blackwell with less memory than this, and graphs of more tokens: one published launch died in capture
-with 47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager; another that captured batches of 2
+"""NVFP4 on a consumer Blackwell with less GiB than this, and graphs of more tokens: one published launch died in capture with
+47 MiB free whatever its fraction (0.80, 0.93) and started only with --enforce-eager. Another that captured batches of 2
 started."""
 
 HEAD_WIDTH, HEAD_VOCABULARY = 3, 32000
-"""Of an EAGLE head whose config.json is not here: its feed-forward part in hidden sizes, and its own vocabulary, as published
+"""The feed-forward part in hidden sizes, and the vocabulary, of an EAGLE head whose config.json is not known, as published
 heads of Llama 3.1 8B and Qwen3 8B have them. Heads with all of the model's vocabulary, or of another width, are within the
 interval."""

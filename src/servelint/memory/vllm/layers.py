@@ -1,49 +1,53 @@
-"""A model's layers as vLLM's KV cache sees them: kinds, pages and blocks, release by release."""
+"""The KV cache entries of a model's layers in vLLM: kinds, pages and blocks, release by release."""
 
 from __future__ import annotations
 
 from math import ceil, lcm
 
-from servelint.memory.vllm.cache import CHUNKED, FULL, SLIDING, STATE, Cache, Layers, Request, cdiv
-from servelint.memory.vllm.compressed import Compressed, Counts
-from servelint.memory.vllm.settings import Settings
+from servelint.memory.vllm.cache import (
+    CHUNKED,
+    FULL,
+    SLIDING,
+    STATE,
+    Batching,
+    KvCache,
+    Layers,
+    NoCache,
+    Unsupported,
+    cdiv,
+    compressed_cache,
+)
+from servelint.memory.vllm.settings import VllmSettings
+from servelint.models.weights import stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.models.architecture import Architecture, Attention, State
+    from servelint.models.architecture import Architecture, Attention, StateLayers
 
 _BYTES = {"auto": 2.0, "bfloat16": 2.0, "float16": 2.0, "half": 2.0, "float": 4.0, "float32": 4.0}
 _TURBOQUANT = {
     "turboquant_k8v4": (8, 4), "turboquant_4bit_nc": (4, 4), "turboquant_k3v4_nc": (3, 4), "turboquant_3bit_nc": (3, 3),
 }  # fmt: skip
-"""bits of keys and of values (TQ_PRESETS in vllm/model_executor/layers/quantization/turboquant/config.py, from 0.20.0)"""
+"""Bits of keys and of values (TQ_PRESETS in vllm/model_executor/layers/quantization/turboquant/config.py, from 0.20.0)."""
 _UNQUANTIZED_ENDS = 4
-"""Layers that TurboQuant leaves in the model's dtype: two at each end (get_boundary_skip_layers)."""
+"""Layers that TurboQuant leaves in the model's dtype, two at each end (get_boundary_skip_layers)."""
 _SPARSE_ENTRY = 656
 """Bytes of a token in fp8_ds_mla: 512 of fp8, 16 of scales, 128 of bfloat16
 (vllm/v1/attention/backends/mla/flashmla_sparse.py)."""
 _CHUNK, _CHUNK_NEMOTRON = 256, 128
-"""Tokens of a chunk of Mamba-2's kernel: what configs of Transformers have where a model's says nothing, and Nemotron's own."""
+"""Tokens of a chunk of Mamba-2's kernel: the default of Transformers' configs, and Nemotron's own."""
 _GDN_CHECKPOINTS = 64
-"""Tokens that FlashInfer's states are apart by multiples of (FLASHINFER_GDN_CHECKPOINT_ALIGNMENT, 0.33.0)."""
+"""Blocks are a multiple of so many tokens for FlashInfer's states (FLASHINFER_GDN_CHECKPOINT_ALIGNMENT, 0.33.0)."""
 _STATE_DTYPES = ("Qwen3_5", "Qwen3_6", "Qwen3_8", "Qwen4")
-"""Architectures whose config tells the dtype of the recurrent state (vllm/model_executor/models/config.py,
+"""Architectures whose config gives the dtype of the recurrent state (vllm/model_executor/models/config.py,
 Qwen3_5ForConditionalGenerationConfig)."""
 _CONNECTORS_ASKED = "0.22.0"
 _ALL_MODE = ("mamba1", "mamba2")
 """Layers whose models have SupportsMambaPrefixCaching, so that prefix caching keeps a state for every block."""
 
 
-class Unsupported(Exception):
-    """The model has layers whose KV cache is not known here."""
-
-
-class NoCache(Exception):
-    """The model keeps no KV cache: it embeds or ranks."""
-
-
-def kv_dtype(settings: Settings, model: Architecture) -> str:
-    """The dtype of the KV cache: for "auto" the checkpoint's, where the release asks it, else the model's."""
+def kv_dtype(settings: VllmSettings, model: Architecture) -> str:
+    """The dtype of the KV cache. "auto" takes the checkpoint's where the release asks for it, otherwise the model's."""
     given = settings.kv_dtype
     if given != "auto":
         return given
@@ -52,11 +56,12 @@ def kv_dtype(settings: Settings, model: Architecture) -> str:
 
 
 def token_bytes(layer: Attention, dtype: str, tensor: int, sparse: bool = False) -> int:
-    """Bytes of one token in one layer on one GPU.
+    """Bytes of one token in one layer on one GPU of `tensor` that share its heads.
 
-    AttentionSpec.page_size_bytes and its kin in vllm/v1/kv_cache_interface.py: key and value heads are shared among the ranks
-    of tensor parallelism and copied where there are fewer; latent attention is the same on every rank.
-    sparse: the layer's tokens are chosen by an indexer, so that fp8 means fp8_ds_mla
+    Tensor parallelism copies heads of keys and values where there are fewer than ranks. Latent attention is the same on every
+    rank. Where an indexer chooses the tokens (`sparse`), fp8 means fp8_ds_mla.
+
+    Source: AttentionSpec.page_size_bytes and its kin in vllm/v1/kv_cache_interface.py.
     """
     if layer.mla is not None:
         if dtype.startswith("fp8") and sparse:
@@ -80,12 +85,14 @@ def _element(dtype: str) -> float:
 
 
 def known_dtype(dtype: str) -> bool:
+    """Whether the size of an element in this KV cache dtype is known."""
     return dtype in _BYTES or dtype in _TURBOQUANT or dtype == "nvfp4" or dtype.startswith(("fp8", "int8"))
 
 
-def state_bytes(state: State, model: Architecture, settings: Settings) -> int:
-    """Bytes of the state of one layer and request on one GPU: MambaStateShapeCalculator and MambaStateDtypeCalculator in
-    vllm/model_executor/layers/mamba/mamba_utils.py. Draft tokens make the convolution's part longer.
+def state_bytes(state: StateLayers, model: Architecture, settings: VllmSettings) -> int:
+    """Bytes of the state of one layer and request on one GPU. Draft tokens lengthen the part of the convolution.
+
+    Source: MambaStateShapeCalculator and MambaStateDtypeCalculator in vllm/model_executor/layers/mamba/mamba_utils.py.
     """
     tensor, rules = settings.tensor, settings.rules
     conv_element = _element(_named(settings, "mamba-cache-dtype") or model.dtype)
@@ -107,7 +114,7 @@ def state_bytes(state: State, model: Architecture, settings: Settings) -> int:
     return int(conv + state.state_elements // tensor * ssm_element)
 
 
-def _ssm_dtype(state: State, model: Architecture, settings: Settings) -> str:
+def _ssm_dtype(state: StateLayers, model: Architecture, settings: VllmSettings) -> str:
     given = _named(settings, "mamba-ssm-cache-dtype")
     if given is not None:
         return given
@@ -118,19 +125,22 @@ def _ssm_dtype(state: State, model: Architecture, settings: Settings) -> str:
     return _named(settings, "mamba-cache-dtype") or model.dtype
 
 
-def _named(settings: Settings, option: str) -> str | None:
+def _named(settings: VllmSettings, option: str) -> str | None:
     value = settings.config.operand(option).value
     return value if isinstance(value, str) and value != "auto" else None
 
 
-def cache_of(settings: Settings, model: Architecture, draft: Architecture | None = None) -> Cache:
-    """The KV cache of a launch. draft: the model that drafts tokens, where it is one of its own.
+def cache_of(settings: VllmSettings, model: Architecture, draft: Architecture | None = None) -> KvCache:
+    """The KV cache of a launch. `draft` is the draft model where there is a separate one.
 
-    Raises Unsupported where the model has layers that are not known here, ValueError where the release refuses them.
+    Raises:
+        NoCache: the model keeps no KV cache.
+        Unsupported: the layout of a layer's cache is not known.
+        ValueError: the release refuses the model.
     """
     dtype = kv_dtype(settings, model)
     if model.low_rank is not None:
-        return _compressed(settings, model, dtype)
+        return compressed_cache(settings, model, dtype)
     kinds = _attention(settings, model, dtype)
     kinds += _drafting(settings, model, draft, dtype)
     states = _states(settings, model, kinds)
@@ -140,33 +150,11 @@ def cache_of(settings: Settings, model: Architecture, draft: Architecture | None
         raise NoCache
     if _hybrid_manager_off(settings, kinds):
         kinds = [Layers(FULL, one.count, one.block, one.page, on_rank=one.on_rank) for one in kinds]
-    return Cache(settings.rules, kinds, Request(settings.batched, settings.in_flight, settings.sharded))
-
-
-def _compressed(settings: Settings, model: Architecture, dtype: str) -> Cache:
-    """DeepSeek V4's. Its KV cache is fp8 in a layout of its own unless FlashInfer's kernels are asked for on a GPU other than
-    SM12x (_select_dsv4_attn_cls in vllm/models/deepseek_v4/nvidia/model.py)."""
-    if settings.kv_dtype not in ("auto", "fp8", "fp8_e4m3", "fp8_ds_mla"):
-        raise Unsupported(f"how vLLM lays out DeepSeek V4's cache in {dtype} is not known here")
-    backend = settings.config.operand("attention-backend").value
-    if isinstance(backend, str) and backend.startswith("FLASHINFER") and (settings.gpu.capability or 0.0) < 12:
-        raise Unsupported("how FlashInfer lays out DeepSeek V4's cache is not known here")
-    if settings.drafts and settings.method != "mtp":
-        raise Unsupported("nothing is known of the layers that draft")
-    stages = settings.pipeline
-    layers = {ratio: cdiv(sum(one.layers for one in model.attention if one.compress == ratio), stages) for ratio in (4, 128)}
-    windows = cdiv(model.layers, stages) + (max(model.mtp_layers, 1) if settings.drafts else 0)
-    request = Request(settings.batched, settings.in_flight, settings.sharded)
-    counts = Counts(windows, layers[4], layers[128])
-    return Compressed(settings.rules, model, counts, settings.block or _COMPRESSED_BLOCK, request)
-
-
-_COMPRESSED_BLOCK = 256
-"""Tokens that DeepSeek V4's backend prefers in a block (DeepseekSparseSWABackend.get_preferred_block_size)."""
+    return KvCache(settings.rules, kinds, Batching(settings.batched, settings.in_flight, settings.sharded))
 
 
 def _in_order(kinds: list[Layers], order: dict[str, int]) -> list[Layers]:
-    """Kinds as the model's layers bring them: releases from 0.14.0 to 0.18.1 look at the first group alone."""
+    """Kinds in the order of the model's layers, because 0.14.0 to 0.18.1 look at the first group alone."""
     first = {FULL: ("full", "mla"), SLIDING: ("sliding",), CHUNKED: ("chunked",)}
     words = {word for word in order if word.split("+")[0] not in ("full", "mla", "sliding", "chunked", "none")}
 
@@ -176,25 +164,27 @@ def _in_order(kinds: list[Layers], order: dict[str, int]) -> list[Layers]:
     return sorted(kinds, key=place)
 
 
-def _hybrid_manager_off(settings: Settings, kinds: list[Layers]) -> bool:
-    """Whether windows keep all tokens (unify_hybrid_kv_cache_specs): where that is asked for, with chunked attention unless a
-    variable allows it, with KV events to 0.19.1 and a KV connector to 0.21.0; from then on it depends on the connector
-    (VllmConfig.__post_init__ in vllm/config/vllm.py).
+def _hybrid_manager_off(settings: VllmSettings, kinds: list[Layers]) -> bool:
+    """Whether windows keep all tokens (unify_hybrid_kv_cache_specs).
 
-    Raises Unsupported where it cannot be told, or where layers with state keep the release from starting.
+    They do where it is requested, with chunked attention unless a variable allows it, with KV events to 0.19.1 and with a KV
+    connector to 0.21.0. Later it depends on the connector (VllmConfig.__post_init__ in vllm/config/vllm.py).
+
+    Raises:
+        Unsupported: it is not known, or layers with state keep the release from starting.
     """
     local = any(one.kind in (SLIDING, CHUNKED) for one in kinds)
     states = any(one.kind == STATE for one in kinds)
     if len(kinds) == 1 or not (local or states):
         return False
     config, rules = settings.config, settings.rules
-    asked = config.operand("disable-hybrid-kv-cache-manager")
-    off = asked.value is True
+    requested = config.operand("disable-hybrid-kv-cache-manager")
+    off = requested.value is True
     if any(one.kind == CHUNKED for one in kinds):
         off = off or config.operand("env.VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE").value != "1"
     if config.operand("kv-events-config").present is not False and not rules.since("0.20.0"):
         off = True
-    if config.operand("kv-transfer-config").present is not False and asked.present is False:
+    if config.operand("kv-transfer-config").present is not False and requested.present is False:
         if rules.since(_CONNECTORS_ASKED):
             raise Unsupported("whether the KV connector lets windows and states have blocks of their own")
         off = True
@@ -203,8 +193,11 @@ def _hybrid_manager_off(settings: Settings, kinds: list[Layers]) -> bool:
     return off
 
 
-def default_block(settings: Settings, model: Architecture) -> int:
-    """Tokens in a block: as given; 64 for latent attention on GPUs with a kernel for it (vllm/platforms/cuda.py); 16."""
+def default_block(settings: VllmSettings, model: Architecture) -> int:
+    """Tokens in a block: as given, else 64 for latent attention where the GPU has a kernel for it, else 16.
+
+    Source: vllm/platforms/cuda.py.
+    """
     if settings.block is not None:
         return settings.block
     if any(layer.mla is not None for layer in model.attention):
@@ -217,28 +210,18 @@ def default_block(settings: Settings, model: Architecture) -> int:
     return 16
 
 
-def _shares(settings: Settings, model: Architecture) -> list[range]:
-    """The layers of each rank of pipeline parallelism: get_pp_indices in vllm/distributed/utils.py."""
-    size = settings.pipeline
-    if size > model.layers:
-        raise Unsupported("a model with fewer layers than stages of its pipeline")
-    parts = [model.layers // size] * size
-    for back in range(2, model.layers % size + 2):
-        parts[-back] += 1
-    starts = [sum(parts[:rank]) for rank in range(size)]
-    return [range(start, start + part) for start, part in zip(starts, parts, strict=True)]
-
-
-def _on_rank(settings: Settings, model: Architecture, kind: str, count: int) -> int:
-    """How many layers of a kind the rank has that has most of them."""
+def _on_rank(settings: VllmSettings, model: Architecture, kind: str, count: int) -> int:
+    """How many layers of a kind the pipeline stage has that has most of them."""
     if settings.pipeline == 1:
         return count
+    if settings.pipeline > model.layers:
+        raise Unsupported("a model with fewer layers than stages of its pipeline")
     total = sum(kind in word.split("+") for word in model.mixers) or 1
-    most = max(sum(kind in model.mixers[at].split("+") for at in part) for part in _shares(settings, model))
+    most = max(sum(kind in model.mixers[at].split("+") for at in part) for part in stages(model.layers, settings.pipeline))
     return cdiv(count * most, total)
 
 
-def _attention(settings: Settings, model: Architecture, dtype: str) -> list[Layers]:
+def _attention(settings: VllmSettings, model: Architecture, dtype: str) -> list[Layers]:
     block = default_block(settings, model)
     found: list[Layers] = []
     for layer in model.attention:
@@ -262,24 +245,30 @@ def _attention(settings: Settings, model: Architecture, dtype: str) -> list[Laye
 
 
 def _indexer_bytes(model: Architecture) -> int:
-    """A token's key for the indexer: fp8, and a float32 scale for every 128 (vllm/model_executor/models/deepseek_v2.py)."""
+    """Bytes of a token's key in the indexer: fp8, and a float32 scale for every 128 elements.
+
+    Source: vllm/model_executor/models/deepseek_v2.py.
+    """
     size = model.indexer.head_dim if model.indexer is not None else 0
     return size + size // 128 * 4
 
 
-def reads_the_models_cache(settings: Settings, model: Architecture) -> bool:
-    """Whether the draft keeps nothing of its own: Gemma 4's assistants (vllm/model_executor/models/gemma4_mtp.py)."""
+def reads_the_models_cache(settings: VllmSettings, model: Architecture) -> bool:
+    """Whether the draft keeps no cache of its own, as Gemma 4's assistants (vllm/model_executor/models/gemma4_mtp.py)."""
     return model.model_type.startswith("gemma4") and settings.draft is not None and settings.draft.endswith("-assistant")
 
 
-def is_head(settings: Settings, model: Architecture) -> bool:
-    """Whether the draft is an EAGLE head, which has one layer, nearly always as the model's own are: it is taken for one of
-    them where its config.json is not here (vllm/model_executor/models/llama_eagle3.py)."""
+def is_head(settings: VllmSettings, model: Architecture) -> bool:
+    """Whether the draft is an EAGLE head (vllm/model_executor/models/llama_eagle3.py).
+
+    It has one layer, nearly always shaped like the model's own. It is taken for one of these where its config.json is not
+    known.
+    """
     return settings.method in ("eagle", "eagle3") and any(layer.kind == "full" for layer in model.attention)
 
 
-def _drafting(settings: Settings, model: Architecture, draft: Architecture | None, dtype: str) -> list[Layers]:
-    """Layers that a draft brings: MTP has attention like the model's full layers; an EAGLE head one layer like a Llama's."""
+def _drafting(settings: VllmSettings, model: Architecture, draft: Architecture | None, dtype: str) -> list[Layers]:
+    """Layers of the draft. MTP has attention like the model's full layers, an EAGLE head one layer like a Llama's."""
     if not settings.drafts or settings.method in ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator"):
         return []
     block = default_block(settings, model)
@@ -311,12 +300,13 @@ def _drafting(settings: Settings, model: Architecture, draft: Architecture | Non
     return found
 
 
-def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> list[Layers]:
-    """Layers with state, and blocks of attention as large as these need: _align_hybrid_block_size in
-    vllm/platforms/interface.py (to 0.19.1 HybridAttentionMambaModelConfig in vllm/model_executor/models/config.py).
+def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) -> list[Layers]:
+    """Layers with state. Blocks of attention are enlarged in place until a page holds a state.
 
-    A block of attention is the least multiple of 16 tokens whose page holds a state; the state's page is padded to it. With a
-    state kept for every block (the mode "all") it is a multiple of the kernel's chunk, too.
+    Source: _align_hybrid_block_size in vllm/platforms/interface.py (to 0.19.1 HybridAttentionMambaModelConfig in
+    vllm/model_executor/models/config.py). A block of attention is the least multiple of 16 tokens whose page holds a state, and
+    the page of the state is padded to it. With a state for every block (the mode "all") it is a multiple of the kernel's chunk
+    too.
     """
     if not model.states:
         return []
@@ -361,28 +351,29 @@ def _states(settings: Settings, model: Architecture, kinds: list[Layers]) -> lis
     return found
 
 
-def _named_block(settings: Settings) -> int | None:
+def _named_block(settings: VllmSettings) -> int | None:
     value = settings.config.operand("mamba-block-size").value
     return value if isinstance(value, int) and value > 0 else None
 
 
-def _mode(settings: Settings, model: Architecture) -> str:
-    """The cache mode of layers with state (MambaModelConfig): "none" without prefix caching; "all" where the model keeps
-    states for all blocks, or "align"."""
+def _mode(settings: VllmSettings, model: Architecture) -> str:
+    """The cache mode of layers with state (MambaModelConfig): "none" without prefix caching, "all" or "align"."""
     if not settings.cached:
         return "none"
     every = settings.rules.all_mode and all(state.kind in _ALL_MODE for state in model.states)
     if settings.rules.state != "mode":
         return "all" if every else "none"
     given = settings.config.operand("mamba-cache-mode").value
-    asked = given if given in ("align", "all") else "align" if settings.rules.align else "all"
-    return asked if every else "align"
+    requested = given if given in ("align", "all") else "align" if settings.rules.align else "all"
+    return requested if every else "align"
 
 
-def _checkpoints(settings: Settings, state: State) -> int:
-    """Blocks for a state that is taken within a prefill (num_prefill_checkpoint_blocks): Mamba-2's from 0.32.0
-    (vllm/model_executor/layers/mamba/mamba_mixer2.py), from 0.33.0 Gated DeltaNet's where FlashInfer has a kernel for it
-    (layers/mamba/gdn/qwen_gdn_linear_attn.py, with CUDA 13 on Blackwell)."""
+def _checkpoints(settings: VllmSettings, state: StateLayers) -> int:
+    """Blocks for a state that is taken within a prefill (num_prefill_checkpoint_blocks).
+
+    Mamba-2 has one from 0.32.0 (vllm/model_executor/layers/mamba/mamba_mixer2.py), Gated DeltaNet from 0.33.0 where FlashInfer
+    has a kernel for it (layers/mamba/gdn/qwen_gdn_linear_attn.py, with CUDA 13 on Blackwell).
+    """
     if state.kind == "mamba2":
         return int(settings.rules.since("0.32.0"))
     capability = settings.gpu.capability or 0.0
@@ -390,8 +381,8 @@ def _checkpoints(settings: Settings, state: State) -> int:
     return int(state.kind == "gdn" and settings.rules.since("0.33.0") and has_kernel)
 
 
-def _state_blocks(settings: Settings, state: State, mode: str) -> int:
-    """MambaSpec.max_memory_usage_bytes: 0 where it goes by the length."""
+def _state_blocks(settings: VllmSettings, state: StateLayers, mode: str) -> int:
+    """Blocks of a state that a request takes (MambaSpec.max_memory_usage_bytes), 0 where they depend on the length."""
     checkpoints = _checkpoints(settings, state)
     if mode == "all":
         return 0

@@ -1,12 +1,12 @@
-"""What a vLLM release makes of a launch's settings, as far as memory follows from them."""
+"""The settings of a vLLM launch that decide about memory, as one release reads them."""
 
 from __future__ import annotations
 
 from servelint.core.numbers import is_whole
 from servelint.engines.config import Config
 from servelint.engines.vllm.facts import prefix_caching, speculation, speculative_method, speculative_tokens
+from servelint.memory.plan import Release
 from servelint.memory.vllm import fitted
-from servelint.memory.vllm.rules import Rules, rules_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,16 +16,76 @@ _MOST = 1 << 48
 _MOST_DRAFTS = 1 << 16
 _RANKS = 4096
 _HIDDEN_STATES = ("mtp", "eagle", "eagle3")
+"""Methods that draft from hidden states, with which scheduling stays asynchronous (vllm/config/vllm.py)."""
+_NOTHING = ("", "None", "null")
 
 
-class Gpu:
-    """The GPU of a launch: what is None is not known.
+class ReleaseRules(Release):
+    """How one release plans the KV cache: what changed and when, read in the source of every release.
 
-    gib:      its memory as CUDA reports it to the engine (torch.cuda.mem_get_info);  spread: what some drivers give more
-    unified:  it shares its memory with the host
+    Where no file is named it is vllm/v1/core/kv_cache_utils.py (from 0.33.0 vllm/v1/core/kv_cache_planning.py).
+
+    Attributes:
+        fraction: the default of --gpu-memory-utilization: 0.9, from 0.20.0 0.92 (vllm/config/cache.py).
+        graphs_counted: whether an estimate of the CUDA graphs is taken off the KV cache unless
+            VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS says otherwise: from 0.20.0 (vllm/envs.py).
+        graphs_known: whether the release reads that variable: from 0.18.0.
+        widen: if the most frequent kind of layer has fewer than this times the layers of the rarest, all groups get the size of
+            the largest (_get_kv_cache_groups_uniform_page_size): 1 before 0.12.0, then 1.25, from 0.18.0 1.5.
+        unify: layers with smaller pages get larger blocks (unify_kv_cache_spec_page_size): from 0.12.0.
+        pad: attention pages that do not divide the largest are padded instead of refused: from 0.26.0.
+        one_pool: layers of one kind with pages of several sizes make one group (UniformTypeKVCacheSpecs): from 0.11.0.
+        printed: "GPU KV cache size" is int(concurrency * max_model_len): from 0.20.1. Before it is blocks // groups * block
+            size.
+        need: what is compared with the memory before a start: "layers", the sum over all layers (to 0.13.0); "first", the
+            blocks of the first group alone (0.14.0 to 0.18.1); "groups", the blocks of all groups (from 0.19.0).
+        null_block: one block is held back from that comparison: from 0.29.0.
+        in_flight: sliding and chunked layers keep the tokens of every batch in flight (max_in_flight_tokens in
+            vllm/v1/kv_cache_interface.py): from 0.26.0.
+        state: the blocks that a request needs of a layer with state (MambaSpec.max_memory_usage_bytes): "one" (to 0.11.0);
+            "length", by max_model_len and its block size (0.11.1 to 0.14.1); "mode", by the cache mode (from 0.15.0).
+        all_mode: whether the mode "all" exists, with one state per block of tokens: from 0.11.1 to 0.31.0.
+        align: prefix caching keeps one state per request unless "all" is requested: from 0.28.0.
+        block_as_given: the attention block of a hybrid model is a multiple of --block-size: from 0.20.0
+            (vllm/platforms/interface.py).
+        mla_128: with latent attention it is also a multiple of 128: from 0.27.0.
+        mamba2_drafts: draft tokens widen the convolution state of Mamba-2 too: from 0.17.0 (layers/mamba/mamba_utils.py).
+        fp8_of_model: --kv-cache-dtype auto takes the dtype that the checkpoint names: from 0.14.0 (vllm/utils/torch_utils.py).
     """
 
-    __slots__ = ("capability", "gib", "name", "spread", "unified", "vendor")
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.fraction = 0.92 if self.since("0.20.0") else 0.9
+        self.graphs_counted = self.since("0.20.0")
+        self.graphs_known = self.since("0.18.0")
+        self.widen = 1.5 if self.since("0.18.0") else 1.25 if self.since("0.12.0") else 1.0
+        self.unify = self.since("0.12.0")
+        self.pad = self.since("0.26.0")
+        self.one_pool = self.since("0.11.0")
+        self.printed = self.since("0.20.1")
+        self.need = "groups" if self.since("0.19.0") else "first" if self.since("0.14.0") else "layers"
+        self.null_block = self.since("0.29.0")
+        self.in_flight = self.since("0.26.0")
+        self.state = "mode" if self.since("0.15.0") else "length" if self.since("0.11.1") else "one"
+        self.all_mode = self.since("0.11.1") and not self.since("0.32.0")
+        self.align = self.since("0.28.0")
+        self.block_as_given = self.since("0.20.0")
+        self.mla_128 = self.since("0.27.0")
+        self.mamba2_drafts = self.since("0.17.0")
+        self.fp8_of_model = self.since("0.14.0")
+
+
+class CudaGpu:
+    """The GPU of a launch as CUDA shows it. An attribute that is not known is None.
+
+    Attributes:
+        name: its name as servelint writes it.
+        unified: it shares its memory with the host.
+        vendor: "nvidia" or "amd".
+        gib: its memory in GiB as CUDA reports it to the engine (torch.cuda.mem_get_info).
+        spread: GiB that some drivers report in addition.
+        capability: its compute capability, such as 9.0.
+    """
 
     def __init__(self, config: Config) -> None:
         self.name = _text(config, "gpu.name")
@@ -43,66 +103,45 @@ class Gpu:
 
     @property
     def large(self) -> bool:
-        """Whether the release's defaults take it for a GPU like an H100 (EngineArgs.get_batch_defaults)."""
+        """Whether the defaults of the release treat it as a large GPU such as an H100 (EngineArgs.get_batch_defaults)."""
         return self.gib is not None and self.gib >= 70 and "a100" not in (self.name or "")
 
 
-class Settings:
-    """The settings of a launch under one release. `missing` names those that nobody can know, in words for a reader.
+class VllmSettings:
+    """The settings of a launch under one release.
 
-    fraction:    --gpu-memory-utilization
-    length:      --max-model-len, or what the model's config has; fitted: "auto" or -1, the longest that fits
-    batched:     --max-num-batched-tokens;  sequences: --max-num-seqs
-    kv_dtype:    --kv-cache-dtype as given;  block: --block-size as given
-    drafts:      drafted tokens, 0 without speculation;  method: how they are drafted;  draft: the model that drafts them
-    adapters:    LoRA adapters that room is kept for, 0 without --enable-lora;  rank: --max-lora-rank
-    graphs:      whether CUDA graphs are captured, also where it is not known (perhaps_eager);  captured: the largest batch
-    cached:      whether prefix caching is on
-    kv_bytes:    --kv-cache-memory-bytes;  blocks: --num-gpu-blocks-override;  offload: GiB of --cpu-offload-gb
-    images:      whether pictures are taken, so that their encoder is profiled (text_only: nor is it loaded)
+    Attributes:
+        config: the launch under the release.
+        missing: settings that are not known, in words for a reader.
+        rules: the arithmetic of the release.
+        gpu: the GPU of the launch.
+        tensor, pipeline, data: the parallel sizes, such as --tensor-parallel-size.
+        decode, prefill: --decode-context-parallel-size and --prefill-context-parallel-size.
+        expert_parallel: --enable-expert-parallel.
+        fraction: --gpu-memory-utilization.
+        kv_bytes: --kv-cache-memory-bytes.
+        blocks: --num-gpu-blocks-override.
+        offload: --cpu-offload-gb in GiB.
+        kv_dtype, block: --kv-cache-dtype and --block-size (tokens) as given.
+        context: the context length of the model in tokens.
+        length: --max-model-len, or the context length of the model.
+        fitted: --max-model-len is "auto" or -1: the longest that fits.
+        batched, sequences: --max-num-batched-tokens and --max-num-seqs.
+        method, draft: how tokens are drafted, and the name of the draft model.
+        drafts: tokens drafted per step, 0 without speculation.
+        graphs: CUDA graphs are captured, or may be (`perhaps_eager`: it is not known whether --enforce-eager is given).
+        captured: the largest captured batch in tokens.
+        cached: prefix caching is on.
+        text_only, images: the encoder of images is not loaded; it is profiled.
+        adapters, rank: LoRA adapters that room is kept for, 0 without --enable-lora, and --max-lora-rank.
+        in_flight: batches that may be in flight at once.
     """
-
-    __slots__ = (
-        "adapters",
-        "batched",
-        "block",
-        "blocks",
-        "cached",
-        "captured",
-        "config",
-        "context",
-        "data",
-        "decode",
-        "draft",
-        "drafts",
-        "expert_parallel",
-        "fitted",
-        "fraction",
-        "gpu",
-        "graphs",
-        "images",
-        "in_flight",
-        "kv_bytes",
-        "kv_dtype",
-        "length",
-        "method",
-        "missing",
-        "offload",
-        "perhaps_eager",
-        "pipeline",
-        "prefill",
-        "rank",
-        "rules",
-        "sequences",
-        "tensor",
-        "text_only",
-    )  # fmt: skip
 
     def __init__(self, config: Config, model: Architecture | None) -> None:
         self.config = config
         self.missing: list[str] = []
-        self.rules: Rules = rules_of(config.release or "0")
-        self.gpu = Gpu(config)
+        self.rules = ReleaseRules(config.release or "0")
+        self.gpu = CudaGpu(config)
         self.tensor = self._size("tensor-parallel-size")
         self.pipeline = self._size("pipeline-parallel-size")
         self.data = self._size("data-parallel-size")
@@ -146,7 +185,7 @@ class Settings:
         return None
 
     def _positive(self, name: str) -> int | None:
-        """A whole number that makes sense: another one is refused by the engine, for another reason than memory."""
+        """A positive whole number. Any other number is refused by the engine for reasons other than memory."""
         found = self._whole(name)
         if found is not None and not 0 < found < _MOST:
             self.missing.append(f"--{name} {found}")
@@ -179,16 +218,16 @@ class Settings:
         return operand.value is True
 
     def _length(self) -> None:
-        """--max-model-len: -1 and "auto" mean the longest that fits (EngineArgs, from 0.14.0)."""
+        """Source: EngineArgs, from 0.14.0: -1 and "auto" mean the longest length that fits."""
         operand = self.config.operand("max-model-len")
         self.fitted = operand.present is True and operand.value in (-1, "auto")
         given = None if self.fitted else self._positive("max-model-len")
         self.length = given if given is not None else self.context
 
     def _batches(self) -> None:
-        """EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
+        """Source: EngineArgs._set_default_max_num_seqs_and_batched_tokens_args in vllm/engine/arg_utils.py, for a server.
 
-        GPUs of 70 GiB and more, but for the A100, get larger batches; from 0.28.0 those of 160 GiB larger ones still; from
+        GPUs of 70 GiB and more, except the A100, get larger batches. From 0.28.0 those of 160 GiB get still larger ones. From
         0.33.0 a GB10 counts as small.
         """
         rules, gpu = self.rules, self.gpu
@@ -197,14 +236,14 @@ class Settings:
         batched = self._positive("max-num-batched-tokens")
         sequences = self._positive("max-num-seqs")
         twice = 2 if self._words("performance-mode", "") == "throughput" else 1
-        asked = sequences if sequences is not None else (1024 if large or most else 256) * twice
+        requested = sequences if sequences is not None else (1024 if large or most else 256) * twice
         default = (16384 if most else 8192 if large else 2048) * twice
         if batched is None and self.config.operand("enable-chunked-prefill").value is False:
             default = max(default, self.length or 0)
         if batched is None and self.length is not None and rules.since("0.11.1"):
-            default = min(default, asked * self.length)
+            default = min(default, requested * self.length)
         self.batched = batched if batched is not None else default
-        self.sequences = sequences if sequences is not None else min(asked, self.batched)
+        self.sequences = sequences if sequences is not None else min(requested, self.batched)
 
     def _speculation(self) -> None:
         config = self.config
@@ -234,9 +273,9 @@ class Settings:
 
     def _graphs(self) -> None:
         config = self.config
-        asked = config.operand("enforce-eager")
-        self.perhaps_eager = asked.present is None or (asked.present and asked.value is None)
-        eager = asked.value is True or config.operand("compilation-config.cudagraph_mode").value == "NONE"
+        requested = config.operand("enforce-eager")
+        self.perhaps_eager = requested.present is None or (requested.present and requested.value is None)
+        eager = requested.value is True or config.operand("compilation-config.cudagraph_mode").value == "NONE"
         level = config.operand("optimization-level").value
         self.graphs = not eager and level not in (0, "0")
         given = self._positive("max-cudagraph-capture-size")
@@ -249,31 +288,36 @@ class Settings:
         self.captured = min(self.captured, self.batched)
 
     def _images(self, model: Architecture | None) -> None:
-        """Whether an encoder is profiled: not with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it
-        takes (GPUModelRunner.profile_run in vllm/v1/worker/gpu_model_runner.py)."""
+        """Source: GPUModelRunner.profile_run in vllm/v1/worker/gpu_model_runner.py.
+
+        No encoder is profiled with --language-model-only, --skip-mm-profiling, or limits of 0 for all that it takes.
+        """
         vision = model is not None and model.vision is not None
         limits = [self.config.operand(f"limit-mm-per-prompt.{kind}").value for kind in ("image", "video")]
         self.text_only = self._flag("language-model-only")
         self.images = vision and not self.text_only and not self._flag("skip-mm-profiling") and limits != [0, 0]
 
     def _caches(self, model: Architecture | None) -> bool:
-        """Whether prefix caching is on; of a model that is known by its config.json alone as of one that is known by name."""
-        told = prefix_caching(self.config).value
-        if isinstance(told, bool):
-            return told
+        """Whether prefix caching is on. A model known by its config.json alone counts like one known by name."""
+        known = prefix_caching(self.config).value
+        if isinstance(known, bool):
+            return known
         return self.rules.since("0.28.0") if model is not None and model.states else True
 
     def _asynchronous(self) -> bool:
-        """Whether scheduling is asynchronous: by default with drafts on hidden states or none, and an executor on this machine
-        (vllm/config/vllm.py)."""
-        asked = self.config.operand("async-scheduling").value
-        if isinstance(asked, bool):
-            return asked
+        """Whether scheduling is asynchronous (vllm/config/vllm.py).
+
+        It is by default where drafts come from hidden states or there are none, and the executor runs on this machine.
+        """
+        requested = self.config.operand("async-scheduling").value
+        if isinstance(requested, bool):
+            return requested
         executor = self.config.operand("distributed-executor-backend").value
         return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
 
     @property
     def sharded(self) -> int:
+        """The number of ranks that share the tokens of a request."""
         return self.decode * self.prefill
 
     @property
@@ -283,9 +327,6 @@ class Settings:
             return False
         given = self.config.operand("env.VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS").value
         return bool(given.strip("0 ")) if isinstance(given, str) else self.rules.graphs_counted
-
-
-_NOTHING = ("", "None", "null")
 
 
 def _text(config: Config, name: str) -> str | None:

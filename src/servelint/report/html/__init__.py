@@ -7,12 +7,13 @@ from servelint.report.html.page import page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from servelint.core.trust import RuleFolder
     from servelint.report.html.launches import Versions
     from servelint.report.html.memory import Plans
 
 
 def render(
-    report: Report, folders: tuple[str, ...] = (), versions: Versions = lambda _: {}, plans: Plans = lambda _: None
+    report: Report, folders: tuple[str | RuleFolder, ...] = (), versions: Versions = lambda _: {}, plans: Plans = lambda _: None
 ) -> str:
     """The page.
 

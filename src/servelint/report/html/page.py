@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint.core.trust import RuleFolder
     from servelint.report.html.launches import Versions
     from servelint.report.html.memory import Plans
 
@@ -39,7 +40,7 @@ Groups = dict[str, dict[int, list[tuple[Finding, str]]]]
 """path -> launch, by its identity -> findings, each with the fingerprint that is its own."""
 
 
-def page(report: Report, folders: tuple[str, ...], versions: Versions, plans: Plans) -> str:
+def page(report: Report, folders: tuple[str | RuleFolder, ...], versions: Versions, plans: Plans) -> str:
     drawn = False
 
     def card(launch: Launch) -> str:

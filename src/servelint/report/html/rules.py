@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.finding import Finding
+from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
 from servelint.report.html.markup import cited, counted, escaped
 from servelint.report.html.words import impact_name
@@ -12,7 +13,7 @@ from servelint.report.rule_texts import title_and_why
 from servelint.rules.ranges import describe
 
 
-def section(findings: list[Finding], folders: tuple[str, ...]) -> str:
+def section(findings: list[Finding], folders: tuple[str | RuleFolder, ...]) -> str:
     """What each rule is about, why it is one, and who says so. folders: those of users' rules"""
     told: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -23,7 +24,7 @@ def section(findings: list[Finding], folders: tuple[str, ...]) -> str:
     return f'<section aria-labelledby="rules"><h2 id="rules">Rules</h2>\n{rules}</section>\n'
 
 
-def _rule(name: str, findings: list[Finding], folders: tuple[str, ...]) -> str:
+def _rule(name: str, findings: list[Finding], folders: tuple[str | RuleFolder, ...]) -> str:
     title, why = title_and_why(name, folders)
     first = findings[0]
     paragraphs = "".join([f"<p>{escaped(' '.join(part.split()))}</p>" for part in re.split(r"\n\s*\n", why.strip()) if part])

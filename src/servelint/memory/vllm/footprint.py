@@ -1,0 +1,227 @@
+"""What vLLM takes of a GPU beside the KV cache: weights, the profiled run, adapters, CUDA graphs and CUDA's context.
+
+Source: Worker.determine_available_memory in vllm/v1/worker/gpu_worker.py, memory_profiling in vllm/utils/mem_utils.py (to
+0.11.0 vllm/utils/__init__.py), GPUModelRunner.profile_run and _dummy_sampler_run in vllm/v1/worker/gpu_model_runner.py, all in
+0.10.0 to 0.33.0. No source says what the profiled kernels take: see fitted.py.
+"""
+
+from __future__ import annotations
+
+from servelint.memory.plan import GIB, Interval, Part
+from servelint.memory.vllm import fitted
+from servelint.memory.vllm.layers import is_head, reads_the_models_cache
+from servelint.memory.vllm.settings import VllmSettings
+from servelint.models.weights import Weights, weigh
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.models.architecture import Architecture
+
+_QWEN_PATCHES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen3_omni_moe")
+_SHARING = ("eagle", "eagle3", "dflash", "dspark")
+"""Drafts that use the model's embedding and head (SpecDecodeBaseProposer.load_model in vllm/v1/spec_decode)."""
+
+
+def weights_of(settings: VllmSettings, model: Architecture, draft: Architecture | None) -> Part | None:
+    """The weights of the fullest GPU, those of drafts included.
+
+    Experts are divided among the ranks of tensor and data parallelism together: whole experts with --enable-expert-parallel,
+    parts of all without it (FusedMoEParallelConfig.make in vllm/model_executor/layers/fused_moe/config.py).
+
+    Returns:
+        None if the requested quantization is not known.
+    """
+    found = _weigh(settings, model, mtp=settings.method == "mtp" and settings.drafts > 0)
+    if found is None:
+        return None
+    gib, origin = Interval(found.low, found.gib, found.high), found.parts[0].source if found.parts else "config.json"
+    if reads_the_models_cache(settings, model) and draft is None:
+        gib, origin = gib + fitted.ASSISTANT, origin + "; Gemma 4's assistant"
+    elif draft is None and settings.drafts and is_head(settings, model):
+        gib = gib + _eagle_head(model, settings.tensor)
+        origin += "; an EAGLE head, taken for one layer like the model's"
+    if draft is not None:
+        added = _weigh(settings, draft, mtp=False)
+        if added is None:
+            return None
+        shared = (added.embedding + added.head) / GIB if settings.method in _SHARING else 0.0
+        gib = gib + Interval(added.low - shared, added.gib - shared, added.high - shared)
+        origin += f"; the draft: {draft.name}"
+    if settings.gpu.unified:
+        gib = Interval(min(gib.low, gib.mid * (1 - fitted.WEIGHTS_UNIFIED)), gib.mid, gib.high)
+    return Part("weights", gib, origin)
+
+
+def _eagle_head(model: Architecture, tensor: int) -> Interval:
+    """GiB of an EAGLE head of one layer in bfloat16.
+
+    It has attention, a feed-forward part of HEAD_WIDTH hidden sizes, a matrix that joins three hidden states, and logits of
+    HEAD_VOCABULARY tokens.
+    """
+    width = model.hidden
+    parameters = (4 + 3 * fitted.HEAD_WIDTH + 3) * width * width + fitted.HEAD_VOCABULARY * width
+    return Interval(0.4, 1.0, 2.5).scaled(2 * parameters / tensor / GIB)
+
+
+def _weigh(settings: VllmSettings, model: Architecture, mtp: bool) -> Weights | None:
+    quantization = settings.config.operand("quantization").value
+    dtype = settings.config.operand("dtype").value
+    return weigh(
+        model,
+        engine="vllm",
+        tensor=settings.tensor,
+        pipeline=settings.pipeline,
+        expert=settings.tensor * settings.data if settings.expert_parallel or settings.data > 1 else 1,
+        quantization=quantization if isinstance(quantization, str) else None,
+        dtype=dtype if isinstance(dtype, str) else None,
+        mtp=mtp,
+        vision=not settings.text_only,
+    )
+
+
+def parts_inside(settings: VllmSettings, model: Architecture) -> list[Part]:
+    """What is taken within the memory fraction beside weights and KV cache."""
+    base = fitted.BASE
+    if settings.tensor > 1 or settings.data > 1:
+        base = base + fitted.TENSOR
+    found = [_profiled(settings, model), Part("buffers", base, "fitted: what torch does not account for")]
+    if model.low_rank is not None or (model.indexer is not None and any(one.mla is not None for one in model.attention)):
+        origin = "what sparse attention gathers keys in, and its indexer"
+        found.append(Part("workspaces", workspaces_gib(settings, model), origin))
+    if settings.adapters:
+        origin = f"room for {settings.adapters} of rank {settings.rank} in every linear layer"
+        found.append(Part("lora adapters", adapters_gib(settings, model), origin))
+    if settings.gpu.unified:
+        found.append(Part("shared with the host", fitted.UNIFIED, "fitted: unified memory shows the host's use too"))
+    if settings.graphs_counted:
+        origin = "fitted: the estimate that this release takes off the KV cache"
+        found.append(Part("cuda graphs", graphs_gib(settings, model), origin))
+    return found
+
+
+def workspaces_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB that sparse attention reserves in the profiled run, beside the activations of the layers.
+
+    The indexer keeps keys of 40 requests of the longest length, from 0.13.0 (get_max_prefill_buffer_size in
+    vllm/v1/attention/backends/mla/indexer.py), and from 0.19.0 as many MiB of logits as VLLM_SPARSE_INDEXER_MAX_LOGITS_MB
+    allows (vllm/model_executor/layers/sparse_attn_indexer.py). DeepSeek V4 looks at a quarter of the length and gathers the
+    keys of four prompts (vllm/models/deepseek_v4/nvidia/flashmla.py). What its other kernels take at once is not known: the
+    published figures are for a later model, and several GiB higher.
+    """
+    length = settings.length or 0
+    indexer = model.indexer.head_dim if model.indexer is not None else 0
+    entry = indexer + indexer // 128 * 4
+    if model.low_rank is not None:
+        head = model.attention[0].head_dim
+        gathered = max(4 * (length // 4 + settings.batched + 128) * head * 2, 10 * length * entry)
+        return Interval(0.0, 0.5, 4.5) + Interval.exact(gathered / GIB)
+    gathered = 40 * length * entry if settings.rules.since("0.13.0") else 0
+    logits = 0.5 if settings.rules.since("0.19.0") else 0.0
+    return Interval(0.0, logits, logits + 0.5) + Interval.exact(gathered / GIB)
+
+
+def adapters_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB of the matrices that --enable-lora allocates before any adapter is loaded.
+
+    Each linear layer has one of in x rank on every GPU, and one of rank x out that tensor parallelism divides
+    (create_lora_weights in vllm/lora/layers).
+    """
+    width, inner, tensor = model.hidden, model.dense, settings.tensor
+    each = 0
+    for layer in model.attention:
+        queries, keys = layer.heads * layer.head_dim, layer.kv_heads * layer.head_dim
+        linear = [(width, queries), (width, keys), (width, keys), (queries, width)]
+        linear += [(width, inner), (width, inner), (inner, width)]
+        each += layer.layers * sum(before + after // tensor for before, after in linear)
+    return Interval(0.8, 1.0, 1.3).scaled(each * settings.adapters * settings.rank * 2 / GIB)
+
+
+def parts_outside(settings: VllmSettings) -> list[Part]:
+    """What is taken of the GPU beside the memory fraction."""
+    found = [Part("cuda context", fitted.CONTEXT, "fitted: the driver's own", inside=False)]
+    if settings.graphs and not settings.graphs_counted:
+        origin = "fitted: captured after the KV cache is allocated"
+        found.append(Part("cuda graphs", _captured(settings), origin, inside=False))
+    return found
+
+
+def _captured(settings: VllmSettings) -> Interval:
+    """GiB of captured CUDA graphs where nothing is reserved for them."""
+    found = fitted.GRAPHS_OUTSIDE if settings.tensor == 1 else fitted.GRAPHS_OUTSIDE_RANKS
+    least = found.low if settings.captured >= 512 else found.low * settings.captured / 512
+    return _perhaps(Interval(least, found.mid, found.high), settings)
+
+
+def graphs_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB of CUDA graphs as GPUModelRunner.profile_cudagraph_memory estimates them, from 0.18.0."""
+    found = fitted.GRAPHS + fitted.GRAPHS_WIDEST.scaled(settings.captured / 512)
+    if model.indexer is not None:
+        found = fitted.GRAPHS_LATENT
+    return _perhaps(found, settings)
+
+
+def _perhaps(graphs: Interval, settings: VllmSettings) -> Interval:
+    """The interval from nothing on where it is not known whether graphs are captured."""
+    return Interval(0.0, graphs.mid, graphs.high) if settings.perhaps_eager else graphs
+
+
+def _profiled(settings: VllmSettings, model: Architecture) -> Part:
+    """The largest of what the profiled run holds at once: the encoder, then the layers, then the sampler."""
+    runs = [
+        (layers_gib(settings, model), f"a batch of {settings.batched:,} tokens"),
+        (sampler_gib(settings, model), f"the sampler for {settings.sequences:,} sequences of {model.vocab:,} logits"),
+    ]
+    if settings.images and model.vision is not None:
+        runs.append((encoder_gib(settings, model), "the encoder of the largest pictures"))
+    largest = max(runs, key=lambda run: run[0].mid)
+    gib = Interval(max(run.low for run, _ in runs), largest[0].mid, max(run.high for run, _ in runs))
+    return Part("activations", gib, largest[1])
+
+
+def layers_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB of activations of a batch of --max-num-batched-tokens tokens.
+
+    They are the residual stream (several in DeepSeek V4), and the share of the widest inner layer on one GPU.
+    """
+    inner = float(model.dense)
+    if model.experts is not None:
+        experts = model.experts
+        inner = max(experts.per_token * experts.intermediate + experts.shared, inner if inner and "dense" in model.feeds else 0)
+    mixing = max((2 * one.key_heads * one.key_dim + 2 * one.value_heads * one.value_dim for one in model.states), default=0)
+    streams = model.low_rank.streams if model.low_rank is not None else 1
+    each = fitted.FORWARD_HIDDEN * streams * model.hidden + fitted.FORWARD_INNER * max(inner, mixing) / settings.tensor
+    return Interval.around(settings.batched * each / GIB, fitted.FORWARD_SPREAD)
+
+
+def sampler_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB that sampling one token for every sequence takes.
+
+    It depends on whether the vocabulary is sorted (vllm/v1/sample/ops/topk_topp_sampler.py): not with
+    VLLM_USE_FLASHINFER_SAMPLER; without it up to 0.11.0 not where FlashInfer is installed, from 0.11.1 to 0.16.0 always, from
+    0.17.0 for fewer than 8 sequences. Where it is not known the interval spans both.
+    """
+    rules = settings.rules
+    rows = min(settings.sequences, settings.batched)
+    gathered = fitted.SORTED_GATHERED if settings.tensor > 1 else 0.0
+    sorts = rows * model.vocab * (fitted.SORTED_BYTES + gathered) / GIB
+    masks = rows * model.vocab * fitted.MASKED_BYTES / GIB
+    given = settings.config.operand("env.VLLM_USE_FLASHINFER_SAMPLER").value
+    if rules.since("0.17.0") or given == "1":
+        return Interval.around(masks, fitted.SAMPLER_SPREAD)
+    if rules.since("0.11.1") or given == "0":
+        return Interval.around(sorts, fitted.SAMPLER_SPREAD)
+    either = sorts if rows > 512 else masks
+    return Interval(masks * (1 - fitted.SAMPLER_SPREAD), either, sorts * (1 + fitted.SAMPLER_SPREAD))
+
+
+def encoder_gib(settings: VllmSettings, model: Architecture) -> Interval:
+    """GiB of activations of the image encoder, for as many of the largest pictures as a batch holds, at least one."""
+    vision = model.vision
+    if vision is None:
+        return Interval.exact(0.0)
+    tokens = settings.batched
+    if any(kind in f"{model.model_type} {vision.kind}" for kind in _QWEN_PATCHES):
+        tokens = max(tokens // fitted.VISION_TOKENS, 1) * fitted.VISION_TOKENS
+    patches = tokens * vision.merge * vision.merge
+    each = fitted.VISION_UNIFIED if settings.gpu.unified else fitted.VISION_BYTES
+    return each.scaled(patches * vision.hidden / GIB)

@@ -1,0 +1,279 @@
+"""How vLLM divides a GPU's memory, whether it starts in what is left, its own messages, and notes for a reader.
+
+Messages: _check_enough_kv_cache_memory in vllm/v1/core/kv_cache_utils.py (from 0.33.0 kv_cache_planning.py; to 0.13.0
+check_enough_kv_cache_memory), request_memory in vllm/v1/worker/utils.py (to 0.12.0 in vllm/v1/worker/gpu_worker.py).
+"""
+
+from __future__ import annotations
+
+from servelint.memory.plan import FITS, GIB, NEAR_GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
+from servelint.memory.vllm import fitted
+from servelint.memory.vllm.cache import STATE, KvCache
+from servelint.memory.vllm.footprint import parts_inside, parts_outside
+from servelint.memory.vllm.settings import ReleaseRules, VllmSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.models.architecture import Architecture
+
+_DOCS = " See https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details."
+OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory."
+"""The start of PyTorch's message where the weights do not fit. vLLM's own checks come after loading."""
+
+
+def divide(plan: MemoryPlan, settings: VllmSettings, model: Architecture, weights: Part) -> None:
+    """Fill in the parts of the plan, the budget, and the GiB left for the KV cache.
+
+    Source: Worker.determine_available_memory in vllm/v1/worker/gpu_worker.py: the fraction of the whole memory, less the
+    weights, the peak of the profiled run, what torch does not account for, and from 0.18.0 an estimate of the CUDA graphs where
+    it is requested. With --kv-cache-memory-bytes the KV cache has that size and the fraction does not count.
+    """
+    total = settings.gpu.gib or 0.0
+    if settings.offload:
+        kept = weights.gib - Interval.exact(settings.offload)
+        origin = f"{weights.origin}; --cpu-offload-gb {settings.offload:g}"
+        weights = Part(weights.name, kept.map(lambda gib: max(gib, 0.0)), origin)
+    plan.weights_gib = weights.gib.mid
+    plan.parts = [weights, *parts_inside(settings, model)]
+    plan.budget_gib = settings.fraction * total
+    if settings.kv_bytes is not None:
+        kv = Interval.exact(settings.kv_bytes / GIB)
+        origin = "--kv-cache-memory-bytes"
+    else:
+        kv = Interval.exact(plan.budget_gib)
+        for part in plan.parts:
+            kv = kv - part.gib
+        kv = _narrowed(kv, [part.gib for part in plan.parts])
+        kv = Interval(kv.low, kv.mid, kv.high + settings.fraction * settings.gpu.spread)
+        origin = f"what is left of {settings.fraction:g} of {total:.2f} GiB"
+    plan.kv_gib = kv
+    plan.parts.append(Part("kv cache", kv.map(lambda gib: max(gib, 0.0)), origin))
+    plan.parts += parts_outside(settings)
+
+
+def _narrowed(whole: Interval, parts: list[Interval]) -> Interval:
+    """The interval of a difference of independent quantities, whose spreads add as squares do."""
+    below = sum((part.high - part.mid) ** 2 for part in parts) ** 0.5
+    above = sum((part.mid - part.low) ** 2 for part in parts) ** 0.5
+    return Interval(whole.mid - below, whole.mid, whole.mid + above)
+
+
+def fill(plan: MemoryPlan, settings: VllmSettings, cache: KvCache) -> None:
+    """Fill in what the KV cache holds: tokens, requests, and the longest context."""
+    if plan.kv_gib is None or settings.length is None:
+        return
+    available = int(plan.kv_gib.mid * GIB)
+    plan.largest_context = cache.longest(available, max(settings.context or 0, settings.length)) if available > 0 else 0
+    length = settings.length
+    if settings.fitted:
+        length = min(length, plan.largest_context)
+        plan.max_model_len = length or settings.length
+    blocks = settings.blocks if settings.blocks is not None else cache.number_of_blocks(available)
+    if blocks and length:
+        plan.kv_tokens = cache.tokens(blocks, length)
+        plan.max_concurrency = cache.concurrency(blocks, length)
+
+
+def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache) -> None:
+    """Fill in the verdict, and the engine's own message where it refuses."""
+    total, kv, length = settings.gpu.gib, plan.kv_gib, settings.length
+    if total is None or kv is None or length is None or plan.missing:
+        return
+    free = _free(settings, total)
+    budget = settings.fraction * total
+    need = 1.0 / GIB if settings.fitted else cache.need(length) / GIB
+    if cache.rules.null_block:
+        need += cache.bytes_of_block / GIB
+    if settings.blocks is not None and settings.rules.since("0.20.1"):
+        # the number that is given stands for the memory (get_kv_cache_configs)
+        kv = Interval.exact(settings.blocks * cache.bytes_of_block / GIB)
+    band = 0.0 if kv.known else near(total)
+    least = max(need, 0.0)
+    if plan.parts[0].gib.low > free.high:
+        plan.verdict = REFUSED
+        plan.refusal = OUT_OF_MEMORY
+        plan.notes.append(f"the weights alone are more than the {free.mid:.1f} GiB that are free: loading them ends it")
+    elif settings.kv_bytes is None and budget > free.high:
+        plan.verdict = REFUSED
+        plan.refusal = _not_free(free.mid, total, settings.fraction)
+    elif kv.high < least and least - kv.mid >= band:
+        plan.verdict = REFUSED
+        plan.refusal = _refusal(settings, cache, kv)
+    elif settings.kv_bytes is None and _leaves_nothing(plan, settings, total):
+        plan.verdict = OOM_RISK
+        plan.notes.append(
+            f"--gpu-memory-utilization {settings.fraction:g} leaves {total - budget:.2f} GiB, less than CUDA's context and "
+            "CUDA graphs take outside it: vLLM says at once that too little is free, or dies when it captures them"
+        )
+    elif kv.low < least or kv.mid - least < band or (settings.kv_bytes is None and budget > free.low):
+        plan.verdict = TIGHT
+    else:
+        plan.verdict = _beside_fraction(plan, settings, model, cache, total)
+
+
+def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
+    """Fill in the verdict of a model that keeps no KV cache.
+
+    Nothing is compared before it starts and nothing is profiled. Either there is room for a batch or not
+    (EngineCore._initialize_kv_caches in vllm/v1/engine/core.py).
+    """
+    total, plan.kv_gib = settings.gpu.gib, None
+    plan.parts = [part for part in plan.parts if part.name != "kv cache"]
+    if total is None or plan.missing:
+        return
+    free = _free(settings, total)
+    taken = Interval.exact(0.0)
+    for part in plan.parts:
+        taken = taken + part.gib if part.inside else taken
+    plan.notes.append("it keeps no KV cache, so that its share of the GPU does not count")
+    if plan.parts[0].gib.low > free.high:
+        plan.verdict, plan.refusal = REFUSED, OUT_OF_MEMORY
+    else:
+        plan.verdict = FITS if taken.high + NEAR_GIB < free.low else TIGHT
+
+
+def _free(settings: VllmSettings, total: float) -> Interval:
+    """GiB that are free when the engine starts alone on the GPU (request_memory in vllm/v1/worker/utils.py)."""
+    whole = Interval(total, total, total + settings.gpu.spread)
+    return whole - (fitted.TAKEN_UNIFIED if settings.gpu.unified else fitted.CONTEXT)
+
+
+def _refusal(settings: VllmSettings, cache: KvCache, kv: Interval) -> str:
+    if kv.mid <= 0 or settings.length is None:
+        return _no_memory(settings.rules)
+    available = int(kv.mid * GIB)
+    longest = cache.longest(available, settings.length)
+    return _too_long(settings.rules, settings.length, cache.need(settings.length), available, longest)
+
+
+def _captures_fp4(settings: VllmSettings, model: Architecture, total: float) -> bool:
+    """Whether a start may die in graph capture whatever its fraction leaves."""
+    given = settings.config.operand("quantization").value
+    fp4 = model.quantization.scheme == "nvfp4" or given in ("modelopt_fp4", "nvfp4")
+    wide = settings.graphs and settings.captured > fitted.FP4_CAPTURED
+    return fp4 and wide and total < fitted.FP4_GPU_GIB and (settings.gpu.capability or 0.0) >= 12.0
+
+
+def _leaves_nothing(plan: MemoryPlan, settings: VllmSettings, total: float) -> bool:
+    """Whether the fraction leaves less than what is certainly taken outside it.
+
+    What the profiled run held is free again when graphs are captured, but the sampler needs it once more right after
+    (Worker.compile_or_warm_up_model in vllm/v1/worker/gpu_worker.py), and so does the first full batch.
+    """
+    outside = [part.gib.low for part in plan.parts if not part.inside]
+    left = (1 - settings.fraction) * (total + settings.gpu.spread)
+    return not settings.gpu.unified and len(outside) > 1 and sum(outside) > left
+
+
+def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, total: float) -> str:
+    """The verdict of a start that passes vLLM's own check. CUDA graphs and warm-up use what lies outside the fraction."""
+    if plan.max_concurrency is not None and plan.max_concurrency < 1:
+        plan.notes.append(f"it starts, and yet its KV cache holds less than one request of {plan.max_model_len:,} tokens")
+    if (
+        settings.blocks is not None
+        and plan.kv_gib is not None
+        and cache.bytes_of_block * settings.blocks > plan.kv_gib.high * GIB
+    ):
+        plan.notes.append("--num-gpu-blocks-override takes more memory than there is")
+        return OOM_RISK
+    if settings.gpu.unified:
+        return FITS
+    inside = Interval.exact(0.0)
+    for part in plan.parts:
+        if part.inside and part.name != "cuda graphs":
+            inside = inside + part.gib
+    outside = [part.gib for part in plan.parts if not part.inside or part.name == "cuda graphs"]
+    held = max(plan.budget_gib or 0.0, inside.mid) if settings.kv_bytes is None else inside.mid
+    counted = next((part.gib.mid for part in plan.parts if part.inside and part.name == "cuda graphs"), 0.0)
+    left = total - held + counted
+    if sum(gib.low for gib in outside) > left:
+        plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) is more than it leaves")
+        return OOM_RISK
+    if sum(gib.mid + fitted.DOUBT * (gib.high - gib.mid) for gib in outside) > left:
+        plan.notes.append("what vLLM takes outside its fraction (CUDA graphs, CUDA's context) may be more than it leaves")
+        return TIGHT
+    if _captures_fp4(settings, model, total):
+        plan.notes.append("NVFP4 on such a GPU has died in graph capture at any fraction; --enforce-eager started it")
+        return TIGHT
+    return FITS
+
+
+def _no_memory(rules: ReleaseRules) -> str:
+    """The message where nothing is left for the KV cache."""
+    text = "No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine"
+    if rules.since("0.22.0"):
+        text += " (this flag also controls CPU memory reservation on the CPU backend, despite its name)"
+    return text + "." + (_DOCS if rules.since("0.13.0") else "")
+
+
+def _too_long(rules: ReleaseRules, length: int, need: int, available: int, longest: int) -> str:
+    """The message where a request of `length` tokens needs more bytes than are available. `longest` is what fits."""
+    late = rules.since("0.22.0")
+    hint = f"Based on the available memory, the estimated maximum model length is {longest}. " if longest else ""
+    fraction = "`gpu_memory_utilization`" + (" (which also controls CPU memory on the CPU backend)" if late else "")
+    return (
+        f"To serve at least one request with the {'model' if late else 'models'}'s max seq len ({length}), "
+        f"({need / GIB:.2f} GiB KV cache is needed, which is larger than the available KV cache memory "
+        f"({available / GIB:.2f} GiB). {hint}Try increasing {fraction} or decreasing `max_model_len` "
+        "when initializing the engine." + (_DOCS if rules.since("0.13.0") else "")
+    )
+
+
+def _not_free(free: float, total: float, fraction: float) -> str:
+    """The message where less memory is free at the start than the fraction asks for. Sizes are GiB."""
+    return (
+        f"Free memory on device cuda:0 ({free:.2f}/{total:.2f} GiB) on startup is less than desired GPU memory utilization "
+        f"({fraction}, {total * fraction:.2f} GiB). Decrease GPU memory utilization or reduce GPU memory used by "
+        "other processes."
+    )
+
+
+def add_notes(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache, known_draft: bool) -> None:
+    """Add notes on padding, on drafts, on what the printed size means, and on ranks that hold the same."""
+    if settings.method == "mtp" and settings.drafts and any(kind.kind == STATE for kind in cache.kinds):
+        _drafted(plan, settings, model, cache)
+    elif cache.padding:
+        plan.notes.append(f"layers are grouped by {cache.size}; {cache.padding} pages of each block hold nothing")
+    if len(cache.groups) > 1 and not settings.rules.printed and plan.kv_tokens is not None and plan.max_concurrency is not None:
+        held = int(plan.max_concurrency * (plan.max_model_len or 0))
+        plan.notes.append(
+            f'"GPU KV cache size" divides the blocks among {len(cache.groups)} groups before 0.20.1: requests of '
+            f"{plan.max_model_len:,} tokens find room for {held:,} tokens"
+        )
+    if settings.drafts and settings.method in ("eagle", "eagle3") and not known_draft:
+        plan.notes.append("nothing is known of the EAGLE head: it is taken for one layer like the model's")
+    needed, there = settings.tensor * settings.pipeline * settings.prefill, settings.config.operand("gpu.count").value
+    if isinstance(there, int) and there < needed:
+        plan.notes.append(
+            f"it takes {needed} GPUs, and {there} {'is' if there == 1 else 'are'} there: the rest are on other nodes"
+        )
+    heads = max((layer.kv_heads for layer in model.attention if layer.mla is None), default=0)
+    if heads and settings.tensor > heads:
+        copies = settings.tensor // heads
+        plan.notes.append(f"{settings.tensor} ranks share {heads} key-value heads: each head is kept {copies} times")
+    if any(layer.mla is not None for layer in model.attention) and settings.tensor > settings.decode:
+        kept = "every rank of tensor parallelism keeps the whole latent cache"
+        if settings.decode > 1:
+            times = settings.tensor // settings.decode
+            kept = f"the latent cache is divided among {settings.decode} ranks, and kept {times} times"
+        plan.notes.append(f"{kept}; --decode-context-parallel-size divides it among as many as {settings.tensor}")
+    if settings.data > 1:
+        plan.notes.append(f"tokens and requests are those of one of {settings.data} replicas (--data-parallel-size)")
+
+
+def _drafted(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: KvCache) -> None:
+    """Note what MTP costs a hybrid model: its attention layers join the model's, and every group grows to their number."""
+    added = max(model.mtp_layers, 1)
+    full = sum(layer.cached for layer in model.attention if layer.kind in ("full", "mla"))
+    state = sum(one.layers for one in model.states)
+    need = cache.blocks(next(kind for kind in cache.kinds if kind.kind == STATE), settings.length or 1)
+    if cache.size > full:
+        many = added > 1
+        plan.notes.append(
+            f"MTP's {added} attention layer{'s join' if many else ' joins'} the model's {full}: groups grow from {full} to "
+            f"{cache.size} layers, those of the {state} layers with state too, so that every block takes "
+            f"{100 * (cache.size / full - 1):.0f} % more ({cache.padding} pages of each block hold nothing)"
+        )
+    plan.notes.append(
+        f"a request keeps {need} blocks for each group of layers with state, {settings.drafts} of them for drafted tokens"
+    )

@@ -1,0 +1,199 @@
+"""Model facts from a local config.json, which wins over the name, and access to the files of a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from servelint.core import safe_open
+from servelint.core.text import Text
+from servelint.models import Fact, Family, identify, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from servelint.core.launch import Launch
+
+CONFIG = "config.json"
+_SIZE_AT_MOST = 1 << 20
+_NESTED = ("text_config", "llm_config", "language_config")
+_NUMBERS = {
+    "num_hidden_layers": "layers", "hidden_size": "hidden-size", "num_attention_heads": "heads",
+    "num_key_value_heads": "kv-heads",
+}  # fmt: skip
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
+_DRAFTS = ("mtp_num_hidden_layers", "num_nextn_predict_layers")
+_MIXERS = {
+    "qwen3_next": "gdn", "qwen3_5": "gdn", "qwen3_5_moe": "gdn", "qwen3_5_text": "gdn", "qwen3_5_moe_text": "gdn",
+    "nemotron_h": "mamba2", "granitemoehybrid": "mamba2", "falcon_h1": "mamba2", "bamba": "mamba2", "zamba2": "mamba2",
+    "kimi_linear": "kda",
+}  # fmt: skip
+"""Model type -> the kind of its layers that are no attention."""
+_UNSCALED = (None, "default", "llama3", "mrope", "longrope", "su", "yarn", "linear", "dynamic")
+
+
+def open_in(folder: str) -> Callable[[str], str | None]:
+    """Reads the text of a small regular file by its path in a folder, None if there is none."""
+
+    def opened(path: str) -> str | None:
+        full = os.path.join(folder, os.path.expanduser(path))
+        try:
+            data = safe_open.read(full, _SIZE_AT_MOST)
+            return data.decode("utf-8-sig") if len(data) <= _SIZE_AT_MOST else None
+        except (OSError, UnicodeDecodeError, ValueError):
+            return None
+
+    return opened
+
+
+def parts_in(folder: str) -> Callable[[str, int, int], bytes | None]:
+    """Reads bytes of a regular file by its path in a folder, offset and length, None if there is none."""
+
+    def part(path: str, offset: int, size: int) -> bytes | None:
+        full = os.path.join(folder, os.path.expanduser(path))
+        try:
+            with os.fdopen(safe_open.descriptor(full), "rb") as file:
+                file.seek(offset)
+                return file.read(size)
+        except (OSError, ValueError, OverflowError):
+            return None
+
+    return part
+
+
+def files_of(launch: Launch) -> Callable[[str], str | None] | None:
+    """Open files that a launch sees, None if none can be read.
+
+    They are in the folder that the launch starts in, or mounted where it runs.
+    """
+    if launch.folder is not None:
+        return open_in(launch.folder)
+    open_mounted = launch.open
+    if open_mounted is None:
+        return None
+
+    def opened(path: str) -> str | None:
+        source = open_mounted(Text.of(path))
+        return source.text.value if source is not None else None
+
+    return opened
+
+
+def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
+    """The facts in the config.json of a folder.
+
+    Args:
+        model: the path of the folder.
+        opened: reads the text of a file by its path, None if there is none.
+
+    Returns:
+        None if there is no such folder or its config.json names no architecture.
+    """
+    path = model.value
+    text = opened(path.rstrip("/") + "/" + CONFIG) if path else None
+    if text is None:
+        return None
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    facts = from_config(data) if isinstance(data, dict) else {}
+    if "architecture" not in facts:
+        return None
+    named = identify(model)
+    entry = next((one for one in table().data["families"] if one.get("architecture") == facts["architecture"]), None)
+    family = Family(str(facts["architecture"]), facts, None, {"transformers": entry.get("transformers")} if entry else None)
+    if named is not None and named.architecture == facts["architecture"]:
+        family.name, family.size, family.tools, family.thinks = named.name, named.size, named.tools, named.thinks
+    return family
+
+
+def from_config(data: Mapping[str, Any]) -> dict[str, Fact]:
+    """The facts in a config.json, those of the language model where it nests one. What it does not say is left out."""
+    facts: dict[str, Fact] = {}
+    architectures = data.get("architectures")
+    if isinstance(architectures, list) and len(architectures) == 1 and isinstance(architectures[0], str):
+        facts["architecture"] = architectures[0]
+    nested = next((data[key] for key in _NESTED if isinstance(data.get(key), dict)), None)
+    inner: Mapping[str, Any] = nested if nested is not None else data
+    for key, fact in _NUMBERS.items():
+        if _number(inner.get(key)):
+            facts[fact] = inner[key]
+    if not _number(inner.get("num_key_value_heads")) and "heads" in facts and "num_key_value_heads" in inner:
+        facts["kv-heads"] = facts["heads"]  # null: as many as there are heads
+    experts = next((inner[key] for key in _EXPERTS if isinstance(inner.get(key), int)), 0)
+    facts["moe"] = experts > 1
+    if facts["moe"]:
+        facts["experts"] = experts
+    facts["mla"] = _number(inner.get("kv_lora_rank"))
+    if facts["mla"]:
+        facts.pop("kv-heads", None)
+    facts["multimodal"] = any(isinstance(data.get(key), dict) for key in ("vision_config", "audio_config"))
+    drafts = [source[key] for source in (inner, data) for key in _DRAFTS if isinstance(source.get(key), int)]
+    if drafts:
+        facts["mtp"] = max(drafts) > 0
+        facts["mtp-layers"] = max(drafts)
+    facts.update(_layers(data, inner))
+    context = _context(inner)
+    if context is not None:
+        facts["context"] = context
+    facts.update(_quantization(data, inner))
+    return facts
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _layers(data: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Fact]:
+    """hybrid, mixer and sliding, by the kinds of the layers."""
+    facts: dict[str, Fact] = {}
+    kinds = inner.get("layer_types")
+    mixer = next((_MIXERS[kind] for kind in (inner.get("model_type"), data.get("model_type")) if kind in _MIXERS), None)
+    if isinstance(kinds, list) and kinds:
+        attention = ("full_attention", "sliding_attention", "chunked_attention", "attention")
+        facts["hybrid"] = any(kind not in attention for kind in kinds)
+        facts["sliding"] = any(kind in ("sliding_attention", "chunked_attention") for kind in kinds)
+    elif mixer is not None:
+        facts["hybrid"] = True
+    if facts.get("hybrid") and mixer is not None:
+        facts["mixer"] = mixer
+    return facts
+
+
+def _context(inner: Mapping[str, Any]) -> int | None:
+    """The longest context that any release derives from the file. Releases differ in whether they scale it."""
+    length = inner.get("max_position_embeddings")
+    if not isinstance(length, int) or isinstance(length, bool) or length <= 0:
+        return None
+    scaling = inner.get("rope_scaling") or inner.get("rope_parameters") or {}
+    if not isinstance(scaling, dict) or any(isinstance(value, dict) for value in scaling.values()):
+        return None
+    kind = scaling.get("rope_type", scaling.get("type"))
+    if kind not in _UNSCALED:
+        return None
+    factor = scaling.get("factor", 1)
+    if kind in ("yarn", "linear", "dynamic"):
+        if not isinstance(factor, (int, float)) or factor < 1:
+            return None
+        original = scaling.get("original_max_position_embeddings", length)
+        if not isinstance(original, int):
+            return None
+        return max(length, int(max(original, length if kind != "yarn" else original) * factor))
+    return length
+
+
+def _quantization(data: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Fact]:
+    """quant-method as the file has it, and the format of the weights where the method stands for one."""
+    given = next((one for one in (data.get("quantization_config"), inner.get("quantization_config")) if one), None)
+    if given is None:
+        return {}  # another file may say it: hf_quant_config.json
+    method = given.get("quant_method") if isinstance(given, dict) else None
+    if not isinstance(method, str):
+        return {}
+    facts: dict[str, Fact] = {"quant-method": method}
+    if method in ("fp8", "awq", "gptq", "mxfp4", "bitsandbytes"):
+        facts["quantization"] = method
+    return facts

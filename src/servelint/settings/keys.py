@@ -1,0 +1,260 @@
+"""What may be written in a settings file, and what single values mean wherever they are written.
+
+Files are validated by this list, the JSON Schema is made of it, and the docs are held against it. The schema is for editors;
+`python -m servelint.settings.keys FILE` writes it. Which rules and options there are is not in it: they come with every
+release.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from servelint.core.finding import SEVERITIES
+from servelint.core.settings import FORMATS, PROFILES
+from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines.releases import normalize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH, PLACES = (
+    "file",
+    "folders",
+    "globs",
+    "patterns",
+    "choice",
+    "releases",
+    "gpu",
+    "count",
+    "switch",
+    "places",
+)
+"""Kinds of values."""
+
+RULE, PER_PATH, PATHS = "rule", "per-path", "paths"
+"""The keys of tables: settings of rules, settings of paths, and the paths that these are for."""
+
+
+class Key:
+    """A key of a settings file.
+
+    Attributes:
+        name: The key.
+        kind: One of the kinds of values above.
+        says: What it does, in a sentence.
+        default: What holds where nothing sets it.
+        choices: The values of a CHOICE.
+        per_path: Whether a table of PER_PATH may have it.
+        variable: Whether a variable of the environment may set it (SERVELINT_<NAME>).
+    """
+
+    __slots__ = ("choices", "default", "kind", "name", "per_path", "says", "variable")
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        says: str,
+        default: object = None,
+        *,
+        choices: tuple[str, ...] = (),
+        per_path: bool = False,
+        variable: bool = True,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.says = says
+        self.default = default
+        self.choices = choices
+        self.per_path = per_path
+        self.variable = variable
+
+
+_LEVELS = tuple(reversed(SEVERITIES))
+
+KEYS = {
+    key.name: key
+    for key in (
+        Key("extends", FILE, "another settings file, whose settings hold where this one says nothing", variable=False),
+        Key("select", PATTERNS, "only these rules: ids, or areas such as vllm/*; starts anew", (), per_path=True),
+        Key("extend-select", PATTERNS, "these rules too: ids, or areas such as vllm/*", (), per_path=True),
+        Key("ignore", PATTERNS, "not these rules; adds to what is ignored already", (), per_path=True),
+        Key("profile", CHOICE, "how much is told: strict adds best practice, audit everything", PROFILES[0],
+            choices=PROFILES, per_path=True),
+        Key("severity", CHOICE, "findings below it are left out", "info", choices=_LEVELS, per_path=True),
+        Key("fail-on", CHOICE, "the least severity of findings that make the exit status 1", "error",
+            choices=(*_LEVELS, "never"), per_path=True),
+        Key("engine-versions", RELEASES, "the release of an engine where a file does not say", {}, per_path=True),
+        Key("gpu", GPU, "the GPU where a file does not say", per_path=True),
+        Key("gpu-count", COUNT, "how many GPUs a launch has where a file does not say", per_path=True),
+        Key("rules", FOLDERS, "folders of rules of your own", ()),
+        Key("exclude", GLOBS, "paths that are left out when a folder is searched", ()),
+        Key("extend-exclude", GLOBS, "paths that are left out too", ()),
+        Key("baseline", FILE, "the file of known findings, which are not told; read from the settings of the current folder"),
+        Key("trusted-suppressions", CHOICE, "whose comments, settings and baselines count: those of the files, or those of the"
+            " revision of --base; read from the settings of the current folder", "head", choices=("base", "head")),
+        Key("read-outside", PLACES, "folders outside of the project whose files may be read where a file names them",
+            (), variable=False),
+        Key("force-exclude", SWITCH, "leave excluded files out also where they are named, as pre-commit does", False),
+        Key("format", CHOICE, "how findings are printed; read from the settings of the current folder", "text",
+            choices=FORMATS),
+    )
+}  # fmt: skip
+
+RULE_KEYS = {"severity": Key("severity", CHOICE, "what a finding of the rule counts as", choices=_LEVELS)}
+"""What may be set for a rule beside the options that the rule itself has."""
+
+MEANT = {
+    "extend-ignore": "ignore adds to what is inherited",
+    "per-file-ignores": 'write [[per-path]] with paths = ["..."] and ignore = ["..."]',
+    "overrides": 'write [[per-path]] with paths = ["..."]',
+    "output-format": 'write format = "..."',
+    "engine-version": 'write [engine-versions] with vllm = "0.19.1"',
+    "target-version": 'write [engine-versions] with vllm = "0.19.1"',
+    "rule-settings": 'write [rule."vllm/some-rule"]',
+}
+"""Names that other tools give to a key -> what to write here."""
+
+PREFIX = "SERVELINT_"
+
+
+def variable(name: str) -> str:
+    """The variable of the environment that sets a key."""
+    return PREFIX + name.replace("-", "_").upper()
+
+
+def option(name: str) -> str:
+    """The option of the command line that sets a key."""
+    return "--" + ("engine-version" if name == "engine-versions" else name)
+
+
+# -- single values: each function raises ValueError with what is wrong
+
+
+def engine(name: str) -> str:
+    """An engine's id."""
+    if name not in ENGINE_NAMES:
+        hint = suggestion(name, list(ENGINE_NAMES))
+        raise ValueError(f'"{name}" is not an engine; use one of {", ".join(ENGINE_NAMES)}{hint}')
+    return name
+
+
+def release(name: str, written: str) -> str:
+    """A release of an engine, without the v of its tag."""
+    try:
+        return normalize(name, written)
+    except ValueError:
+        like = "b9180" if ENGINES[name].numbered_builds else "0.19.1"
+        raise ValueError(f'"{written}" is not a release of {ENGINE_NAMES[name]}; releases look like {like}') from None
+
+
+def gpu(name: str) -> str:
+    """The name of a GPU that servelint knows."""
+    from servelint import hardware
+
+    if hardware.identify(name) is None:
+        near = hardware.near(name)
+        hint = f"did you mean {', '.join(near)}?" if near else f"use one of {', '.join(hardware.names())}"
+        raise ValueError(f'"{name}" is not a GPU that servelint knows; {hint}')
+    return name
+
+
+def choice(written: str, choices: tuple[str, ...]) -> str:
+    """One of some words."""
+    if written not in choices:
+        raise ValueError(f'"{written}" is none of {", ".join(choices)}{suggestion(written, choices)}')
+    return written
+
+
+def suggestion(written: str, known: tuple[str, ...] | list[str], cutoff: float = 0.6) -> str:
+    """' (did you mean "x"?)', or nothing where nothing is near. cutoff: from 0 to 1, how near it must be"""
+    import difflib
+
+    near = difflib.get_close_matches(written, known, n=1, cutoff=cutoff)
+    return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+# -- the JSON Schema
+
+
+_TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_SHAPES: dict[str, dict[str, Any]] = {
+    FILE: {"type": "string"},
+    FOLDERS: _TEXTS,
+    GLOBS: _TEXTS,
+    PATTERNS: _TEXTS,
+    RELEASES: {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            engine: {"type": "string", "description": f"a release of {name}"} for engine, name in ENGINE_NAMES.items()
+        },
+    },
+    GPU: {"type": "string"},
+    COUNT: {"type": "integer", "minimum": 1},
+    SWITCH: {"type": "boolean"},
+    PLACES: {"anyOf": [_TEXTS, {"const": True}, {"const": False}]},
+}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a servelint.toml, and of [tool.servelint]."""
+    per_path = {
+        PATHS: {**_TEXTS, "minItems": 1, "description": "the paths that the table is for, as patterns"},
+        **{key.name: _of(key) for key in KEYS.values() if key.per_path},
+        RULE: {"$ref": "#/$defs/rules"},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://servelint.invalid/schemas/settings.schema.json",
+        "title": "Settings of servelint",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            **{key.name: _of(key) for key in KEYS.values()},
+            RULE: {"$ref": "#/$defs/rules"},
+            PER_PATH: {
+                "type": "array",
+                "description": "settings for some paths; of tables that are for the same path the later wins",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": [PATHS],
+                    "properties": per_path,
+                },
+            },
+        },
+        "$defs": {
+            "rules": {
+                "type": "object",
+                "description": "settings of rules: the id of a rule, or an area such as container/*",
+                "additionalProperties": {
+                    "type": "object",
+                    "properties": {key.name: _of(key) for key in RULE_KEYS.values()},
+                    "additionalProperties": {
+                        "description": "an option of the rule (servelint explain RULE lists them)",
+                        "anyOf": [{"type": ["number", "string", "boolean"]}, _TEXTS],
+                    },
+                },
+            }
+        },
+    }
+
+
+def _of(key: Key) -> dict[str, Any]:
+    shape = {"enum": list(key.choices)} if key.kind == CHOICE else _SHAPES[key.kind]
+    found = {**shape, "description": key.says}
+    if key.default is not None and key.kind in (CHOICE, SWITCH):
+        found["default"] = key.default
+    return found
+
+
+def schema_text() -> str:
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8", newline="\n") as file:
+        file.write(schema_text())

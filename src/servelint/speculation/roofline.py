@@ -1,0 +1,273 @@
+"""How long a decoding step takes with and without drafts: a roofline of memory and compute, and how far to trust it.
+
+Decoding is bound by memory until a step computes more than the memory delivers. A step reads the weights once however many
+tokens it has, and of a mixture only the experts that a token of the step is sent to.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from servelint.models.architecture import find
+from servelint.models.matrices import MTP as MTP_LAYER
+from servelint.models.matrices import matrices
+from servelint.models.quantization import format_of, tensors
+from servelint.speculation.cases import BLOCK, DRAFT_MODEL, EAGLE, LOOKUP, MEDUSA, MTP
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.hardware import Gpu
+    from servelint.models.architecture import Architecture
+    from servelint.speculation.cases import Case
+
+_ELEMENT = 2
+_SMALL = ("embedding", "vision", "norms")
+"""Groups of which a decoding step reads next to nothing."""
+
+MEMORY = 0.8
+"""The part of the memory's bandwidth that steps reach: 0.75 to 0.85 on the published measurements."""
+COMPUTE, OF_BLOCKS = 0.4, 0.1
+"""The part of the dense 16-bit rate of the tensor cores that verification reaches, and that of a block drafter's many tokens,
+fitted on DFlash of Qwen3.6-27B on an H100, where 8 requests of 16 tokens took about 71 ms."""
+TOGETHER = 1.5
+"""Memory and compute overlap, but not fully: a step takes the norm of this degree of both times. Fitted on EAGLE-3 of
+Llama-3.1-8B on an L40 with 16 requests (1, 3 and 5 tokens). Infinity would be a perfect overlap, 1 none."""
+LAYER, RANKS = 10e-6, 100e-6
+"""Seconds that a layer takes beside memory and compute: its kernels, and on several GPUs their waiting for each other. Fitted
+on EAGLE-3.1 of Kimi-K2.6 on 4 GB200 (1, 4 and 16 requests), where most of a step goes there."""
+_EAGLES = {
+    "meta-llama/Llama-3.1-8B-Instruct": ("yuhuili/EAGLE3-LLaMA3.1-Instruct-8B",),
+    "meta-llama/Llama-3.3-70B-Instruct": ("yuhuili/EAGLE3-LLaMA3.3-Instruct-70B",),
+    "Qwen/Qwen3-8B": ("Tengyunw/qwen3_8b_eagle3",),
+    "Qwen/Qwen3-32B": ("RedHatAI/Qwen3-32B-speculator.eagle3",),
+    "openai/gpt-oss-120b": ("lmsys/EAGLE3-gpt-oss-120b-bf16",),
+}
+"""Models -> drafts that their publishers name for them."""
+_DEVIATIONS = {MTP: 0.12, EAGLE: 0.14, MEDUSA: 0.3, DRAFT_MODEL: 0.45, LOOKUP: 0.5, BLOCK: 0.6}
+"""The standard deviation of the logarithm of a gain from the arithmetic. For a block drafter, a separate draft model and a
+lookup the software counts for more than the memory, and its speed is not known."""
+_COST = {MTP: 0.14, EAGLE: 0.1, BLOCK: 0.06, MEDUSA: 0.08, DRAFT_MODEL: 0.25, LOOKUP: 0.06}
+"""The share of a step that a drafted token costs, where the model or the GPU is not known."""
+_UNKNOWN_MODEL, _UNKNOWN_GPU = 0.22, 0.1
+_UNKNOWN_LENGTH, _UNKNOWN_PROMPTS, _MANY_TOKENS, _PROMPTS = 0.08, 0.1, 0.05, 0.4
+"""Deviations of what is not known: of the acceptance length by the root of the drafted tokens, of the time for prompts by
+doublings of their length; and of what the arithmetic knows badly: a doubling of the tokens of a step above 8, and the share of
+prompts, which are computed between steps."""
+_UNCOUNTED = 0.05
+"""What the logarithm loses with each doubling of requests where no arithmetic counts the computing: fitted on one recipe's
+1.03, 0.91 and 0.77 at 1, 128 and 256 requests, and another's 0.92 and 0.68 at 8 and 64."""
+
+
+@dataclass(eq=False, slots=True)
+class Traffic:
+    """What one step of decoding reads and computes, of a whole undivided model, in bytes and parameters.
+
+    Attributes:
+        dense: bytes that every step reads, except the head.
+        head: bytes of the head.
+        expert: bytes of one routed expert in all layers with experts.
+        experts: routed experts of a layer.
+        per_token: experts that a token is sent to.
+        key_value: bytes of keys and values that a token of context costs to read.
+        windows: bytes per token and tokens of each kind of sliding layer.
+        state: bytes of the recurrent states of one request.
+        active: parameters that a token is multiplied with.
+        draft: bytes that one pass of the draft reads, except experts.
+        draft_expert: bytes of one of the draft's experts.
+    """
+
+    dense: int = 0
+    head: int = 0
+    expert: int = 0
+    experts: int = 0
+    per_token: int = 0
+    key_value: int = 0
+    windows: list[tuple[int, int]] = field(default_factory=list)
+    state: int = 0
+    active: int = 0
+    draft: int = 0
+    draft_expert: int = 0
+
+    def read(self, tokens: int) -> float:
+        """Bytes of weights that a step of some tokens reads."""
+        return self.dense + self.head + self.expert * self.touched(tokens)
+
+    def touched(self, tokens: int) -> float:
+        """Mean number of experts of a layer that some tokens are sent to, if all are equally likely."""
+        if not self.experts:
+            return 0.0
+        return float(self.experts * (1 - (1 - self.per_token / self.experts) ** tokens))
+
+    def cached(self, context: float, tokens: int) -> float:
+        """Bytes of the caches of one request with some tokens of context that a step of some tokens reads and writes.
+
+        A recurrent state is read once and written after each token, because any of the drafts may be the last accepted one
+        (spec_state_indices_tensor in vllm-0.33.0 vllm/v1/attention/backends/gdn_attn.py has a state for each).
+        """
+        windows = sum(size * min(context, window) for size, window in self.windows)
+        return self.key_value * context + windows + (1 + tokens) * self.state
+
+    def drafting(self, tokens: int) -> float:
+        """Bytes that one pass of the draft reads for some tokens, its own head or the model's included."""
+        return self.draft + self.draft_expert * self.touched(tokens)
+
+
+def traffic(model: Architecture, *, kv_bits: int = 16, draft: Architecture | None = None) -> Traffic:
+    """What a model reads and computes with a KV cache of `kv_bits` per element. `draft` is None for the model's own layer."""
+    found = Traffic()
+    if model.experts is not None:
+        found.experts, found.per_token = model.experts.count, model.experts.per_token
+    for matrix in matrices(model):
+        size = sum(tensors(format_of(matrix, model.quantization), matrix.rows, matrix.columns, _ELEMENT))
+        if matrix.layer == MTP_LAYER:
+            if matrix.count > 1:
+                found.draft_expert += size
+            else:
+                found.draft += size
+        elif matrix.group == "lm_head":
+            found.head += size
+            found.active += matrix.parameters
+        elif matrix.count > 1:
+            found.expert += size
+            found.active += matrix.rows * matrix.columns * found.per_token
+        elif matrix.group not in _SMALL:
+            found.dense += size
+            found.active += matrix.parameters
+    if model.mtp_layers > 1:  # one of them drafts one token
+        found.draft //= model.mtp_layers
+        found.draft_expert //= model.mtp_layers
+    found.draft += found.head
+    if draft is not None:
+        own = traffic(draft)
+        found.draft, found.draft_expert = own.dense + (own.head or found.head), 0
+    for layers in model.attention:
+        width = layers.mla.cached if layers.mla is not None else layers.kv_heads * (layers.head_dim + layers.value_dim)
+        size = layers.layers * width * kv_bits // 8 // layers.compress
+        if layers.window is not None and layers.kind != "full":
+            found.windows.append((size, layers.window))
+        else:
+            found.key_value += size
+    for state in model.states:
+        found.state += state.layers * (4 * state.state_elements + 2 * state.conv_channels * max(state.conv_kernel - 1, 0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Seconds of a step. Of a GPU that is not known they are in units of its memory's speed, without the prompts.
+
+    Attributes:
+        before: a step without drafts.
+        after: a step with drafts.
+        prompts: the prompts of all requests.
+        output: tokens of an answer.
+        length: the acceptance length in tokens.
+    """
+
+    before: float
+    after: float
+    prompts: float
+    output: int
+    length: float
+
+    @property
+    def gain(self) -> float:
+        """Throughput with drafts over throughput without. Prompts take as long with drafts."""
+        decoding = self.output * self.before
+        return (self.prompts + decoding) / (self.prompts + self.output * self.after / self.length)
+
+    @property
+    def on_prompts(self) -> float:
+        """The share of the time without drafts that is spent on prompts."""
+        return self.prompts / (self.prompts + self.output * self.before)
+
+
+def steps(case: Case, model: Architecture, gpu: Gpu | None, count: int) -> Steps:
+    """How long the steps of a case take on `count` GPUs.
+
+    A step with drafts verifies those of all requests at once, and each pass of the draft reads the draft and a head. Of a GPU
+    that is not known only the memory counts, whose speed cancels out of every ratio.
+    """
+    facts = traffic_of(case, model)
+    speeds = [gpu.facts.get(name, 0) if gpu is not None else 0 for name in ("bandwidth-gbs", "bf16-tflops")]
+    bandwidth, flops = (float(speed) for speed in speeds)
+    if not bandwidth:
+        bandwidth, flops = 1000.0, 0.0
+    delivered, computed = 1e9 * bandwidth * MEMORY * count, 1e12 * flops * COMPUTE * count
+    slower = COMPUTE / OF_BLOCKS if case.method == BLOCK else 1.0
+    requests, drafted = case.concurrency, case.drafted
+    fixed = 0.0 if gpu is None else LAYER if count == 1 else RANKS
+
+    def step(tokens: int) -> float:
+        memory = (facts.read(requests * tokens) + requests * facts.cached(case.context, tokens)) / delivered
+        compute = 2 * facts.active * requests * tokens / computed if computed else 0.0
+        compute *= slower if tokens > 1 else 1.0
+        return float((memory**TOGETHER + compute**TOGETHER) ** (1 / TOGETHER)) + fixed * model.layers
+
+    passes = 1 if case.method == BLOCK else drafted
+    after = step(1 + drafted) + passes * (facts.drafting(requests) / delivered + fixed)
+    prompts = 2 * facts.active * case.input * requests / computed if case.input and computed else 0.0
+    return Steps(step(1), after, prompts, case.output or 256, case.length)
+
+
+def traffic_of(case: Case, model: Architecture) -> Traffic:
+    """What the steps of a case read and compute, the draft of its method included."""
+    return _traffic(model, case.method == EAGLE)
+
+
+@lru_cache(maxsize=256)
+def _traffic(model: Architecture, eagle: bool) -> Traffic:
+    if not eagle:
+        return traffic(model)
+    named = next((known for name in _EAGLES.get(model.name, ()) if (known := find(name)) is not None), None)
+    found = traffic(model, draft=named)
+    if named is None:
+        # a layer as wide as the model that is fed with twice and three times its width, and a head of 32,000 tokens, as the
+        # published EAGLE-3 heads have them
+        found.draft, found.draft_expert = 2 * (12 * model.hidden**2 + 32_000 * model.hidden), 0
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is expected of a case before any measurement is considered.
+
+    Attributes:
+        mean: the mean of the logarithm of the gain.
+        deviation: its standard deviation.
+        counted: model and GPU are known, so that the arithmetic counts.
+        prompts: the share of the time that is spent on prompts.
+    """
+
+    mean: float
+    deviation: float
+    counted: bool
+    prompts: float
+
+
+def prior(case: Case) -> Prior | None:
+    """What the arithmetic expects of a case, None for a method that it does not know."""
+    if case.method not in _DEVIATIONS:
+        return None
+    deviations = [_DEVIATIONS[case.method]]
+    gpu, count = case.gpus
+    prompts = 0.0
+    if case.architecture is not None:
+        found = steps(case, case.architecture, gpu, count)
+        mean, prompts = found.gain, found.on_prompts
+    else:
+        mean = case.length / (1 + _COST[case.method] * case.drafted)
+        deviations.append(_UNKNOWN_MODEL)
+    if not prompts and case.input:
+        deviations.append(_UNKNOWN_PROMPTS * math.log2(1 + case.input / (8 * (case.output or 256))))
+    if gpu is None:
+        deviations.append(_UNKNOWN_GPU)
+    if case.accepted is None:
+        deviations.append(_UNKNOWN_LENGTH * math.sqrt(case.drafted))
+    deviations.append(_MANY_TOKENS * max(math.log2(case.concurrency * (1 + case.drafted) / 8), 0.0))
+    deviations.append(_PROMPTS * prompts)
+    counted = case.architecture is not None and gpu is not None
+    less = 0.0 if counted else _UNCOUNTED * math.log2(case.concurrency)
+    return Prior(math.log(mean) - less, math.sqrt(sum(one * one for one in deviations)), counted, prompts)

@@ -1,0 +1,246 @@
+"""Models: what is known of one by its name alone, and the table that says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from servelint.core.text import Text, unknown
+from servelint.engines import catalog as catalogs
+from servelint.engines import transformers
+from servelint.engines.releases import known_releases, release_key, sort_key
+from servelint.models import Fact, Family, identify, parsers_of
+
+
+def family(name: str) -> Family | None:
+    return identify(Text.of(name))
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("Qwen/Qwen3-Next-80B-A3B-Instruct", "qwen3-next"),
+        ("/models/qwen3_next-80b", "qwen3-next"),
+        ("Qwen/Qwen3-Coder-Next", "qwen3-coder-next"),
+        ("Qwen/Qwen3.5-27B", "qwen3.5"),
+        ("Qwen/Qwen3.6-35B-A3B-FP8", "qwen3.5-moe"),
+        ("Qwen/Qwen3.8-27B", "qwen3.5"),
+        ("/models/qwen3.6", "qwen3.5-any"),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "nemotron-3-nano"),
+        ("Qwen/Qwen3-30B-A3B", "qwen3-moe"),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct", "qwen3-coder"),
+        ("Qwen/Qwen3-VL-30B-A3B-Thinking", "qwen3-vl-moe"),
+        ("Qwen/Qwen3-8B", "qwen3"),
+        ("Qwen/Qwen3-0.6B-FP8", "qwen3"),
+        ("Qwen/Qwen2.5-Coder-7B-Instruct", "qwen2.5-coder"),
+        ("meta-llama/Meta-Llama-3.1-8B", "llama-3.1"),
+        ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.1"),
+        ("meta-llama/Llama-3.2-11B-Vision-Instruct", "llama-3.2-vision"),
+        ("openai/gpt-oss-120b", "gpt-oss"),
+        ("mistralai/Mixtral-8x7B-v0.1", "mixtral"),
+        ("zai-org/GLM-4.6-FP8", "glm-4.5"),
+        ("zai-org/GLM-4.5V", "glm-4.5v"),
+        ("zai-org/GLM-4.7-Flash", "glm-4.7-flash"),
+        ("moonshotai/Kimi-K2-Instruct", "kimi-k2"),
+        ("deepseek-ai/DeepSeek-V3-0324", "deepseek-v3"),
+        ("deepseek-ai/DeepSeek-R1", "deepseek-v3"),
+        ("deepseek-ai/DeepSeek-V3.2-Exp", "deepseek-v3.2"),
+        ("/data/Models/Qwen3-8B/", "qwen3"),
+        ("unsloth/Qwen3-8B-GGUF:Q4_K_M", "qwen3"),
+        ("/models/Qwen3.6-27B-UD-Q8_K_XL.gguf", "qwen3.5"),
+        ("huihui-ai/Huihui-Qwen3.6-27B-abliterated", "qwen3.5"),
+        ("~/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218", "qwen3"),
+        ("house/Qwen3-8B-tuned-for-us", "qwen3"),
+    ],
+)
+def test_a_family_is_known_by_the_last_part_of_the_name(model: str, name: str) -> None:
+    found = family(model)
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "",
+        "/",
+        "house/my-model",
+        "Qwen/model",
+        "qwen3-8b-parent/model",
+        "house/like-Qwen3-8B",
+        "house/Qwen3-8BX",
+        "Qwen/Qwen3-Embedding-8B",
+        "Qwen/Qwen3-Reranker-4B",
+        "Qwen/Qwen3-Omni-30B-A3B-Instruct",
+        "AngelSlim/Qwen3-8B_eagle3",
+        "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
+        "deepseek-ai/DeepSeek-R1-0528-Qwen3-8B",
+        "house/Qwen3.5-35B-A3B-Claude-Reasoning-Distilled",
+        "cerebras/Qwen3-Coder-REAP-25B-A3B",
+        "meta-llama/Llama-Guard-3-8B",
+        "Qwen/Qwen3.7-Max",
+        "Qwen/Qwen3.8-Flash-Next",
+        "Qwen/Qwen2.5-7B-Instruct-1M",
+        "gradientai/Llama-3-8B-Instruct-262k",
+        "house/Llama-3-8B-Vision",
+        "house/Qwen3-8B-GLM-4.7-Distill",
+        "zai-org/GLM-5.3",
+        "house/phi-4-tuned",
+    ],
+)
+def test_a_name_that_says_nothing(model: str) -> None:
+    assert family(model) is None
+
+
+def test_a_name_that_is_not_known_as_a_whole() -> None:
+    hole = unknown("${SIZE}", None)
+    assert identify(Text([*Text.of("Qwen/Qwen3-").pieces, hole])) is None
+    assert identify(Text([hole, *Text.of("/Qwen3-8B").pieces])) is not None
+
+
+@pytest.mark.parametrize(
+    ("model", "facts"),
+    [
+        (
+            "Qwen/Qwen3.6-27B",
+            {"architecture": "Qwen3_5ForConditionalGeneration", "hybrid": True, "mixer": "gdn", "mtp": True, "multimodal": True,
+             "moe": False, "layers": 64, "heads": 24, "kv-heads": 4, "hidden-size": 5120, "context": 262144},
+        ),
+        ("Qwen/Qwen3.6-35B-A3B", {"architecture": "Qwen3_5MoeForConditionalGeneration", "moe": True, "experts": 256}),
+        ("Qwen/Qwen3-8B", {"architecture": "Qwen3ForCausalLM", "hybrid": False, "mtp": False, "context": 40960}),
+        ("Qwen/Qwen3-4B-Instruct-2507", {"context": 262144, "heads": 32}),
+        ("zai-org/GLM-4.5", {"context": 131072, "experts": 160}),
+        ("zai-org/GLM-4.6", {"context": 202752}),
+        ("moonshotai/Kimi-K2-Instruct", {"context": 131072, "mla": True, "heads": 64}),
+        ("moonshotai/Kimi-K2-Thinking", {"context": 262144}),
+        ("openai/gpt-oss-20b", {"sliding": True, "quantization": "mxfp4", "quant-method": "mxfp4"}),
+        ("Qwen/Qwen3-8B-FP8", {"quantization": "fp8", "quant-method": "fp8", "heads": 32}),
+        ("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", {"quantization": "gptq", "quant-method": "gptq", "context": 32768}),
+        ("nvidia/Qwen3-235B-A22B-NVFP4", {"quantization": "nvfp4", "layers": 94}),
+        ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", {"quantization": "none", "mixer": "mamba2"}),
+        ("meta-llama/Llama-3.3-70B-Instruct", {"quantization": "none"}),
+        ("nvidia/Nemotron-H-8B-Base-8K", {"architecture": "NemotronHForCausalLM", "hybrid": True, "mixer": "mamba2"}),
+    ],
+)  # fmt: skip
+def test_facts(model: str, facts: dict[str, Fact]) -> None:
+    found = family(model)
+    assert found is not None
+    assert {key: found.facts.get(key) for key in facts} == facts
+
+
+@pytest.mark.parametrize(
+    ("model", "unknown_facts"),
+    [
+        ("house/Qwen3-8B-tuned-for-us", ["heads", "context", "layers", "quantization"]),
+        ("house/Qwen3-8B", ["quantization", "quant-method"]),
+        ("house/Qwen3-8B-AWQ", ["quant-method"]),
+        ("Qwen/Qwen2.5-7B", ["context"]),
+        ("Qwen/Qwen3-9B", ["heads"]),
+        ("deepseek-ai/DeepSeek-V3", ["kv-heads"]),
+        ("/models/qwen3.6", ["architecture", "moe", "heads"]),
+    ],
+)
+def test_what_a_name_does_not_say(model: str, unknown_facts: list[str]) -> None:
+    found = family(model)
+    assert found is not None
+    assert [fact for fact in unknown_facts if fact in found.facts] == []
+
+
+def test_formats_are_those_of_models_that_nobody_trained_further() -> None:
+    plain, tuned = family("Qwen/Qwen3-8B-AWQ"), family("house/Qwen3-8B-tuned")
+    assert plain is not None
+    assert tuned is not None
+    assert (plain.tools, plain.thinks) == ("hermes", "think")
+    assert (tuned.tools, tuned.thinks) == (None, None)
+
+
+class TestTable:
+    DATA: dict[str, Any] = json.loads((resources.files("servelint.models") / "families.json").read_text())
+
+    @pytest.mark.parametrize("entry", DATA["families"], ids=lambda entry: entry["name"])
+    def test_every_family(self, entry: dict[str, Any]) -> None:
+        assert entry["source"]
+        starts = [entry["start"]] if isinstance(entry["start"], str) else entry["start"]
+        assert all(start and start == start.lower() for start in starts)
+        kinds = [word.removesuffix("?") for word in entry["is"].split()]
+        assert set(kinds) <= set(self.DATA["kinds"])
+        assert ("hybrid" in entry["is"].split()) == ("mixer" in entry)
+        for numbers in entry.get("sizes", {}).values():
+            assert len(numbers) <= len(self.DATA["columns"])
+            assert (len(numbers) == len(self.DATA["columns"])) == ("moe" in entry["is"].split())
+
+    @pytest.mark.parametrize("entry", DATA["families"], ids=lambda entry: entry["name"])
+    def test_every_architecture_is_one_that_an_engine_lists(self, entry: dict[str, Any]) -> None:
+        named = entry.get("architecture", entry.get("like"))
+        loaded = [catalogs.load(engine) for engine in ("vllm", "sglang")]
+        assert named is None or any(named in catalog.names("architectures") for catalog in loaded if catalog is not None)
+
+    @pytest.mark.parametrize("entry", DATA["families"], ids=lambda entry: entry["name"])
+    def test_every_format_is_one_that_a_parser_reads(self, entry: dict[str, Any]) -> None:
+        for kind in ("tools", "thinks"):
+            if kind in entry:
+                assert parsers_of(kind, entry[kind], "vllm")
+
+    def test_patterns_are_in_lower_case(self) -> None:
+        # names are compared in lower case
+        for pattern in [
+            *self.DATA["not"],
+            *self.DATA["words"],
+            self.DATA["plain"],
+            *[entry["match"] for entry in self.DATA["families"]],
+        ]:
+            assert pattern.replace("(?P<", "(?p<") == pattern.lower()
+            re.compile(pattern)
+
+
+class TestParsers:
+    DATA: dict[str, Any] = json.loads((resources.files("servelint.models") / "parsers.json").read_text())
+
+    @pytest.mark.parametrize("engine", ["vllm", "sglang"])
+    @pytest.mark.parametrize(("kind", "names"), [("tools", "tool-call-parsers"), ("thinks", "reasoning-parsers")])
+    def test_every_parser_is_one_of_its_engine(self, engine: str, kind: str, names: str) -> None:
+        catalog = catalogs.load(engine)
+        assert catalog is not None
+        for entry in self.DATA[kind].values():
+            assert entry["source"]
+            assert set(entry[engine]) <= set(catalog.names(names))
+
+
+class TestTransformers:
+    @pytest.mark.parametrize(
+        ("engine", "release", "image", "expected"),
+        [
+            ("vllm", "0.7.1", True, None),
+            ("vllm", "0.8.2", True, "4.50"),
+            ("vllm", "0.8.2", False, "4.57"),
+            ("vllm", "0.16.0", False, "4.57"),
+            ("vllm", "0.20.2", False, None),
+            ("vllm", "0.33.0", True, "5.20"),
+            ("sglang", "0.5.8", False, "4.57"),
+            ("sglang", "0.5.10", True, "5.3"),
+        ],
+    )
+    def test_the_newest_beside_a_release(self, engine: str, release: str, image: bool, expected: str | None) -> None:
+        key = release_key(release)
+        assert key is not None
+        assert transformers.newest_transformers(engine, key, image=image) == expected
+
+    @pytest.mark.parametrize(
+        ("release", "since", "expected"),
+        [("4.57", "4.51.0", True), ("4.57", "5.2.0", False), ("4.9", "4.51.0", False), ("5.2", "5.2.0", True)],
+    )
+    def test_whether_it_knows_a_model_type(self, release: str, since: str, expected: bool) -> None:
+        assert transformers.knows(release, since) is expected
+
+    def test_its_releases_exist(self) -> None:
+        data = json.loads((resources.files("servelint.engines") / "data" / "transformers.json").read_text())
+        for engine in ("vllm", "sglang"):
+            for kind in ("image", "installed"):
+                releases = [since for since, _ in data[engine][kind]]
+                assert set(releases) <= set(known_releases(engine))
+                keys = [sort_key(release) for release in releases]
+                assert keys == sorted(keys)

@@ -1,0 +1,141 @@
+"""Layers with equal weights are weighed once and checkpoints' lists are read once: the result is that of one by one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from servelint.models import catalog, weights
+from servelint.models.architecture import Format, Quantization, find
+from servelint.models.matrices import Matrix, matrices
+from servelint.models.quantization import Formats, Patterns, format_of
+
+MODELS = [
+    "Qwen/Qwen3-8B",
+    "openai/gpt-oss-120b",
+    "google/gemma-4-E2B-it",
+    "nvidia/Qwen3.6-35B-A3B-NVFP4",
+    "nvidia/GLM-5.2-NVFP4",
+    "nvidia/MiniMax-M3-NVFP4",
+    "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4",
+    "deepseek-ai/DeepSeek-V4-Pro",
+    "zai-org/GLM-5.2-FP8",
+    "moonshotai/Kimi-K3",
+]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("how", [{"tensor": 8}, {"tensor": 2, "pipeline": 3}, {"engine": "sglang", "mtp": True}])
+def test_weighed_as_if_every_layer_was_looked_at(name: str, how: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = find(name)
+    assert model is not None
+    found = weights.weigh(model, **how)  # type: ignore[arg-type]
+    monkeypatch.setattr(weights, "representatives", lambda model, formats: list(range(model.layers)))
+    weights._weigh.cache_clear()
+    one_by_one = weights.weigh(model, **how)  # type: ignore[arg-type]
+    weights._weigh.cache_clear()
+    assert found is not None
+    assert one_by_one is not None
+    assert (found.parts, found.mtp, found.embedding, found.head) == (
+        one_by_one.parts,
+        one_by_one.mtp,
+        one_by_one.embedding,
+        one_by_one.head,
+    )
+    assert (found.low, found.high) == pytest.approx((one_by_one.low, one_by_one.high))
+
+
+def test_few_layers_of_a_hundred_differ() -> None:
+    model = find("nvidia/GLM-5.2-NVFP4")
+    assert model is not None
+    assert len(set(weights.representatives(model, Formats(model.quantization)))) < 10 < model.layers
+
+
+def test_each_module_of_a_layer_has_the_format_of_its_like() -> None:
+    """In every checkpoint that is known with a list of modules."""
+    several = 0
+    for name in catalog.known_names():
+        model = catalog.lookup(name)
+        if model is None or not (model.quantization.ignored or any(one.targets for one in model.quantization.formats)):
+            continue
+        formats = Formats(model.quantization)
+        stands_for = weights.representatives(model, formats)
+        by_layer: dict[int, list[tuple[str, Format]]] = {}
+        for module in matrices(model):
+            if module.layer >= 0 and module.name.startswith("layers."):
+                by_layer.setdefault(module.layer, []).append((module.name.split(".", 2)[2], formats.of(module)))
+        several += 1
+        assert all(by_layer[index] == by_layer[first] for index, first in enumerate(stands_for)), name
+    assert several > 20
+
+
+@pytest.mark.parametrize(
+    ("pattern", "named", "not_named"),
+    [
+        ("re:(?!.*mtp).*layers\\.(0|78).*", ["layers.0.mlp.gate", "layers.78.eh_proj"], ["layers.7.mlp", "mtp.layers.0.fc"]),
+        ("re:(?!.*mtp).*layers\\.(1|2)\\.mlp\\.gate", ["layers.2.mlp.gate_proj"], ["layers.12.mlp.gate", "layers.1.self_attn"]),
+        ("re:(?!.*mtp).*layers\\.(3)\\.self_attn.*", ["layers.3.self_attn.o_proj"], ["layers.4.self_attn.o_proj"]),
+        ("re:(?!.*mtp).*layers\\.(3)\\.(", [], ["layers.3.self_attn.o_proj"]),
+        ("layers.4", ["layers.4.mlp.gate", "mtp.layers.4.fc"], ["layers.40.mlp.gate"]),
+        ("model.layers.4.mlp.*_proj", ["layers.4.mlp.up_proj"], ["layers.4.mlp.gate", "layers.5.mlp.up_proj"]),
+        ("layers.?.mlp", ["layers.4.mlp.gate"], ["layers.40.mlp.gate"]),
+        ("4.mlp", ["layers.4.mlp.gate"], ["layers.40.mlp.gate", "layers.4.self_attn.q_proj"]),
+        ("experts.0.gate_proj", ["layers.4.mlp.experts.gate_up_proj"], ["layers.4.mlp.experts.down_proj"]),
+    ],
+)
+def test_what_a_pattern_names(pattern: str, named: list[str], not_named: list[str]) -> None:
+    found = Patterns((pattern,))
+    assert [name for name in (*named, *not_named) if found.names(name)] == named
+
+
+_LISTED = st.builds(
+    "".join,
+    st.lists(
+        st.sampled_from(["layers.", "1", "2", "12", ".", "*", "?", "mlp", "self_attn", ".q_proj", "gate", "model.", "mtp."]),
+        min_size=1,
+        max_size=7,
+    ),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(_LISTED, min_size=1, max_size=4))
+def test_two_layers_of_which_a_list_says_the_same(listed: list[str]) -> None:
+    """... have the same modules in it; and what it names is what its names say, read plainly."""
+    found = Patterns(tuple(listed))
+    tails = (".mlp.gate", ".self_attn.q_proj", ".mlp.up_proj")
+    said = {index: found.of_layer(index, tails) for index in (0, 1, 2, 11, 12, 21)}
+    named = {index: [found.names(f"layers.{index}{tail}") for tail in tails] for index in said}
+    for one in said:
+        for other in said:
+            assert said[one] != said[other] or named[one] == named[other]
+        for tail, yes in zip(tails, named[one], strict=True):
+            assert yes is any(_plainly(text, f"layers.{one}{tail}") for text in listed)
+
+
+def _plainly(text: str, name: str) -> bool:
+    start = text.find("layers.")
+    if start >= 0 and not text.startswith("mtp"):
+        text = text[start:]
+    text = text.removeprefix("model.")
+    body = re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+    return len(re.findall(r"[*+{]", text)) <= 4 and re.search(rf"(?:^|\.)(?:{body})(?:\.|$)", name) is not None
+
+
+def test_a_format_is_told_one_by_one_as_well() -> None:
+    quantization = Quantization("modelopt", (Format("fp8", 8, targets=("*self_attn*",)), Format("nvfp4", 4, 16)), ("lm_head",))
+    found = [
+        format_of(Matrix(0, name, "", 64, 64), quantization).scheme for name in ("layers.0.self_attn.q_proj", "layers.0.up")
+    ]
+    assert found == ["fp8", "nvfp4"]
+
+
+def test_a_model_is_found_in_the_table_by_its_name() -> None:
+    config = catalog.config_of("qwen/qwen3-8b")
+    assert config is not None
+    assert (config["model_type"], config["num_hidden_layers"]) == ("qwen3", 36)
+    assert catalog.config_of("someone/never-heard-of") is None
+    assert len(catalog.known_names()) == len(set(catalog.known_names())) > 600
