@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 import servelint
+from servelint.engines import ENGINES, entry
+from servelint.readers import dockerfile_stages, installs
+from servelint.readers.tasks import generic
 
 redos = pytest.importorskip("regexploit.redos")
 sre = pytest.importorskip("regexploit.ast.sre")
@@ -22,7 +25,6 @@ SOURCE = Path(servelint.__file__).parent
 FUNCTIONS = {"compile", "match", "search", "fullmatch", "findall", "finditer", "sub", "subn", "split"}
 DATA = (
     *[f"readers/charts/{path.name}" for path in sorted((SOURCE / "readers" / "charts").glob("*.json"))],
-    "engines/data/images.json",
     "models/families.json",
     "models/parsers.json",
     "hardware/gpus.json",
@@ -33,13 +35,15 @@ DATA = (
 MADE = {
     "syntax/batch/values.py": "a text that is replaced, escaped",
     "engines/conversions.py": "constants of the module, handed to a function",
-    "engines/images.py": "data, which is looked at",
+    "engines/entry.py": "made from the records of engines, and looked at",
+    "engines/images.py": "in the records of engines, which are looked at",
     "fixes/entries.py": "the name of a variable that is an identifier, in expressions that take a line each",
     "hardware/__init__.py": "data, which is looked at",
     "models/__init__.py": "data, which is looked at",
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
     "readers/dockerfile_lines.py": "the escape character and the name of a here-document, escaped",
     "readers/helm_chart.py": "data, which is looked at",
+    "readers/installs.py": "made from the records of engines, and looked at",
     "readers/markdown/blocks.py": "two names of elements",
     "readers/recognise.py": "constants of the module, which are looked at",
     "core/secrets.py": "constants of the module, handed to a function",
@@ -107,6 +111,16 @@ def of_data() -> Iterator[tuple[str, str]]:
                 yield name, text
 
 
+def of_records() -> Iterator[tuple[str, str]]:
+    for engine in ENGINES.values():
+        families = [text for one in engine.images for text in (one.tags, one.rolling, one.only, one.without)]
+        for text in (engine.image_names, engine.not_image_names, engine.house_tags, *families):
+            yield engine.id, text
+    patterns = (installs._WHEEL, installs._ADDRESS, dockerfile_stages._PACKAGE)
+    made = [entry._mention(), entry._command(), generic._command(), *[installs.with_package(pattern) for pattern in patterns]]
+    yield from [("made from records", pattern.pattern) for pattern in made]
+
+
 def starriness(pattern: str) -> int:
     """The degree by which the time of an expression grows; 2 or less where nothing was found."""
     try:
@@ -133,9 +147,10 @@ def test_all_are_looked_at() -> None:
     assert any(name == "readers/recognise.py" for name in found)
     assert any(name.startswith("syntax/shell/lexer.py") for name in found)
     assert len(list(of_data())) > 20
+    assert len([pattern for _, pattern in of_records() if pattern]) > 15
 
 
 def test_none_is_pathological() -> None:
-    found = [*expressions(), *of_data()]
+    found = [*expressions(), *of_data(), *of_records()]
     wrong = [f"{name}: {pattern[:80]}" for name, pattern in found if pattern is not None and starriness(pattern) > 2]
     assert wrong == []

@@ -20,7 +20,7 @@ from servelint.engines.config import configs
 from servelint.judge.parser.complaint import BROKEN, REFUSED
 from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
+from servelint.rules.compile import compile_rule, engines_of, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from servelint.rules.load import rules
 from servelint.rules.rule import ANY
@@ -185,7 +185,7 @@ class TestEachRuleOfTheCatalog:
     def has_examples_of_its_engines(self, rule: dict[str, Any]) -> None:
         for kind in ("bad", "good"):
             assert rule["examples"][kind]
-            assert {example["engine"] for example in rule["examples"][kind]} <= set(rule["engines"])
+            assert {example["engine"] for example in rule["examples"][kind]} <= set(engines_of(rule))
 
     def has_as_many_good_examples_as_bad_ones_and_an_unknown(self, rule: dict[str, Any]) -> None:
         examples = rule["examples"]

@@ -15,12 +15,13 @@ import pytest
 
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
+from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import configs
 from servelint.judge.judging import judge
 from servelint.judge.parser import complaints
 from servelint.judge.releases import possible_releases
-from servelint.rules.compile import AREAS, compile_rule, expand, read_rule, rule_files
+from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
 from servelint.rules.condition import operands
 from tests.launching import launch_in, launches_in
 from tests.wrapping import CLOSE, OPEN, verb_of
@@ -83,7 +84,7 @@ def judged(launch: Launch, versions: dict[str, str]) -> set[str]:
 def known_of(text: str, versions: dict[str, str]) -> set[str]:
     """What is found, and what the catalog has to say although a rule tells more of it."""
     launch = launch_in(text, "run.sh")
-    area = AREAS.get(launch.engine, launch.engine)
+    area = ENGINES[launch.engine].package
     told = {f"{area}/{one.rule}" for config in configs(launch, list(versions.values())) for one in complaints(config)}
     return judged(launch, versions) | told
 

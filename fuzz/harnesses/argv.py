@@ -9,11 +9,10 @@ from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Piece, Text, unknown
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Arguments
-from servelint.engines.argv import read
+from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import Catalog
 from servelint.engines.config import configs
-from servelint.engines.dialects import DIALECTS
+from servelint.engines.registry import ENGINES
 from servelint.judge.parser import complaints
 from servelint.syntax.shell.words import split
 from tests.wrapping import VERBS
@@ -109,7 +108,7 @@ def _expanded(word: Word) -> Word:
 
 
 def _read(launch: Launch, catalog: Catalog, index: int) -> Arguments:
-    return read(launch.argv, catalog.table(index), DIALECTS[launch.engine])
+    return read(launch.argv, catalog.table(index), ENGINES[launch.engine].dialect)
 
 
 def _inside(span: Span | None, launch: Launch) -> None:
@@ -155,6 +154,6 @@ def _unknown(case: Case, launch: Launch, found: Arguments, catalog: Catalog, ind
     # `"$MODEL" $ARGS`: several words behind one that may be the model are no value of it
     behind = at > 0 and argv[at - 1].text.flat.startswith(HOLE)
     argv[at] = Word(Text([piece]), launch.argv[at].site, many=bool(case.turn & 8) and not behind)
-    again = read(argv, catalog.table(index), DIALECTS[launch.engine])
+    again = read(argv, catalog.table(index), ENGINES[launch.engine].dialect)
     added = [fault for fault in again.faults if fault.fatal]
     insist(not added, "an unknown adds no error", added, [word.shown for word in argv])

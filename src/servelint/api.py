@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 
 from servelint.core.finding import Finding
-from servelint.core.launch import Launch, Variable
+from servelint.core.launch import Launch, Variable, Word
 from servelint.core.result import Report
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
+from servelint.engines import ENGINES, entry
 from servelint.engines.releases import normalize, release_key
 from servelint.lint import check, check_launches
 from servelint.readers import read
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
 __all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", "check_command", "find_launches", "plan_memory"]
-
-_VERBS = {
-    "vllm": "vllm serve",
-    "sglang": "python -m sglang.launch_server",
-    "llama.cpp": "llama-server",
-    "trtllm": "trtllm-serve serve",
-    "lmdeploy": "lmdeploy serve api_server",
-    "tgi": "text-generation-launcher",
-}
 
 
 def find_launches(text: str, filename: str = "compose.yml") -> list[Launch]:
@@ -55,8 +47,8 @@ def check_command(
     >>> [f.rule for f in check_command("vllm", ["Qwen/Qwen3-8B", "--gpu-memory-utilization", "1.2"], version="0.33.0")]
     ['vllm/gpu-memory-utilization-out-of-range']
     """
-    if engine not in _VERBS:
-        raise ValueError(f"{engine!r} is not an engine; use one of {', '.join(_VERBS)}")
+    if engine not in ENGINES:
+        raise ValueError(f"{engine!r} is not an engine; use one of {', '.join(ENGINES)}")
     launch = _launch(engine, argv, env)
     asked = settings or DEFAULT
     if version is not None:
@@ -109,27 +101,19 @@ def _orders(version: str) -> bool:
     return release_key(version) is not None and not version.startswith("0.1.dev")
 
 
-_STARTS = {"vllm": ("vllm", "serve"), "sglang": ("sglang", "serve")}
-_MODULES = ("vllm.entrypoints.openai.api_server", "sglang.launch_server")
-
-
 def _after_verb(engine: str, argv: list[str]) -> list[str]:
     """argv without the words that start the engine, where it begins with them."""
-    start = _STARTS[engine]
-    if tuple(argv[: len(start)]) == start:
-        return argv[len(start) :]
-    if len(argv) > 2 and argv[0].startswith("python") and argv[1] == "-m" and argv[2] in _MODULES:
-        return argv[3:]
-    return argv
+    found = entry.find([Word(Text.of(word)) for word in argv])
+    return argv[found.end :] if found is not None and found.engine == engine else argv
 
 
 def _launch(engine: str, argv: list[str], env: dict[str, str] | None) -> Launch:
     """One launch by its engine's usual verb, with the current directory for files that it names."""
-    verb = _VERBS[engine]
-    text = " ".join([verb, *[shlex.quote(word) for word in argv]])
+    verb = ENGINES[engine].command
+    text = " ".join([*verb, *[shlex.quote(word) for word in argv]])
     source = Source("<command>", text)
     words = split(Text.at(source, 0, len(text)))
-    count = len(verb.split())
+    count = len(verb)
     launch = Launch(
         source=source,
         engine=engine,

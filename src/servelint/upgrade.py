@@ -10,7 +10,7 @@ from servelint.core.launch import Launch, ReleaseClaim
 from servelint.core.settings import Settings
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import configs, facts_of
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.registry import ENGINES
 from servelint.filters.masking import mask
 from servelint.judge.judging import judge
 
@@ -140,7 +140,7 @@ def _defaults(launch: Launch, source: str, target: str) -> list[ChangedDefault]:
             continue
         if option.default is None or other.default is None:
             continue
-        if option.name not in given and option.name != DIALECTS.get(launch.engine, PLAIN).positional:
+        if option.name not in given and option.name != ENGINES[launch.engine].dialect.positional:
             found.append(
                 ChangedDefault(
                     option.names[0], option.default, other.default, _since(launch.engine, option.names[0], low, high)

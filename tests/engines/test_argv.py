@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Arguments
+from servelint.engines.argv import Arguments
 from servelint.engines.config import configs
-from servelint.engines.dialects import DIALECTS
 from tests.launching import launch_in
 
 VERBS = {"vllm": "vllm serve", "sglang": "sglang serve", "llama.cpp": "llama-server"}
@@ -343,8 +342,3 @@ def test_every_spelling_of_a_release_is_read_as_its_option(engine: str) -> None:
             continue  # starts nothing
         words = f"{spelling} 1" if option.takes_value else spelling
         assert list(settings(words, engine)) == [option.name], spelling
-
-
-def test_every_engine_with_a_catalog_has_a_dialect() -> None:
-    for engine in ("vllm", "sglang", "lmdeploy", "trtllm", "llama.cpp"):
-        assert engine in DIALECTS

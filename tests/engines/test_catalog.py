@@ -15,11 +15,10 @@ from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Arguments
-from servelint.engines.argv import read
+from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option, Signatures
 from servelint.engines.catalog_file import SUFFIX, compile_all, compile_catalog, compile_file, compiled
-from servelint.engines.dialects import DIALECTS
+from servelint.engines.registry import ENGINES
 from servelint.syntax.shell.words import split
 
 DATA: dict[str, Any] = {
@@ -173,7 +172,7 @@ def test_variables_and_names() -> None:
 def arguments(words: list[str], catalog: Catalog, index: int) -> Arguments:
     text = " ".join(words)
     argv = split(Text.at(Source("<command>", text), 0, len(text)))
-    return read(argv, catalog.table(index), DIALECTS[catalog.engine])
+    return read(argv, catalog.table(index), ENGINES[catalog.engine].dialect)
 
 
 def reading(words: list[str], catalog: Catalog, index: int) -> object:

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines.arguments import Arguments, Setting
-from servelint.engines.argv import read
+from servelint.engines.argv import Arguments, Setting, read
 from servelint.engines.catalog import Catalog
 from servelint.engines.catalog_file import compile_catalog
 from servelint.engines.config import Config
 from servelint.engines.conversions import Refused, convert, is_known
-from servelint.engines.dialects import DIALECTS
 from servelint.engines.reading import Reading
+from servelint.engines.registry import ENGINES
 from servelint.judge.parser import complaints
 from servelint.syntax.shell.words import split
 
@@ -69,7 +68,7 @@ class TestConversions:
             ("llama.cpp", ["stof"], "-inf", "-inf"),
             # a conversion that is not known here takes every text
             ("sglang", ["somebody_elses_function"], "x", "x"),
-            ("llama.cpp", ["human_readable_int"], "8k", 8000),
+            ("llama.cpp", ["human_readable_int"], "8k", "8k"),
         ],
     )
     def test_take(self, engine: str, types: list[str], text: str, value: object) -> None:
@@ -228,7 +227,7 @@ class Engine(NamedTuple):
             source=source, engine="sglang", argv=split(Text.at(source, 0, len(text))), site=Span(source, 0, len(text))
         )
         catalog = self.catalog()
-        arguments = read(launch.argv, catalog.table(0), DIALECTS["sglang"])
+        arguments = read(launch.argv, catalog.table(0), ENGINES["sglang"].dialect)
         config = Config(Reading(launch, arguments), "1.0", catalog, 0)
         if any(complaint.refused for complaint in complaints(config)):
             return None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-
 import pytest
 
 from servelint.core.source import Source
 from servelint.core.text import Text
-from servelint.engines import images
+from servelint.engines import ENGINES
 from servelint.engines.images import Image, identify
 from servelint.engines.releases import known_releases
 from servelint.syntax.interpolation import interpolate, nothing
@@ -240,12 +237,11 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
 
 
 def test_every_family_names_a_source() -> None:
-    with open(os.path.join(os.path.dirname(images.__file__), "data", "images.json"), encoding="utf-8") as file:
-        families = json.load(file)["families"]
-    assert len({family["repository"] for family in families}) == len(families)
+    families = [family for engine in ENGINES.values() for family in engine.images]
+    assert len({family.repository for family in families}) == len(families)
     for family in families:
-        sources = [family["source"], *(said["source"] for said in family.get("releases", {}).values())]
-        assert all(source.startswith("https://") for source in sources), family["repository"]
+        sources = [family.source, *(source for _, source in family.releases.values())]
+        assert all(source.startswith("https://") for source in sources), family.repository
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])

@@ -16,8 +16,8 @@ from servelint.memory.plan import MemoryPlan
 
 FOLDER = Path(servelint.__file__).parent
 CODE = {
-    "vllm": [*(FOLDER / "memory" / "vllm").glob("*.py"), FOLDER / "engines" / "vllm.py"],
-    "sglang": [*(FOLDER / "memory" / "sglang").glob("*.py"), FOLDER / "engines" / "sglang.py"],
+    "vllm": [*(FOLDER / "memory" / "vllm").glob("*.py"), FOLDER / "engines" / "vllm" / "facts.py"],
+    "sglang": [*(FOLDER / "memory" / "sglang").glob("*.py"), FOLDER / "engines" / "sglang" / "facts.py"],
 }
 
 

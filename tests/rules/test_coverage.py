@@ -10,7 +10,7 @@ import pytest
 
 import servelint
 from servelint import Settings
-from servelint.rules.compile import AREAS
+from servelint.engines import ENGINES
 from servelint.rules.load import rules
 from tests import yaml_texts
 
@@ -51,4 +51,4 @@ def test_the_account_is_true(part: str, name: str, account: dict[str, Any]) -> N
             env={name: str(value) for name, value in account.get("env", {}).items()},
             settings=Settings(profile="audit"),
         )
-        assert f"{AREAS.get(engine, engine)}/{account['catalog']}" in [finding.rule for finding in found]
+        assert f"{ENGINES[engine].package}/{account['catalog']}" in [finding.rule for finding in found]

@@ -18,31 +18,10 @@ from servelint.admission.answer import Rules, answer
 from servelint.admission.policy import Policy
 from servelint.admission.request import KIND, VERSION
 from servelint.core.problem import Problem
+from servelint.engines import ENGINES
 from servelint.settings.files import SettingsFiles
 
 LENGTHS = struct.Struct("!II")
-_COMMON = [
-    "Qwen/Qwen3-8B", "--served-model-name", "a", "--port", "8000", "--tensor-parallel-size", "2", "--max-num-seqs", "64",
-    "--gpu-memory-utilization", "0.9", "--max-num-batched-tokens", "8192", "--kv-cache-dtype", "fp8", "--max-model-len", "8192",
-    "--enable-prefix-caching", "--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--seed", "0",
-]  # fmt: skip
-_SGLANG = [
-    "--model-path", "Qwen/Qwen3-8B", "--tp", "2", "--mem-fraction-static", "0.9", "--context-length", "8192",
-    "--chunked-prefill-size", "4096",
-]  # fmt: skip
-_DRAFTS = '--speculative-config \'{"method": "ngram", "num_speculative_tokens": 4}\''
-_WARM: tuple[tuple[str, list[str], list[str]], ...] = (
-    ("vllm/vllm-openai:v0.19.1", ["vllm", "serve"], [*_COMMON, "--swap-space", "4"]),
-    ("vllm/vllm-openai:v0.19.1", ["sh", "-c"], [f"vllm serve Qwen/Qwen3-8B {_DRAFTS}"]),
-    ("example/vllm:latest", ["vllm", "serve"], _COMMON),
-    ("lmsysorg/sglang:v0.5.5", ["python3", "-m", "sglang.launch_server"], [*_SGLANG, "--port", "x"]),
-    ("example/sglang:a", ["python3", "-m", "sglang.launch_server"], _SGLANG),
-    ("ghcr.io/ggml-org/llama.cpp:server-cuda", [], ["-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x"]),
-    ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ["trtllm-serve", "serve"], ["Qwen/Qwen3-8B", "--tp_size", "2", "--no"]),
-    ("openmmlab/lmdeploy:v0.10.0", ["lmdeploy", "serve", "api_server"], ["Qwen/Qwen3-8B", "--tp", "2", "--no"]),
-    ("ghcr.io/huggingface/text-generation-inference:3.3.4", [], ["--model-id", "Qwen/Qwen3-8B", "--port", "x"]),
-)
-"""Images, commands and arguments of every engine, some with something to say of them, some whose image tells no release."""
 
 
 def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem]]:
@@ -62,7 +41,7 @@ def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem
 def warm(given: Rules) -> None:
     """Judge a launch of each engine, so that no review waits for what is loaded then: readers, rules, catalogs, the memory
     model. The process says that it is up when it is through."""
-    for image, command, args in _WARM:
+    for image, command, args in [sample for engine in ENGINES.values() for sample in engine.samples]:
         env = [{"name": "HF_TOKEN", "value": "hf_0"}, {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "a"}}}]
         resources = {"limits": {"nvidia.com/gpu": "2"}}
         container = {"name": "a", "image": image, "args": args, "env": env, "resources": resources}

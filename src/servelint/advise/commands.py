@@ -17,19 +17,16 @@ from servelint.api import check_command
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
 from servelint.engines import catalog
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import known_releases, normalize
 from servelint.speculation import drafts
+from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from servelint.engines.catalog import Catalog
-
-VERBS = {"vllm": ("vllm", "serve"), "sglang": ("python", "-m", "sglang.launch_server")}
-TENSOR_PARALLEL = {"vllm": "tensor-parallel-size", "sglang": "tp-size"}
-CONTEXT = {"vllm": "max-model-len", "sglang": "context-length"}
-REQUESTS = {"vllm": "max-num-seqs", "sglang": "max-running-requests"}
 
 _WORDS = re.compile(r"--([a-z][a-z-]*) (\S+?)(?=[ ,;]|$)")
 _MEASURES = (
@@ -87,11 +84,12 @@ class ServeOptions:
 
     def argv(self) -> list[str]:
         """The words after the engine's verb."""
-        words = [self.model] if self.engine == "vllm" else ["--model-path", self.model]
+        engine = ENGINES[self.engine]
+        words = [self.model] if engine.dialect.positional else ["--" + engine.model_option, self.model]
         for option, value in self.values.items():
             words += ["--" + option] if value is None else ["--" + option, value]
         if self.speculation:
-            words += ["--speculative-config", json.dumps(self.speculation, separators=(",", ":"))]
+            words += ["--" + engine.speculation_json, json.dumps(self.speculation, separators=(",", ":"))]
         return [*words, *self.more]
 
     def written(self) -> list[str]:
@@ -269,7 +267,7 @@ class ServeCommand:
     def command(self) -> str:
         """The whole command as one line for a shell, with the variables in front."""
         given = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
-        return " ".join([*given, shlex.join([*VERBS[self.engine], *self.argv])])
+        return " ".join([*given, shlex.join([*ENGINES[self.engine].command, *self.argv])])
 
 
 class Refused(ValueError):
@@ -396,18 +394,18 @@ def serve_command(
     """
     release = _release(engine, release)
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
+    record = ENGINES[engine]
     notes: list[Note] = []
     options = ServeOptions(engine, model, release, gpu, prefix_caching, tuple(arguments))
     if gpu_count > 1:
-        options.set(TENSOR_PARALLEL[engine], gpu_count)
+        options.set(record.tensor_parallel_option, gpu_count)
     if max_model_len is not None:
-        options.set(CONTEXT[engine], max_model_len)
+        options.set(record.context_option, max_model_len)
     if max_num_seqs is not None:
-        options.set(REQUESTS[engine], max_num_seqs)
-    if prefix_caching is not None and engine == "vllm":
-        options.set("enable-prefix-caching" if prefix_caching else "no-enable-prefix-caching")
-    elif prefix_caching is False:
-        options.set("disable-radix-cache")
+        options.set(record.requests_option, max_num_seqs)
+    caching = record.prefix_caching_on if prefix_caching else record.prefix_caching_off
+    if prefix_caching is not None and caching:
+        options.set(caching)
     if method == "mtp":
         notes += _own_drafts(options)
     if method is not None:
@@ -419,8 +417,8 @@ def serve_command(
 
 
 def _release(engine: str, release: str | None) -> str:
-    if engine not in VERBS:
-        raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(VERBS)}")
+    if engine not in ADVISED:
+        raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(ADVISED)}")
     if release is None:
         return known_releases(engine)[-1]
     try:
@@ -464,8 +462,8 @@ def _own_drafts(options: ServeOptions) -> list[Note]:
 
 
 def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | None) -> None:
-    if options.engine == "vllm":
-        options.speculation["method"] = _vllm_method(options) if method == "mtp" else method
+    if ENGINES[options.engine].speculation_json:
+        options.speculation["method"] = _own_layers(options) if method == "mtp" else method
         if draft is not None:
             options.speculation["model"] = draft
         options.speculation["num_speculative_tokens"] = tokens
@@ -479,7 +477,7 @@ def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | Non
         options.set("speculative-num-draft-tokens", tokens + 1)
 
 
-def _vllm_method(options: ServeOptions) -> str:
+def _own_layers(options: ServeOptions) -> str:
     """`mtp` from 0.11.0, before `deepseek_mtp`. The rule book refuses what 0.10.2 has in addition."""
     return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 

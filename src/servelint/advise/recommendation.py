@@ -9,8 +9,8 @@ from enum import Enum
 from functools import lru_cache
 
 from servelint.advise import commands
-from servelint.memory import PLANNED
-from servelint.speculation.cases import BLOCK, EAGLE, MTP, Case, accepted_of, method_of
+from servelint.engines.registry import ENGINES
+from servelint.speculation.cases import ADVISED, BLOCK, EAGLE, MTP, Case, accepted_of, method_of
 from servelint.speculation.gains import Crossover, Gain, curve, gain_of
 from servelint.speculation.roofline import steps, traffic_of
 
@@ -129,7 +129,7 @@ class MemoryCost:
 
 def memory_cost(off: ServeCommand, on: ServeCommand, gpu: str | None, count: int) -> MemoryCost | None:
     """The memory plans of the launches without and with speculation, None without a GPU or where one of them is unknown."""
-    if gpu is None or off.engine not in PLANNED:
+    if gpu is None or not ENGINES[off.engine].plans_memory:
         return None
     from servelint.api import plan_memory
 
@@ -222,7 +222,7 @@ def recommend(
     objective: Objective = Objective.MINIMIZE_LATENCY,
     gpu_id: str | None = None,
     model: str = "Qwen/Qwen3.6-35B-A3B-FP8",
-    engine: str = "vllm",
+    engine: str = ADVISED[0],
     *,
     gpu_count: int = 1,
     release: str | None = None,

@@ -10,14 +10,13 @@ from servelint.cli import options
 from servelint.cli.command import Options, argument, command, fail, option, whole_number
 from servelint.cli.output import print_stderr, write_text
 from servelint.speculation import gains
+from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from servelint.speculation.gains import Calibration
-
-_ENGINES = ("vllm", "sglang")
 
 
 def _rate(text: str) -> float:
@@ -34,7 +33,7 @@ class Serving(Options, title="model and hardware"):
     """What is served, and on what."""
 
     model: str = option("--model", needed=True, help="repository name of the model, or a folder")
-    engine: str = option("--engine", choices=_ENGINES, default=_ENGINES[0], help="engine (default: vllm)")
+    engine: str = option("--engine", choices=ADVISED, default=ADVISED[0], help=f"engine (default: {ADVISED[0]})")
     release: str | None = option("--release", help="release of the engine (default: the newest that is known)")
     gpu: str | None = option("--gpu", help="GPU, such as h100 or gb10")
     gpu_count: int = option(
@@ -102,7 +101,7 @@ class Measuring(Options, title="measurements"):
 
     results: tuple[str, ...] = argument("RESULT", "a file that --save-result or --append-result wrote", many=True, needed=True)
     gpu: str = option("--gpu", needed=True, help="GPU of the runs, such as h100, or 4x h100 for several")
-    engine: str = option("--engine", choices=_ENGINES, default=_ENGINES[0], help="engine (default: vllm)")
+    engine: str = option("--engine", choices=ADVISED, default=ADVISED[0], help=f"engine (default: {ADVISED[0]})")
     method: str = option("--method", default="mtp", help="speculative method of the runs (default: mtp)")
     source: str = option("--source", default="your own", help="where the results are published, if they are")
     output: str | None = _output_option()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.cli.command import Options, argument, command, fail, flag, option
 from servelint.cli.output import print_stderr, write_stdout
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
 
@@ -20,7 +20,7 @@ class Harvested(Options, title="source"):
     """What is read, and where the snapshot goes."""
 
     engine: str = argument(
-        "ENGINE", "an engine, such as vllm", needed=True, choices=tuple(one for one in ENGINE_NAMES if one != "tgi")
+        "ENGINE", "an engine, such as vllm", needed=True, choices=tuple(one.id for one in ENGINES.values() if one.harvested)
     )
     release: str | None = argument("RELEASE", "its release, or all to rebuild the catalog from every release")
     path: str | None = option("--from", metavar="PATH", help="read an archive, a source folder or an installed package")

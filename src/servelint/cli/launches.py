@@ -12,7 +12,7 @@ from servelint.core.launch import Launch
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.registry import ENGINES
 from servelint.filters.masking import secrets_of, words
 from servelint.report.clean import escapes
 from servelint.report.encode import encoded
@@ -130,7 +130,7 @@ def config_data(launch: Launch) -> dict[str, Any]:
     (config,) = configs(launch, [release] if release is not None else [])
     reading = config.reading
     data: dict[str, Any] = {}
-    positional = DIALECTS.get(launch.engine, PLAIN).positional
+    positional = ENGINES[launch.engine].dialect.positional
     if positional and reading.arguments.positionals:
         data[positional] = config.operand("model").value
     for name, setting in reading.arguments.settings.items():

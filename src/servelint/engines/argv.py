@@ -1,7 +1,7 @@
-"""Reading an argv as a release's parser reads it: by argparse's rules over the catalog's options, or by the engine's own.
+"""Parse an argv as a release's own parser does: by argparse's rules over the catalog's options, or by the engine's dialect.
 
-The rules of argparse are those of Python 3.10 to 3.12, in which the engines' images run it: unique prefixes, `--a=b`, nargs,
-negative numbers, `--`. A word that is not known never makes a fault.
+The rules of argparse are those of Python 3.10 to 3.12, which the engines' images have: unique prefixes, `--a=b`, nargs,
+negative numbers, `--`. A word whose text is not known never causes a fault.
 """
 
 from __future__ import annotations
@@ -9,30 +9,144 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE
-from servelint.engines.arguments import Arguments, Fault, Setting
+from servelint.core.source import Span
+from servelint.core.text import HOLE, Text
 from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
-from servelint.engines.dialects import Dialect
+from servelint.engines.registry import Dialect
 from servelint.syntax.shell.words import split
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
 
 
+class Setting:
+    """One option as a launch sets it.
+
+    Attributes:
+        name: the option's canonical name; for a JSON path (`--a.b v`) with the path: "a.b".
+        option: the option as the release declares it; None if the release lacks it.
+        word: the word that names the option.
+        spelling: the option as the parser understood it, with prefixes completed.
+        on: what a flag or toggle sets; None for an option that takes a value.
+        value: the text of the value, None if none is given.
+        value_word: the word that holds the value.
+        values: the words of all values of a list.
+    """
+
+    __slots__ = ("name", "on", "option", "spelling", "value", "value_word", "values", "word")
+
+    def __init__(self, name: str, option: Option | None, word: Word, spelling: str, on: bool | None) -> None:
+        self.name = name
+        self.option = option
+        self.word = word
+        self.spelling = spelling
+        self.on = on
+        self.value: Text | None = None
+        self.value_word: Word | None = None
+        self.values: list[Word] = []
+
+    def give(self, text: Text, word: Word) -> None:
+        """Set the value, and the word that holds it."""
+        self.value, self.value_word = text, word
+
+    @property
+    def words(self) -> list[Word]:
+        """The word that names the option, and those of its value."""
+        values = self.values or ([self.value_word] if self.value_word is not None else [])
+        return [self.word, *[word for word in values if word is not self.word]]
+
+
+class Fault:
+    """Something that the release's parser refuses in an argv, or takes for something else.
+
+    Attributes:
+        kind: what is refused: "unknown-option", "ambiguous-option", "missing-value", "unexpected-value", "unexpected-argument",
+            "one-word", "missing-argument", "exclusive", "stray-path" or "config-file"; or what is taken:
+            "abbreviated-option" or "ignored-model".
+        word: the word at fault; None for a missing one.
+        spelling: the option as written.
+        names: the options that it may stand for, or conflicts with; for "config-file" the reason.
+        setting: the option at fault, if it is one that the launch sets.
+        span: the characters to point at.
+    """
+
+    __slots__ = ("kind", "names", "setting", "span", "spelling", "word")
+
+    def __init__(
+        self, kind: str, word: Word | None, spelling: str, names: list[str] | None = None, setting: Setting | None = None
+    ) -> None:
+        self.kind = kind
+        self.word = word
+        self.spelling = spelling
+        self.names = names or []
+        self.setting = setting
+        self.span: Span | None = head_of(word) if word is not None else None
+
+    @property
+    def fatal(self) -> bool:
+        """Whether the parser refuses the argv."""
+        return self.kind not in ("abbreviated-option", "ignored-model")
+
+    def __repr__(self) -> str:
+        return f"Fault({self.kind} {self.spelling!r} {self.names})"
+
+
+class Arguments:
+    """An argv as a parser reads it.
+
+    Attributes:
+        settings: canonical name -> the last setting of the option, which is the one that counts.
+        every: all settings in the order of the argv.
+        positionals: the words that are neither options nor values of one.
+        possible: names of options that an unknown word may be.
+        complete: False if an unknown word may be any option.
+        faults: what the parser refuses or reinterprets, in the order of the argv.
+        takes_model: whether the server uses a positional model; None if that is not known.
+    """
+
+    __slots__ = ("complete", "every", "faults", "positionals", "possible", "settings", "takes_model")
+
+    def __init__(self) -> None:
+        self.settings: dict[str, Setting] = {}
+        self.every: list[Setting] = []
+        self.positionals: list[Word] = []
+        self.possible: set[str] = set()
+        self.complete = True
+        self.faults: list[Fault] = []
+        self.takes_model: bool | None = True
+
+
+def head_of(word: Word) -> Span | None:
+    """The characters of a word that name its option: those before an equals sign."""
+    flat = word.text.flat
+    end = flat.find("=") if flat.startswith("-") else -1
+    return word.text.span(0, end if end > 0 else None) or word.site
+
+
 def read(
     argv: list[Word], table: Table | None, dialect: Dialect, *, fragment: bool = False, takes_model: bool | None = True
 ) -> Arguments:
-    """Read the words after an engine's verb by a release's table. Without a table every option takes the words up to the next.
+    """Parse the words after an engine's verb.
 
-    fragment: the argv is a part of one that nobody shows;  takes_model: whether a positional model is looked at
+    Args:
+        argv: the words.
+        table: the options of a release; without one, every option takes the words up to the next option.
+        dialect: what the engine's parser does differently from argparse.
+        fragment: whether the argv is only a part of the one that the server gets.
+        takes_model: whether the server uses a positional model; None if that is not known.
+
+    Returns:
+        The settings, positional arguments and faults.
     """
-    reader = _Reader(argv, table, dialect)
-    reader.result.takes_model = takes_model
-    reader.result.complete = not fragment
-    reader.run()
-    return reader.result
+    parser = _Parser(argv, table, dialect)
+    parser.result.takes_model = takes_model
+    parser.result.complete = not fragment
+    parser.run()
+    return parser.result
 
 
-class _Reader:
+class _Parser:
+    """One pass over an argv."""
+
     def __init__(self, argv: list[Word], table: Table | None, dialect: Dialect) -> None:
         self.argv = argv
         self.table = table
@@ -107,7 +221,7 @@ class _Reader:
         return _NUMBER.match(flat) is None and (" " not in flat or HOLE in spelling)
 
     def _is_stray_path(self, flat: str) -> bool:
-        """Whether vLLM takes a word for a key of a JSON option that there is none of: `-0.5`, `--dtype auto.x`.
+        """Whether vLLM takes a word that is not an option for a key of a JSON option: `-0.5`, `--dtype auto.x`.
 
         FlexibleArgumentParser does so with every word that starts with a dash and has a dot before any equals sign.
         """
@@ -121,7 +235,7 @@ class _Reader:
         return self.table.find(spelling) if self.table is not None else None
 
     def _matches(self, spelling: str) -> list[str]:
-        """The spellings that a word which is none itself may be short for."""
+        """The spellings that an abbreviated one may stand for."""
         if self.table is None or not self.dialect.abbreviations or HOLE in spelling:
             return []
         if self.dialect.json_paths:
@@ -216,7 +330,7 @@ class _Reader:
                 self.result.faults.append(Fault("missing-value", word, spelling, setting=setting))
             return at + 1
         at = self._values(at + 1, setting, known, path=bool(dot))
-        self.unsure = known is None  # of an option that nobody knows, more words may be values
+        self.unsure = known is None  # more words may be values of an option that no release has
         return at
 
     def _short(self, at: int, spelling: str) -> int:
@@ -234,7 +348,7 @@ class _Reader:
         return at + 1
 
     def _level(self, at: int) -> int:
-        """vLLM's `-O3`, `-O=3` and `-O 3`: the optimization level, or before 0.12 the mode of the compilation config."""
+        """Parse `-O3`, `-O=3` and `-O 3` of vLLM: the optimization level, or before 0.12 the mode of the compilation config."""
         word, flat = self.argv[at], self.argv[at].text.flat
         level = self._declared("--optimization-level")
         known = level or self._declared("-O")
@@ -256,7 +370,7 @@ class _Reader:
         return at + 1
 
     def _of_another_release(self, spelling: str) -> Option | None:
-        """The option as another release declares it, for how many words it takes: the newest that does."""
+        """The option as the newest release that has it declares it; it says how many words the option takes."""
         if self.table is None:
             return None
         runs = self.table.catalog.spelled(spelling)

@@ -1,16 +1,17 @@
 """The catalog: what each release of an engine accepts on its command line and reads from its environment.
 
-Loaded from a compiled form of data/<engine>.json (see catalog_file): one line a body, decoded when it is asked for, so that a
-check of one launch decodes the few options that it uses.
+It is loaded from a compiled form of data/<engine>.json (servelint.engines.catalog_file) with one line for each body. A line is
+decoded when it is first asked for, so that a check of one launch decodes the few options that it uses.
+
+A run is a range of releases that share a body: (first, last, body), as inclusive positions in `Catalog.releases`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from bisect import bisect_left
-from functools import lru_cache
 
+from servelint.engines.registry import ENGINES, derived
 from servelint.engines.releases import release_key
 
 TYPE_CHECKING = False
@@ -19,27 +20,31 @@ if TYPE_CHECKING:
 
 FLAG, TOGGLE, VALUE, OPTIONAL, LIST, APPEND = "flag", "toggle", "value", "optional", "list", "append"
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
-
-
 _HEADS_AT_MOST = 4_096
-"""Words of which it is remembered what they are in each release: an editor meets one at every keystroke."""
+"""Number of words whose meaning in each release is cached. An editor brings a new one at every keystroke."""
 
 
 class Option:
     """One option of one release, as its parser declares it.
 
-    name:        canonical: the first long spelling without its dashes
-    names:       the spellings that set it;  negatives: those that set a toggle to false
-    kind:        FLAG takes no value, nor does TOGGLE, which has negatives; VALUE takes one, OPTIONAL one or none, LIST several,
-                 APPEND one each time
-    nargs:       of a LIST: "*", "+" or a number
-    types:       names of the conversions that are tried, in order; empty for text
-    choices:     the values that are taken; None for any
-    default:     None also where the source has no literal
-    sets:        what a flag sets: True or False
-    deprecated:  what the release says when it is used, "" if it is not deprecated;  refuses: it ends the start with this text
-    json:        the name of the object that its value is, "" if it is none
+    Attributes:
+        name: the canonical name: the first long spelling without its dashes.
+        names: the spellings that set it.
+        negatives: the spellings that set a toggle to false.
+        kind: FLAG and TOGGLE (which has negatives) take no value, VALUE one, OPTIONAL one or none, LIST several, APPEND one
+            each time that it is given.
+        nargs: of a LIST: "*", "+" or a number.
+        types: names of the conversions that are tried, in order; empty for text.
+        choices: the values that are accepted; None for any.
+        default: the default; None also if the source has no literal.
+        const: the value of an OPTIONAL that is given without one.
+        sets: what a flag sets: True or False.
+        deprecated: what the release prints when it is used, "" if it is not deprecated.
+        refuses: the error with which the release ends the start when it is used, "" if it does not.
+        required: whether the parser refuses an argv without it.
+        exclusive: name of a group of options only one of which may be given, "" for none.
+        dest: its name in the engine's source.
+        json: the catalog's name of the object that its value is, "" if it is not an object.
     """
 
     __slots__ = (
@@ -69,6 +74,7 @@ class Option:
 
     @property
     def takes_value(self) -> bool:
+        """Whether the option takes a value, or may take one."""
         return self.kind not in (FLAG, TOGGLE)
 
     def polarity(self, spelling: str) -> bool | None:
@@ -79,7 +85,13 @@ class Option:
 
 
 class Catalog:
-    """All releases of one engine; the releases oldest first."""
+    """What all releases of one engine accept.
+
+    Attributes:
+        engine: the engine's id.
+        releases: the releases, oldest first.
+        position: release -> its position in them.
+    """
 
     __slots__ = (
         "_bodies",
@@ -118,7 +130,7 @@ class Catalog:
         self._heads: dict[str, list[object]] = {}
 
     def index(self, release: str) -> int | None:
-        """The position of a release; None if the catalog does not have it."""
+        """The position of a release, however it is spelled; None if the catalog does not have it."""
         found = self.position.get(release)
         if found is not None:
             return found
@@ -126,7 +138,7 @@ class Catalog:
         return next((index for index, known in enumerate(self.releases) if release_key(known) == key), None)
 
     def nearest(self, release: str | None) -> int:
-        """The position of the newest release that is not newer than the given one: of the last where that is not known."""
+        """The position of the newest release that is not newer than the given one; of the last if that is not known."""
         key = release_key(release) if release is not None else None
         if key is None:
             return len(self.releases) - 1
@@ -134,23 +146,24 @@ class Catalog:
         return older[-1] if older else 0
 
     def around(self, release: str) -> tuple[int, int] | None:
-        """The positions of the releases before and after one that the catalog does not have; None at its ends."""
+        """The positions of the releases before and after one that the catalog lacks; None if it is at either end."""
         key = release_key(release)
         keys = [release_key(known) for known in self.releases]
         older = [index for index, known in enumerate(keys) if key is not None and known is not None and known < key]
         return (older[-1], older[-1] + 1) if older and older[-1] + 1 < len(keys) else None
 
     def table(self, index: int) -> Table:
+        """The options of the release at a position."""
         if index not in self._tables:
             self._tables[index] = Table(self, index)
         return self._tables[index]
 
     def spelled(self, spelling: str) -> list[tuple[int, int, Option]]:
-        """(first, last, option) for each run of releases in which a spelling is declared, oldest first."""
+        """The runs of releases that declare a spelling, each with its option, oldest first."""
         return [(first, last, self.option(line)) for first, last, line in self._spellings.get(spelling, ())]
 
     def gaps(self, spelling: str) -> list[tuple[int, int]]:
-        """(gone, back) for each time that a spelling went and came again, oldest first: what is between lacks it."""
+        """Positions (gone, back) for each gap in which releases lacked a spelling that older and newer ones have."""
         if spelling not in self._gaps:
             runs = self._spellings.get(spelling, ())
             lasts = [last for _, last, _ in runs]
@@ -159,8 +172,15 @@ class Catalog:
         return self._gaps[spelling]
 
     def head(self, head: str, word: str) -> list[object]:
-        """By release: the line of the option that a word is, by its head or as it is written, else the lines of those that it
-        may be short for. Equal for two releases if both take it for the same."""
+        """What a word means in each release; equal for two releases if both take it for the same option.
+
+        Args:
+            head: the part of the word that names an option or a prefix of one, with dashes for underscores.
+            word: the same as it is written.
+
+        Returns:
+            For each release the line of the option that the word names, or else the lines of those that it may abbreviate.
+        """
         key = head + " " + word
         if key not in self._heads:
             if len(self._heads) > _HEADS_AT_MOST:
@@ -178,17 +198,18 @@ class Catalog:
         return self._heads[key]
 
     def spellings(self) -> dict[str, list[list[int]]]:
-        """spelling -> [first, last, line of its option] for each run of releases."""
+        """Spelling -> runs, with the line of the option in place of a body."""
         return self._spellings
 
     def starting(self, prefix: str) -> list[str]:
-        """The spellings of any release that start so, in order."""
+        """The spellings of any release that start with a prefix, sorted."""
         if not self._ordered:
             self._ordered = sorted(self._spellings)
         low = bisect_left(self._ordered, prefix)
         return self._ordered[low : bisect_left(self._ordered, prefix + "\U0010ffff", low)]
 
     def option(self, line: int) -> Option:
+        """The option whose body is on a line of the compiled catalog."""
         if line not in self._bodies:
             name, body = json.loads(self._lines[line])
             self._bodies[line] = Option(name, body)
@@ -199,7 +220,7 @@ class Catalog:
         return set(self._parts["required"])
 
     def variables(self) -> dict[str, Any]:
-        """name -> [first, last, body] for each run of releases that reads an environment variable."""
+        """Environment variable -> runs of the releases that read it."""
         if self._env is None:
             self._env = json.loads(self._lines[self._parts["env"]])
         return self._env
@@ -210,7 +231,7 @@ class Catalog:
         return self._positionals[run][2]["list"] if self._positionals is not None and run != -1 else []
 
     def positionals_line(self, index: int) -> int:
-        """Which of the lists of positional arguments a release has; -1 if none."""
+        """A number for the list of positional arguments that a release has; -1 if it has none."""
         if self._positionals is None:
             self._positionals = json.loads(self._lines[self._parts["positionals"]])
         return next((number for number, (first, last, _) in enumerate(self._positionals) if first <= index <= last), -1)
@@ -229,16 +250,19 @@ class Catalog:
         return found
 
     def inner(self, name: str, body: dict[str, Any], index: int) -> Keys | None:
-        """The keys of an object inside another: under its own name (`compilation-config.pass_config`), or in the outer one.
+        """The keys of an object inside another, which the catalog has under a name of its own, or in the outer object.
 
-        body: what the outer one has of the key
+        Args:
+            name: its own name: `compilation-config.pass_config`.
+            body: what the outer object has of the key.
+            index: the position of the release.
         """
         if "keys" in body:
             return Keys(body["extra"], {key: [[index, index, one]] for key, one in body["keys"].items()}, index)
         return self.keys(name, index)
 
     def names(self, kind: str) -> dict[str, list[Any]]:
-        """name -> [first, last, body] for each run of releases: "speculative-methods", "tool-call-parsers", ..."""
+        """Name -> runs of the releases that know it, for a kind of names such as "speculative-methods"."""
         line = self._parts["names"].get(kind)
         found: dict[str, list[Any]] = self._decoded(line) if line is not None else {}
         return found
@@ -252,9 +276,11 @@ class Catalog:
 class Keys:
     """The keys of a JSON object in one release.
 
-    extra:  what the release does with a key that it does not know: "ignore" or "reject"
-    known:  key -> its body;  runs: key -> [first, last, body] for each run of releases
-    dashes: whether a dash in a key is an underscore
+    Attributes:
+        extra: what the release does with a key that it does not know: "ignore" or "reject".
+        known: key -> its body in this release.
+        runs: key -> runs of the releases that know it.
+        dashes: whether a dash in a key counts as an underscore.
     """
 
     __slots__ = ("dashes", "extra", "known", "runs")
@@ -272,12 +298,18 @@ class Keys:
                         self.known[alias] = body
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """What the release knows of a key as it is written; None if it does not know it."""
+        """The body of a key as it is written; None if the release does not know the key."""
         return self.known.get(key.replace("-", "_") if self.dashes else key)
 
 
 class Table:
-    """The options of one release by spelling."""
+    """The options of one release.
+
+    Attributes:
+        catalog: the catalog of the engine.
+        index: the position of the release in it.
+        lines: spelling -> line of its option.
+    """
 
     __slots__ = ("_every", "_required", "catalog", "index", "lines")
 
@@ -294,6 +326,7 @@ class Table:
 
     @property
     def release(self) -> str:
+        """The release."""
         return self.catalog.releases[self.index]
 
     def has(self, line: int) -> bool:
@@ -301,11 +334,12 @@ class Table:
         return line in self._every
 
     def find(self, spelling: str) -> Option | None:
+        """The option of a spelling (`--port`); None if the release has none."""
         line = self.lines.get(spelling)
         return self.catalog.option(line) if line is not None else None
 
     def starting(self, prefix: str) -> list[str]:
-        """The spellings that start so, in the order of their names."""
+        """The spellings that start with a prefix, sorted."""
         return [spelling for spelling in self.catalog.starting(prefix) if spelling in self.lines]
 
     def get(self, name: str) -> Option | None:
@@ -327,17 +361,17 @@ class Table:
         return sorted([self.catalog.option(line) for line in self._every], key=lambda option: option.name)
 
 
-@lru_cache(maxsize=8)
+@derived
 def load(engine: str) -> Catalog | None:
-    """An engine's catalog; None for an engine that has none."""
+    """The catalog of an engine, by its id; None if there is none."""
     from servelint.engines import catalog_file
 
-    text = catalog_file.compiled(engine, os.path.join(_HERE, "data"))
+    text = catalog_file.compiled(engine, ENGINES[engine].data) if engine in ENGINES else None
     return Catalog(text) if text is not None else None
 
 
 class Signatures:
-    """What tells the releases of a catalog apart that read the same words."""
+    """Finds the releases whose parsers read the same words alike, so that the words are parsed once for all of them."""
 
     __slots__ = ("_catalog", "_heads", "_required")
 
@@ -348,7 +382,7 @@ class Signatures:
         self._required = sorted(catalog.required_lines())
 
     def of(self, index: int) -> tuple[object, ...]:
-        """Equal for two releases only if their parsers read the words alike."""
+        """A value that is equal for two releases, by their positions, only if their parsers read the words alike."""
         known = [head[index] for head in self._heads]
         required = [line for line in self._required if self._catalog.table(index).has(line)] if self._required else []
         return (self._catalog.positionals_line(index), *known, *required)

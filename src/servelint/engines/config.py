@@ -2,21 +2,31 @@
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
 `model.<fact>`, `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings), `container.<setting>`.
+
+This is what rules, checks, memory plans and the editor ask about a launch. The way of a question:
+
+    configs(launch, ["0.19.1", "0.20.0"])      a launch, once for each release that it may run on
+        -> Config                              one of them; parsed once for all releases that parse it alike
+    config.operand("kv-cache-dtype")           a question by name
+        -> Operand                             whether it is present, its value, and the characters that give it
+
+Everything may be unknown: a word that a variable fills in, a release that is not named, a file that is not there. `present` is
+then None, never False, and a rule that needs the answer does not report anything.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 
 from servelint.core.launch import Launch
 from servelint.core.numbers import is_whole
 from servelint.core.text import Text
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import Catalog
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.reading import Reading, Readings
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
 
 TYPE_CHECKING = False
@@ -31,11 +41,14 @@ Scalar = str | int | float | bool
 
 
 class Operand:
-    """The value of something a rule asks for.
+    """The answer to a question about a launch.
 
-    present:  True, False, or None if it cannot be told
-    value:    the value; None if it is absent, unknown, or no scalar
-    text:     the characters that give it;  site: the word or line that sets it (also for a flag without a value)
+    Attributes:
+        present: whether the launch has it: True, False, or None if that is not known.
+        value: the value as the release converts it: a number, a bool or a text; a flag's value is what it sets. None if it is
+            absent or not known, and for lists, objects and numbers too large to compute with.
+        text: the characters that give the value, None if there are none: for defaults and for facts that are computed.
+        site: the word or line that sets it, which a flag has as well; None for what the launch does not say.
     """
 
     __slots__ = ("present", "site", "text", "value")
@@ -50,12 +63,13 @@ class Operand:
 
     @property
     def span(self) -> Span | None:
-        """The characters to point at: the value where it stands, else the word that sets it."""
+        """The characters that a finding points at: the value, or else the word that sets it; None if there are none."""
         found = self.text.span() if self.text is not None and self.text.flat else None
         return found if found is not None else self.site
 
     @property
     def shown(self) -> str:
+        """The value as messages print it: as it is written if it is, "" if there is none."""
         if self.text is not None and self.text.shown:
             return self.text.shown
         return "" if self.value is None else str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
@@ -64,13 +78,20 @@ class Operand:
 _BEYOND = 2**63
 
 ABSENT = Operand(False)
+"""Certainly not there."""
 UNKNOWN = Operand(None)
+"""Not known."""
 UNWRITTEN = Operand(None)
-"""Not written, but an unknown word of the launch may add it."""
+"""Not written, but an unknown word of the launch may add it. Compare it by identity."""
 
 
 class Named:
-    """A name that some release has: what it is there, and whether this release has it, None if that is not known."""
+    """A name that the catalog has of some release: a speculative method, a parser, a quantization method.
+
+    Attributes:
+        body: what the catalog has of it: of this release, or of the last that has it.
+        here: whether this release has it; None if the catalog does not have the release.
+    """
 
     __slots__ = ("body", "here")
 
@@ -80,7 +101,15 @@ class Named:
 
 
 def configs(launch: Launch, releases: list[str]) -> list[Config]:
-    """A launch under each of some releases; under none that is known if the list is empty."""
+    """A launch under each of some releases.
+
+    Args:
+        launch: the launch.
+        releases: any releases of its engine, also some that the catalog does not have; empty if none is known.
+
+    Returns:
+        A config for each release, in their order; a single one without a release if there are none.
+    """
     catalog = catalogs.load(launch.engine)
     readings = Readings(launch, catalog)
     asked: list[str | None] = [*releases] or [None]
@@ -101,10 +130,17 @@ def _config(release: str | None, catalog: Catalog | None, readings: Readings) ->
 
 
 class Config:
-    """A launch under one release; release None where the engine publishes none that servelint follows.
+    """A launch under one release of its engine.
 
-    catalog, index: where the release stands in its engine's catalog; index None if it does not
-    told: the release as messages say it;  around: where it stands between two of the catalog, the launch under each of these
+    Attributes:
+        launch: the launch.
+        release: the release; None if it is not known.
+        told: the release as messages print it.
+        key: the key that orders the release; None if it is not known.
+        catalog: the engine's catalog; None if it has none.
+        index: the position of the release in the catalog; None if the catalog does not have it.
+        around: for a release between two of the catalog, the launch under the one before and the one after it.
+        reading: the arguments as the release parses them; if the catalog does not have it, as the release before it does.
     """
 
     __slots__ = ("__weakref__", "_operands", "around", "catalog", "index", "key", "launch", "reading", "release", "told")
@@ -126,7 +162,12 @@ class Config:
         return None if self.key is None or bound is None else self.key >= bound
 
     def named(self, kind: str, name: str) -> Named | None:
-        """What the catalog knows of a name, such as a speculative method; None if no release has it."""
+        """What the catalog knows of a name; None if no release has it.
+
+        Args:
+            kind: a kind of names in the catalog: "speculative-methods".
+            name: the name as the engine's source has it: "eagle3".
+        """
         runs = self.catalog.names(kind).get(name) if self.catalog is not None else None
         if not runs:
             return None
@@ -135,24 +176,35 @@ class Config:
 
     @property
     def family(self) -> models.Family | None:
+        """What is known of the model; None if nothing is."""
         return self.reading.family
 
     @property
     def since(self) -> str | None:
-        """The first release that lists the model's architecture; None if nobody knows, or if it is older than the catalog."""
+        """The first release that lists the model's architecture; None if it is not known, or older than the catalog."""
         architecture = self.family.architecture if self.family is not None else None
         runs = self.catalog.names("architectures").get(architecture) if self.catalog is not None and architecture else None
         return self.catalog.releases[runs[0][0]] if self.catalog is not None and runs and runs[0][0] else None
 
     def setting(self, name: str) -> Setting | None:
+        """An option as the launch sets it, by its canonical name; None if it does not, or if that is not known."""
         return self.reading.arguments.settings.get(name)
 
     def unwritten(self, option: str) -> Operand:
-        """An option that is not written: certainly absent only where no unknown word may add it."""
+        """The operand of an option that is not written: ABSENT only if no unknown word of the launch may be the option."""
         arguments = self.reading.arguments
         return ABSENT if arguments.complete and option not in arguments.possible else UNWRITTEN
 
     def operand(self, name: str) -> Operand:
+        """The answer to a question about the launch under this release.
+
+        Args:
+            name: one of the names that the module's docstring lists.
+
+        Returns:
+            ABSENT for an option or variable that is certainly not set; UNWRITTEN for one that an unknown word or a file may
+            set; UNKNOWN for a fact that is not known. The same object at each call.
+        """
         found = self._operands.get(name)
         if found is None:
             found = self._operands[name] = self._operand(name)
@@ -256,11 +308,11 @@ class Config:
 
     @property
     def gpu_name(self) -> str | None:
-        """The GPU as the file or the user names it; None if nobody does."""
+        """The GPU as the file or the user names it; None if neither does."""
         return self._named_gpu()[0]
 
     def _named_gpu(self) -> tuple[str | None, Span | None]:
-        """The GPU and the place that names it. Where the file's own settings do not tell which it is, a comment may."""
+        """The GPU and the place that names it: the file's own settings, or a comment where it says more."""
         launch = self.launch
         product = launch.container.settings.get("gpu_product") if launch.container is not None else None
         if product is None or (launch.gpu_site is not None and self._says_more(launch.gpu, product.value)):
@@ -274,7 +326,7 @@ class Config:
         return comment is not None and (product is None or hardware.counts(comment, product))
 
     def _gpu_count(self) -> Operand:
-        """How many GPUs the engine sees at most: its container's, or as --gpu-count says; a variable may hide some of them."""
+        """How many GPUs the engine sees at most: its container's, or --gpu-count; CUDA_VISIBLE_DEVICES may hide some."""
         container = self.launch.container
         known = [container.visible_gpus if container is not None and container.visible_gpus else self.launch.gpu_count]
         visible = self._env("CUDA_VISIBLE_DEVICES")
@@ -309,7 +361,7 @@ def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
     except Refused:
         converted = value
     if isinstance(converted, int) and not _measured(converted):
-        return None  # no arithmetic of anybody's takes it
+        return None  # nothing can compute with it
     return converted if isinstance(converted, (str, int, float)) and _measured(converted) else value
 
 
@@ -319,13 +371,11 @@ def _measured(value: str | float) -> bool:
 
 
 def facts_of(engine: str) -> list[str]:
-    """The names of what is known of an engine's use of its settings: operands `effective.<name>`."""
+    """The names of the operands `effective.<name>` of an engine."""
     return list(_facts(engine))
 
 
 @lru_cache(maxsize=8)
 def _facts(engine: str) -> dict[str, Callable[[Config], Operand]]:
-    if engine not in ("vllm", "sglang"):
-        return {}
-    facts: dict[str, Callable[[Config], Operand]] = import_module("servelint.engines." + engine).FACTS
-    return facts
+    module = ENGINES[engine].part("facts")
+    return module.FACTS if module is not None else {}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from servelint.syntax.yaml import Node, ScalarNode
     from servelint.syntax.yaml_values import Value
 
-ENGINES = ("vllm", "sglang")
 _SIZE_AT_MOST = 1 << 20
 _NODES_AT_MOST = 2_000
 _NOT_LOADED = "it is no YAML that can be loaded"

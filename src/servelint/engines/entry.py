@@ -1,4 +1,4 @@
-"""The programs that start an engine's server, found in the words of a command."""
+"""The words of a command that start an engine's server."""
 
 from __future__ import annotations
 
@@ -6,47 +6,62 @@ import re
 
 from servelint.core.launch import Word
 from servelint.core.text import HOLE
+from servelint.engines.registry import ENGINES, Engine, Start, derived
 
-_PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?(?:\.exe)?$")
+_PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")
-_MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "vllm.entrypoints.openai.api_server": ("vllm", ()),
-    "vllm.entrypoints.api_server": ("vllm", ()),
-    "vllm.entrypoints.cli.main": ("vllm", ("serve",)),
-    "vllm": ("vllm", ("serve",)),
-    "sglang.launch_server": ("sglang", ()),
-    "sglang.cli.main": ("sglang", ("serve",)),
-    "lmdeploy": ("lmdeploy", ("serve", "api_server")),
-    "tensorrt_llm.commands.serve": ("trtllm", ()),
-}
-_PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "vllm": ("vllm", ("serve",)),
-    "sglang": ("sglang", ("serve",)),
-    "llama-server": ("llama.cpp", ()),
-    "llama-server.exe": ("llama.cpp", ()),
-    "trtllm-serve": ("trtllm", ()),
-    "lmdeploy": ("lmdeploy", ("serve", "api_server")),
-    "text-generation-launcher": ("tgi", ()),
-}
-_SCRIPTS = (
-    ("vllm/entrypoints/openai/api_server.py", "vllm"),
-    ("sglang/launch_server.py", "sglang"),
-)
-_TRTLLM_OTHER_VERBS = frozenset(("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "embeddings"))
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
-_SINCE = {("sglang", "serve"): "0.5.5"}
-
-
 class Entry:
-    """An engine's entry point in a command: the engine and the index of the first word after it."""
+    """The words that start an engine's server in a command.
+
+    Attributes:
+        engine: the engine's id.
+        end: index of the first word after them.
+    """
 
     __slots__ = ("end", "engine")
 
     def __init__(self, engine: str, end: int) -> None:
         self.engine = engine
         self.end = end
+
+
+@derived
+def _starts(kind: str) -> dict[str, list[tuple[Engine, Start]]]:
+    """Program, module or script -> what it may start. kind: an attribute of Start: "programs", "modules", "scripts"."""
+    found: dict[str, list[tuple[Engine, Start]]] = {}
+    for engine in ENGINES.values():
+        for start in engine.starts:
+            for name in getattr(start, kind):
+                found.setdefault(name, []).append((engine, start))
+    return found
+
+
+def mentions(text: str) -> bool:
+    """Whether a text may speak of an engine; one that does not starts none."""
+    return _mention().search(text) is not None
+
+
+@derived
+def _mention() -> re.Pattern[str]:
+    return re.compile("|".join([re.escape(stem) for engine in ENGINES.values() for stem in engine.stems]), re.IGNORECASE)
+
+
+def may_start(text: str) -> bool:
+    """Whether a text may start an engine, whatever quotes and commas stand between the words."""
+    return _command().search(text) is not None
+
+
+@derived
+def _command() -> re.Pattern[str]:
+    ways: list[str] = []
+    for start in [start for engine in ENGINES.values() for start in engine.starts]:
+        modules = ["[./]".join([re.escape(part) for part in module.split(".")]) for module in start.modules]
+        verbs = "".join([rf"[\"'\s,]+{re.escape(verb)}" for verb in start.verbs[:1]])
+        ways += [name + verbs for name in (*[re.escape(name) for name in start.programs], *modules)]
+    return re.compile("|".join(ways))
 
 
 def program(word: Word) -> str | None:
@@ -56,34 +71,36 @@ def program(word: Word) -> str | None:
 
 
 def find(words: list[Word], at: int = 0) -> Entry | None:
-    """The entry point that starts with the word at an index, if one does."""
+    """Find the words that start a server, from the one at an index on; None if it starts none."""
     if at >= len(words):
         return None
     name = program(words[at])
-    found = _python(words, at, name) if name is None or _PYTHON.match(name) else _verbs(_PROGRAMS.get(name), words, at + 1)
-    if found is None:
-        return None
-    rest = [word.value for word in words[found.end : found.end + 2]]
-    if found.engine == "trtllm" and rest[:1] == ["serve"]:
-        found.end += 1
-    elif found.engine == "trtllm" and rest[:1] and rest[0] in _TRTLLM_OTHER_VERBS:
-        return None
-    if len(words) == found.end + 1 and (rest[0] in _HELP or (rest[0] or "").startswith("--help=")):
-        return None
-    return found
+    starts = _starts("programs").get(name) if name is not None else None
+    if starts is not None:
+        return _started(starts, words, at + 1)
+    return _python(words, at, name) if name is None or name.startswith("python") else None
 
 
-def _verbs(program: tuple[str, tuple[str, ...]] | None, words: list[Word], at: int) -> Entry | None:
-    if program is None:
-        return None
-    engine, verbs = program
-    if [word.value for word in words[at : at + len(verbs)]] != list(verbs):
-        return None
-    return Entry(engine, at + len(verbs))
+def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: int) -> Entry | None:
+    """The first of some starts whose verbs stand at an index, and that is not only asked for its help."""
+    for engine, start in starts or ():
+        end = at + len(start.verbs)
+        if any(word.value != verb for word, verb in zip(words[at:end], start.verbs, strict=False)) or end > len(words):
+            continue
+        following = words[end].value if end < len(words) else None
+        if following is not None and following in start.other_verbs:
+            continue
+        if following is not None and following == start.optional_verb:
+            end += 1
+        last = words[end].value or "" if end == len(words) - 1 else ""
+        return Entry(engine.id, end) if last not in _HELP and not last.startswith("--help=") else None
+    return None
 
 
 def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     """`python [flags] -m module` or `python path/to/script.py`; the interpreter itself may be a variable."""
+    if name is not None and re.fullmatch(_PYTHON, name) is None:
+        return None
     at += 1
     while at < len(words):
         value = words[at].value
@@ -91,7 +108,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
             return None
         if value == "-m":
             module = words[at + 1].value if at + 1 < len(words) else None
-            return _verbs(_MODULES.get(module or ""), words, at + 2)
+            return _started(_starts("modules").get(module or ""), words, at + 2)
         if value in _PYTHON_FLAGS_WITH_VALUE:
             at += 2
         elif re.fullmatch(r"-[A-Za-z]+", value) and value != "-c":
@@ -101,23 +118,32 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     if name is None or at >= len(words):
         return None
     script = words[at].text.flat
-    engine = next((engine for path, engine in _SCRIPTS if script == path or script.endswith("/" + path)), None)
-    return Entry(engine, at + 1) if engine is not None else None
+    found = [starts for path, starts in _starts("scripts").items() if script == path or script.endswith("/" + path)]
+    return _started(found[0], words, at + 1) if found else None
 
 
 def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...] | None) -> bool | None:
-    """Whether a launch's verb takes a positional model; None if nobody knows.
+    """Whether the server that a launch starts uses a positional model.
 
-    `vllm serve MODEL` does; `python -m vllm.entrypoints.openai.api_server` does not look at one.
-    verb: empty where an image starts the engine;  entrypoint: of that image
+    Args:
+        engine: the engine's id.
+        verb: the words that start it, empty where an image does.
+        entrypoint: what that image starts, None if that is not known.
+
+    Returns:
+        None if it is not known what starts the server, and not all of the engine's ways to start it take a model.
     """
+    starts = ENGINES[engine].starts
+    if all(start.takes_model for start in starts):
+        return True
     words = [program(word) or "" for word in verb] or list(entrypoint or ())
-    if engine != "vllm" or not words:
-        return None if engine == "vllm" else True
-    return words[-1] == "serve"
+    return words[-1] in [start.verbs[-1] for start in starts if start.takes_model and start.verbs] if words else None
 
 
 def since(engine: str, verb: tuple[Word, ...]) -> str:
-    """The first release that a launch's verb starts; "0" where every release knows it."""
+    """The first release that a launch's program with its verbs starts; "0" where every release knows them."""
     words = [program(word) for word in verb]
-    return _SINCE.get((engine, words[1] or ""), "0") if len(words) == 2 else "0"
+    same = [
+        start for start in ENGINES[engine].starts if words and words[0] in start.programs and (*start.verbs,) == (*words[1:],)
+    ]
+    return same[0].since if same else "0"

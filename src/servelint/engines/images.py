@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from functools import lru_cache
 
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import Text
+from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
 from servelint.engines.releases import known_releases, release_key
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-with open(os.path.join(os.path.dirname(__file__), "data", "images.json"), encoding="utf-8") as _file:
-    _DATA = json.load(_file)
-
-_RELEASE = re.compile(_DATA["release"])
-_ROLLING = re.compile(_DATA["rolling"])
-_HOUSE = _DATA["house"]
+_RELEASE = (
+    r"^v?(?P<release>\d+\.\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?(?:\.post\d+)?)"
+    r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))[-_].*)?$"
+)
+"""A tag that names a release; one that is dated, or of a development version, names none."""
+_ROLLING = (
+    r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*[0-9a-f]{7})[\w.-]*)?$"
+    r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
+)
+"""A tag that is moved to newer images."""
+_NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
+"""Words in the names of house images that hold no server, or one that someone has changed."""
 
 
 class Image:
     """What an image's name says.
 
-    engine:      engine id, or None
-    claim:       the engine's release as the tag names it
-    entrypoint:  the program that the image starts: () if it starts whatever the command says, None if nobody knows; where it
-                 changed and the claim names no release, the one of the newest
-    house:       whether somebody else than the engine's makers built it, and may have changed the engine
+    Attributes:
+        engine: the engine's id; None if the image holds none that is known.
+        claim: the engine's release as the tag names it.
+        entrypoint: the program that the image starts, with its verbs; () if it starts whatever the command says, None if it
+            is not known. If it changed, and the claim names no release, that of the newest release.
+        house: whether someone else than the engine's makers built the image, who may have changed the engine.
     """
 
     __slots__ = ("claim", "engine", "entrypoint", "house")
@@ -45,6 +46,7 @@ class Image:
 
     @property
     def claims(self) -> dict[str, ReleaseClaim]:
+        """The engine's id with the claim; empty for no engine."""
         return {} if self.engine is None else {self.engine: self.claim}
 
 
@@ -56,77 +58,77 @@ def identify(image: Text) -> Image:
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
     name = flat[:end] if colon == -1 else flat[:colon]
     tag = image.cut(colon + 1, end) if colon != -1 else None
-    family = _family(name)
-    if family is not None:
-        found = _of_family(family, tag, pinned=digest != -1)
-        found.house = family.get("tags") == "own"
-        return found
-    found = _of_house(name.rpartition("/")[2], tag)
-    found.house = True
-    return found
+    found = _family(name)
+    return _of_family(*found, tag, pinned=digest != -1) if found is not None else _of_house(name.rpartition("/")[2], tag)
 
 
-@lru_cache(maxsize=1024)
-def _family(name: str) -> dict[str, Any] | None:
-    return next((family for family in _DATA["families"] if _in_family(name, family)), None)
+@derived
+def _family(name: str) -> tuple[Engine, ImageFamily] | None:
+    """The family that a repository belongs to, and its engine."""
+    families = [(engine, family) for engine in ENGINES.values() for family in engine.images]
+    return next((found for found in families if _in_family(name, found[1])), None)
 
 
-def _in_family(name: str, family: dict[str, Any]) -> bool:
-    endings = [family["repository"] + suffix for suffix in ("", *family.get("suffixes", []))]
-    # a number sign is how enroot sets a registry apart
+def _in_family(name: str, family: ImageFamily) -> bool:
+    endings = [family.repository + suffix for suffix in ("", *family.suffixes)]
+    # enroot writes a number sign behind the registry
     return any(name == ending or name.endswith(("/" + ending, "#" + ending)) for ending in endings)
 
 
-def _of_family(family: dict[str, Any], tag: Text | None, pinned: bool) -> Image:
-    engine = str(family["engine"])
-    if "not" in family and tag is not None and re.search(family["not"], tag.flat) is not None:
-        return Image(None, ReleaseClaim(), None)
-    only = family.get("only")
-    if only and (tag is None or re.search(only, tag.flat) is None):
-        return Image(engine, ReleaseClaim(), None)
-    claim = _claim(family, tag, pinned)
-    return Image(engine, claim, _entrypoint(family.get("entrypoint", []), claim.release))
+def _of_family(engine: Engine, family: ImageFamily, tag: Text | None, *, pinned: bool) -> Image:
+    if family.without and tag is not None and re.search(family.without, tag.flat) is not None:
+        return Image(None, ReleaseClaim(), None, house=family.own_tags)
+    if family.only and (tag is None or re.search(family.only, tag.flat) is None):
+        return Image(engine.id, ReleaseClaim(), None, house=family.own_tags)
+    claim = _claim(family, tag, pinned=pinned)
+    return Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
 
 
-def _claim(family: dict[str, Any], tag: Text | None, pinned: bool) -> ReleaseClaim:
-    tags = family.get("tags")
-    if tags == "own":
-        said = family.get("releases", {}).get(tag.flat) if tag is not None else None
-        return ReleaseClaim() if tag is None or said is None else ReleaseClaim(said["release"], "image", tag.span())
+def _claim(family: ImageFamily, tag: Text | None, *, pinned: bool) -> ReleaseClaim:
+    if family.own_tags:
+        known = family.releases.get(tag.flat) if tag is not None else None
+        return ReleaseClaim(known[0], "image", tag.span()) if tag is not None and known is not None else ReleaseClaim()
     if tag is None:
         return ReleaseClaim(None, "image", rolling=not pinned)
-    match = (re.compile(tags) if tags else _RELEASE).match(tag.flat)
+    match = re.match(family.tags or _RELEASE, tag.flat)
     if match is not None and tag.cut(match.start("release"), match.end("release")).known:
         span = tag.span(match.start("release"), match.end("release"))
         return ReleaseClaim(match.group("release"), "image", span)
-    rolling = re.compile(family["rolling"]) if "rolling" in family else _ROLLING
-    if tag.known and not pinned and rolling.match(tag.flat):
+    if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):
         return ReleaseClaim(None, "image", tag.span(), rolling=True)
     return ReleaseClaim(None, None, tag.span())
 
 
-def _entrypoint(entry: list[Any] | None, release: str | None) -> tuple[str, ...] | None:
-    """The words that hold for a release; None between two spells, as for a pre-release of the later one's first."""
-    if entry is None or all(isinstance(word, str) for word in entry):
-        return None if entry is None else tuple(entry)
-    if release is None:
-        return tuple(entry[-1]["words"])
-    key = release_key(release)
-    for spell in entry:
-        first, last = (release_key(spell[side]) if side in spell else None for side in ("since", "until"))
+def _entrypoint(several: tuple[EntryPoint, ...], release: str | None) -> tuple[str, ...] | None:
+    """The words that hold for a release; None between two entry points, as for a pre-release of the later one's first."""
+    if not several:
+        return None
+    key = release_key(release) if release is not None else None
+    if release is None or len(several) == 1:
+        return several[-1].words
+    for one in several:
+        first, last = (release_key(bound) if bound else None for bound in (one.since, one.until))
         if key is not None and (first is None or key >= first) and (last is None or key <= last):
-            return tuple(spell["words"])
+            return one.words
     return None
 
 
 def _of_house(name: str, tag: Text | None) -> Image:
-    engine = None
-    if re.search(_HOUSE["not"], name) is None:
-        engine = next((engine for engine, pattern in _HOUSE["engines"].items() if re.search(pattern, name)), None)
+    """An image of someone else: its name may say the engine, and its tag the engine's release if the name is the engine's."""
+    engine = _house_engine(name)
     if engine is None or tag is None:
-        return Image(engine, ReleaseClaim(), None)
-    match = _RELEASE.match(tag.flat)
-    if match is not None and re.match(_HOUSE["released"], name) and match.group("release") in known_releases(engine):
+        return Image(engine.id if engine is not None else None, ReleaseClaim(), None, house=True)
+    match = re.match(_RELEASE, tag.flat) if engine.house_tags and re.match(engine.house_tags, name) else None
+    if match is not None and match.group("release") in known_releases(engine.id):
         span = tag.span(match.start("release"), match.end("release"))
-        return Image(engine, ReleaseClaim(match.group("release"), "image", span), None)
-    return Image(engine, ReleaseClaim(None, None, tag.span()), None)
+        return Image(engine.id, ReleaseClaim(match.group("release"), "image", span), None, house=True)
+    return Image(engine.id, ReleaseClaim(None, None, tag.span()), None, house=True)
+
+
+@derived
+def _house_engine(name: str) -> Engine | None:
+    without = [_NO_SERVER, *[engine.not_image_names for engine in ENGINES.values() if engine.not_image_names]]
+    if re.search("|".join(without), name) is not None:
+        return None
+    named = [engine for engine in ENGINES.values() if engine.image_names]
+    return next((engine for engine in named if re.search(rf"(?:^|[-_./])(?:{engine.image_names})(?:$|[-_.])", name)), None)

@@ -1,6 +1,6 @@
-"""The release of an engine that is installed for a program, by the name of a folder; nothing of it is run or imported.
+"""The release of an engine that is installed for a program, by the names of metadata folders; nothing is run or imported.
 
-`importlib.metadata` would tell of this interpreter, and cost 30 ms. Where anything is unsure, the release is not known.
+`importlib.metadata` knows only this interpreter, and takes 30 ms to import. If anything is unsure, the release is not known.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ import os
 import re
 from collections.abc import Mapping
 
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
 from servelint.files import programs
 
-_PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "trtllm": "tensorrt_llm"}
-"""Engines that are Python packages, and the names of these."""
 _PYTHON = r"python(?:(\d)(?:\.(\d+))?)?"
 _BUILDS = r"(?:cu\d+|cpu|rocm[\d.]*|xpu)?"
 """What a published release is built for, behind the `+` of its version."""
@@ -24,10 +23,19 @@ _BESIDE = r"'''exec'\s+\"\$\(dirname[^\n]*?\$0[^\n]*?/'?(python[\d.]*)"
 
 
 def release(engine: str, program: str, environ: Mapping[str, str]) -> str | None:
-    """The release of an engine that a program starts; None if it is not known. program: as a command names it"""
-    package = _PACKAGES.get(engine)
+    """The release of an engine that a program starts.
+
+    Args:
+        engine: the engine's id.
+        program: the program as a command names it.
+        environ: the environment in which it is started.
+
+    Returns:
+        The release; None if it is not known, or if it may have been changed.
+    """
+    package = ENGINES[engine].python_package
     path = programs.find(program, environ)
-    if package is None or path is None or environ.get("PYTHONHOME"):
+    if not package or path is None or environ.get("PYTHONHOME"):
         return None
     module = re.fullmatch(_PYTHON, os.path.basename(path)) is not None
     interpreter = path if module else _interpreter(path, environ)
@@ -70,8 +78,10 @@ def _is_python(path: str) -> bool:
 
 
 def _site_packages(interpreter: str, environ: Mapping[str, str]) -> list[str]:
-    """The folders in which an interpreter may have packages: of its virtual environment, else of its own, of its
-    distribution's and of its user's."""
+    """The folders in which an interpreter may have packages.
+
+    Those of its virtual environment if it is in one, or else its own, those of the Linux distribution and those of the user.
+    """
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(interpreter)))
     if os.path.exists(os.path.join(prefix, "pyvenv.cfg")):
         return [folder for library in ("lib", "lib64") for folder in _of(os.path.join(prefix, library), "", "site-packages")]
@@ -89,7 +99,7 @@ def _site_packages(interpreter: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def _of(library: str, version: str, name: str) -> list[str]:
-    """`lib/python3.12/site-packages` of one version of Python, "" for every one; `lib/python3/dist-packages` of Debian."""
+    """`lib/python3.12/site-packages` of a version of Python ("" for all), or `lib/python3/dist-packages` of Debian."""
     try:
         folders = sorted(os.listdir(library))
     except OSError:
@@ -114,7 +124,7 @@ def _releases(folder: str, package: str) -> set[str]:
 
 
 def _published(version: str) -> str:
-    """The release that a version is one of; "" for what may have been changed: built from a checkout, or by somebody else."""
+    """The published release of a version; "" if it may be changed: built from a checkout, or by someone else."""
     release, _, build = version.partition("+")
     if release_key(release) is None or "dev" in release or not re.fullmatch(_BUILDS, build):
         return ""

@@ -1,14 +1,13 @@
-"""A launch's arguments as the parser of some releases reads them, with what stands in the files that it names."""
+"""A launch's arguments as the parsers of releases read them, with the options of the file that `--config` names."""
 
 from __future__ import annotations
 
 from servelint.core.launch import Launch, Word
 from servelint.core.text import Text
-from servelint.engines import config_file, entry, images
-from servelint.engines.arguments import Arguments, Fault
-from servelint.engines.argv import read
+from servelint.engines import entry, images
+from servelint.engines.argv import Arguments, Fault, read
 from servelint.engines.catalog import Catalog, Signatures, Table
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.registry import ENGINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +16,15 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    """A launch's arguments as the parser of some releases reads them: all those that read them alike share it.
+    """A launch's arguments as one or more releases read them: all releases that read them alike share it.
 
-    taken: values that all of them take, so that they need to be looked at once only: the settings' ids, and the words'
+    Attributes:
+        launch: the launch.
+        arguments: its arguments, with those of the file that `--config` names.
+        by_keys: JSON options that the launch sets by single keys (`--option.key value`).
+        taken: ids of (setting, word) whose value all of these releases accept, so that it is checked once only.
+        json: option -> its value as JSON, or why it is not valid JSON.
+        model: the model as the launch names it; None if it does not.
     """
 
     __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model", "taken")
@@ -35,14 +40,14 @@ class Reading:
 
     @property
     def family(self) -> models.Family | None:
-        """What is known of the model: by its config.json, where that file is here, or by its name."""
+        """What is known of the model, by its config.json if that file can be read, or else by its name."""
         if not self._family:
             self._family = [_family(self.launch, self.model) if self.model is not None else None]
         return self._family[0]
 
     def _model(self) -> Text | None:
         settings = self.arguments.settings
-        if DIALECTS.get(self.launch.engine, PLAIN).positional and self.arguments.positionals:
+        if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
         for name in ("model-path", "model"):
             if name in settings and settings[name].value is not None:
@@ -50,7 +55,7 @@ class Reading:
         return None
 
     def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
-        """The JSON of an option's value, or why it is none; None if no value is given."""
+        """An option's value as JSON, or why it is not valid JSON; None if no value is given."""
         if name not in self.json:
             from servelint.syntax import json
 
@@ -60,7 +65,7 @@ class Reading:
         return self.json[name]
 
     def parsed(self, name: str) -> json.JsonNode | None:
-        """The JSON of an option's value; None if it is not given, not known, or no JSON."""
+        """An option's value as JSON; None if it is not given, not known or not valid."""
         from servelint.syntax import json
 
         node = self.json_of(name)
@@ -81,9 +86,16 @@ def _family(launch: Launch, model: Text) -> models.Family | None:
 
 
 def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
-    """The argv with what the file of `--config` adds, where that file is here; why the file cannot be read, if it is not."""
-    if launch.engine not in config_file.ENGINES or (launch.folder is None and launch.open is None):
+    """The argv with the options of the file that `--config` names, and what keeps the file from being read.
+
+    Where no file can be opened at all, the argv is returned as it is.
+    """
+    if not ENGINES[launch.engine].config_file or (launch.folder is None and launch.open is None):
         return launch.argv, None
+    named = next((word for word in launch.argv if word.value == "--config"), None)
+    if named is None:
+        return launch.argv, None
+    from servelint.engines import config_file
 
     def read(name: Text) -> Text | None:
         if launch.folder is not None:
@@ -94,12 +106,11 @@ def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     try:
         return config_file.merged(launch.argv, read) or launch.argv, None
     except config_file.Missing as missing:
-        word = next(word for word in launch.argv if word.value == "--config")
-        return launch.argv, Fault("config-file", word, "--config", [str(missing)])
+        return launch.argv, Fault("config-file", named, "--config", [str(missing)])
 
 
 class Readings:
-    """A launch as the releases of a catalog read it: those whose parsers read it alike share a reading."""
+    """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
     __slots__ = ("_argv", "_catalog", "_fault", "_known", "_launch", "_signatures")
 
@@ -124,7 +135,7 @@ class Readings:
         arguments = read(
             self._argv,
             table,
-            DIALECTS.get(launch.engine, PLAIN),
+            ENGINES[launch.engine].dialect,
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
         )

@@ -11,6 +11,8 @@ import os
 import re
 from functools import lru_cache
 
+from servelint.engines.registry import ENGINES
+
 ReleaseKey = tuple[tuple[int, ...], int, int, int, int, int]
 
 _RELEASE = re.compile(
@@ -69,11 +71,11 @@ def is_final(release: str) -> bool:
 def normalize(engine: str, written: str) -> str:
     """A release of an engine that a person writes, as packaging spells it: `v0.20.0-rc1` is 0.20.0rc1.
 
-    A build of llama.cpp (`b9180`, a whole number) is left as it is written. Raises ValueError.
+    A numbered build (`b9180` of llama.cpp) is left as it is written. Raises ValueError.
     """
     from packaging.version import InvalidVersion, Version
 
-    build = engine == "llama.cpp"
+    build = ENGINES[engine].numbered_builds
     try:
         version = Version(written.removeprefix("b") if build else written)
     except InvalidVersion as error:
@@ -96,5 +98,6 @@ def known_releases(engine: str) -> list[str]:
 
 
 def newest(engine: str) -> str | None:
+    """The newest release of an engine that servelint knows; None for an engine it does not follow."""
     releases = known_releases(engine)
     return releases[-1] if releases else None

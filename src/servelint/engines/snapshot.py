@@ -1,7 +1,7 @@
-"""What stands in the files that a launch names, as it goes to another process or into a report.
+"""The texts of the files that a launch names, read before the launch goes to another process or into a report.
 
-A launch opens files where it stands: what opens them is bound to its reader and cannot travel. What a plan and a page ask
-for is read before: the file of `--config`, and what tells of its models.
+A launch opens files by a function that belongs to its reader and cannot be pickled. What a memory plan and a report's page need
+is therefore read beforehand: the file of `--config`, and the configurations of its models.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ _DRAFTS = ("speculative-config.model", "spec-model", "speculative-draft-model-pa
 
 
 class Carried:
-    """Opens the files that were read, by the names that they were asked for under."""
+    """Opens the files that were read.
+
+    Attributes:
+        texts: name of a file as the launch has it -> its text.
+    """
 
     __slots__ = ("texts",)
 
@@ -31,6 +35,7 @@ class Carried:
         self.texts = texts
 
     def __call__(self, name: Text) -> Opened | None:
+        """The file of a name; None if it was not read."""
         text = self.texts.get(name.flat)
         if text is None:
             return None
@@ -40,7 +45,7 @@ class Carried:
 
 
 def carry(given: Launch) -> Carried | None:
-    """What opens the files of a launch, as it can travel; None where there is nothing to open."""
+    """Read the files that a launch names, and return what opens them in another process; None if there are none."""
     if given.open is None or isinstance(given.open, Carried):
         return given.open
     found = Carried({})

@@ -1,4 +1,4 @@
-"""Whether a release of an engine can read a model's config.json at all: what Transformers beside it can know."""
+"""Which release of Transformers an engine has beside it: it decides whether the engine can read a model's config.json."""
 
 from __future__ import annotations
 
@@ -21,9 +21,16 @@ def _newest() -> dict[str, Any]:
 
 
 def newest_transformers(engine: str, key: ReleaseKey, *, image: bool) -> str | None:
-    """The newest release of Transformers ("4.57") that a release of an engine can have beside it; None if it may be any.
+    """The newest release of Transformers that a release of an engine can have beside it.
 
-    image: in the engine's own image, which has those of its day; otherwise whatever its metadata allows
+    Args:
+        engine: the engine's id.
+        key: the engine's release.
+        image: whether the engine runs in its makers' image, which has the Transformers of its day; otherwise its package's
+            metadata decide.
+
+    Returns:
+        Two numbers ("4.57"); None if it may be any release.
     """
     found: str | None = None
     for since, release in _newest().get(engine, {}).get("image" if image else "installed", []):
@@ -34,5 +41,5 @@ def newest_transformers(engine: str, key: ReleaseKey, *, image: bool) -> str | N
 
 
 def knows(transformers: str, since: str) -> bool:
-    """Whether a release of Transformers is not older than the one that brought a model type: patches do not count."""
+    """Whether a release of Transformers is not older than the one that brought a model type; patch numbers do not count."""
     return [int(part) for part in transformers.split(".")[:2]] >= [int(part) for part in since.split(".")[:2]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 
 
 class Change:

@@ -8,7 +8,7 @@ from servelint.core.effect import Effect
 from servelint.core.finding import Edit, Fix
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.config import Config
 from servelint.fixes import members
 from servelint.fixes.change import Change

@@ -8,14 +8,11 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from servelint.engines import catalog_file
+from servelint.engines import ENGINES, catalog_file
 from servelint.engines.releases import LEAST, sort_key
 from servelint.harvest import difference, llamacpp, llamacpp_index, store
 from servelint.harvest.errors import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
-
-FIRST = {"vllm": "0.6.0", "sglang": "0.4.0", "lmdeploy": "0.6.0"}
-"""The first release of each engine that the catalog covers, where the package index has them all."""
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engines", "data")
 ALL = "all"
@@ -65,14 +62,15 @@ def _asked(engine: str, release: str | None, path: str | None, *, unverified: bo
 
 def read(tree: Tree) -> dict[str, Any]:
     """The snapshot of a release."""
-    module = import_module("servelint.harvest." + tree.engine.replace(".", ""))
+    module = import_module("servelint.harvest." + ENGINES[tree.engine].package)
     snapshot: dict[str, Any] = module.snapshot(tree)
     return snapshot
 
 
 def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
     """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
-    least = sort_key(FIRST[engine]) if engine in FIRST else LEAST
+    first = ENGINES[engine].harvested_since
+    least = sort_key(first) if first else LEAST
     releases = [release for release in published(engine) if sort_key(release) >= least]
     snapshots: list[dict[str, Any]] = []
     for number, release in enumerate(releases, start=1):

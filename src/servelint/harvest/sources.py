@@ -10,17 +10,14 @@ from collections.abc import Mapping
 
 from packaging.version import Version
 
+from servelint.engines import ENGINES
 from servelint.engines.releases import release_key
 from servelint.harvest import archives, index
 from servelint.harvest.errors import HarvestError
 from servelint.harvest.remote import NoRanges, Progress, download, read_wheel
 
-__all__ = ["PACKAGES", "PROJECTS", "HarvestError", "Tree", "open_local", "open_tree", "published"]
+__all__ = ["HarvestError", "Tree", "open_local", "open_tree", "published"]
 
-PROJECTS = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "trtllm": "tensorrt-llm"}
-"""engine -> its name on the index"""
-PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "trtllm": "tensorrt_llm"}
-"""engine -> the folder of its Python package"""
 _VERSION = re.compile(r"""^__version__\s*(?::\s*str\s*)?=\s*(?:version\s*=\s*)?["']([^"']+)["']""", re.MULTILINE)
 
 
@@ -82,7 +79,7 @@ def open_tree(
         tried.add(form)
         progress(f"{engine} {release}: reading {file.filename}")
         try:
-            packed = archives.pack(_read(file, PACKAGES[engine], progress, unverified).files)
+            packed = archives.pack(_read(file, ENGINES[engine].python_package, progress, unverified).files)
         except (HarvestError, OSError, *archives.BROKEN) as error:
             reasons.append(f"{file.filename}: {error}")
             continue
@@ -123,7 +120,7 @@ def open_local(engine: str, path: str, release: str | None = None) -> Tree:
 
     release: which one it is; read from the metadata where not given.
     """
-    package = PACKAGES[engine] if _project(engine) else ""
+    package = ENGINES[engine].python_package if _project(engine) else ""
     files: Mapping[str, bytes]
     if os.path.isdir(path):
         folder = _holder(path, package)
@@ -176,9 +173,10 @@ def _text(path: str) -> str:
 
 
 def _project(engine: str) -> str:
-    if engine not in PROJECTS:
-        raise HarvestError(f"{engine} is no Python package that is followed here; one of {', '.join(sorted(PROJECTS))} is")
-    return PROJECTS[engine]
+    names = {one.id: one.distributions[0] for one in ENGINES.values() if one.harvested and one.distributions}
+    if engine not in names:
+        raise HarvestError(f"{engine} is no Python package that is followed here; one of {', '.join(sorted(names))} is")
+    return names[engine]
 
 
 def _checked(release: str) -> str:

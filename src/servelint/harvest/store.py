@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from servelint.engines.runs import format_runs, parse_runs
+from servelint.engines.catalog_file import format_runs, parse_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from servelint.core.settings import Settings
 from servelint.core.source import Span
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.registry import ENGINES
 from servelint.engines.releases import known_releases, newest
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
@@ -132,7 +132,7 @@ def _loses(config: Config, after: str) -> bool:
     if catalog is None or index is None:
         return True
     table = catalog.table(index)
-    begun = DIALECTS.get(config.launch.engine, PLAIN).abbreviations  # what options begin with is no option that is gone
+    begun = ENGINES[config.launch.engine].dialect.abbreviations  # what options begin with is no option that is gone
     for setting in config.reading.arguments.every:
         if table.find(setting.spelling) is None and not (begun and table.starting(setting.spelling)):
             return True

@@ -9,12 +9,13 @@ from servelint.core.finding import SEVERITIES
 from servelint.core.launch import Launch, Word
 from servelint.core.secrets import without
 from servelint.core.source import Source, Span
-from servelint.engines.config import Config
+from servelint.engines import ENGINES
 from servelint.filters.masking import secrets_of
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.launch_view import LaunchView, briefly
 from servelint.lsp.memory_hover import names_gpu, plan_of
+from servelint.memory import computed_defaults
 from servelint.memory.plan import MemoryPlan
 
 # -- lenses
@@ -134,9 +135,9 @@ def _defaults(view: LaunchView, analysis: Analysis, source: Source) -> Hint | No
 def _values(view: LaunchView, analysis: Analysis) -> dict[str, str | float | bool]:
     config = view.config
     found: dict[str, str | float | bool] = {}
-    if view.launch.engine == "vllm" and names_gpu(view.launch, analysis.settings):
-        plan = plan_of(view, analysis.settings)
-        found.update(_batches(config) if plan is not None else {})
+    computed = ENGINES[view.launch.engine].computed_defaults
+    if computed and names_gpu(view.launch, analysis.settings) and plan_of(view, analysis.settings) is not None:
+        found.update(computed_defaults(config))
     for name in _PLAIN:
         option = view.option("--" + name)
         if option is not None and option.default is not None and config.operand(name).present is False:
@@ -146,15 +147,6 @@ def _values(view: LaunchView, analysis: Analysis) -> dict[str, str | float | boo
         if config.operand(name).present is False and isinstance(value, bool):
             found[name] = value
     return found
-
-
-def _batches(config: Config) -> dict[str, str | float | bool]:
-    """vLLM's batches, which depend on the GPU and the context."""
-    from servelint.memory import vllm
-
-    settings = vllm.settings_of(config)
-    known = {"max-num-seqs": settings.sequences, "max-num-batched-tokens": settings.batched}
-    return {name: value for name, value in known.items() if config.operand(name).present is False}
 
 
 def _end_of_first_line(site: Span, source: Source) -> int:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from servelint import hardware
 from servelint.core.source import Span
 from servelint.core.text import HOLE, Text
-from servelint.engines import ENGINE_NAMES, images
+from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Catalog, Keys, Option
 from servelint.engines.releases import known_releases, release_key
@@ -41,7 +41,6 @@ _FINAL = 3
 _SIGNS = ("=", ":")
 _CHOICES_AT_MOST = 16
 _LATER, _LAST = "5", "9"
-_OWN = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "llama.cpp": ("LLAMA_", "GGML_"), "lmdeploy": ("LMDEPLOY_",)}
 
 
 @dataclass(slots=True, eq=False)
@@ -413,7 +412,7 @@ def variables_of(engine: str, index: int) -> list[Entry]:
         if body is None:
             continue
         gone = bool(body.get("deprecated"))
-        own = name.startswith(_OWN.get(engine, ()))
+        own = name.startswith(ENGINES[engine].variables)
         lasting = _lasting([(run[0], run[1]) for run in runs], catalog)
         detail = life.reads(body)
         found.append(

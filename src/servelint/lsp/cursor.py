@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.config import Config, configs
-from servelint.engines.dialects import DIALECTS, PLAIN
+from servelint.engines.registry import ENGINES
 from servelint.files.directives import SIGN
 from servelint.fixes.variables import name_span
 
@@ -152,7 +152,7 @@ def of_word(config: Config, word: Word, index: int, source: Source, offset: int)
     if span is None:
         return None
     positional = config.reading.arguments.positionals
-    first = bool(positional) and positional[0] is word and bool(DIALECTS.get(config.launch.engine, PLAIN).positional)
+    first = bool(positional) and positional[0] is word and bool(ENGINES[config.launch.engine].dialect.positional)
     kind = OPTION if flat.startswith("-") else MODEL if first else VALUE
     found = Cursor(kind, config, span, "" if kind == VALUE else flat if kind == OPTION else "model", flat[:index])
     found.word = word

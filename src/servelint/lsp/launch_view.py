@@ -7,13 +7,12 @@ from functools import lru_cache
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.trust import RuleFolder
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
 from servelint.files.directives import name_gpus
-from servelint.judge.parser.values import FIELDS
 from servelint.judge.releases import Releases, possible_releases
 from servelint.lsp.launch_cache import LaunchKey
 from servelint.rules import ranges
@@ -140,7 +139,7 @@ class LaunchView:
         """The values that an option takes; empty where they are not all known."""
         if option.choices is not None:
             return [str(one) for one in option.choices if one is not None]
-        field = FIELDS.get((self.launch.engine, option.name))
+        field = ENGINES[self.launch.engine].moved_values.get(option.name)
         if field is not None and self.catalog is not None:
             keys = self.catalog.keys(field[0], self.index)
             body = keys.get(field[1]) if keys is not None else None

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from servelint.engines.registry import ENGINES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from servelint.engines.config import Config
     from servelint.memory.plan import MemoryPlan
 
-PLANNED = ("vllm", "sglang")
+PLANNED = tuple(engine.id for engine in ENGINES.values() if engine.plans_memory)
 """Engines whose arithmetic is known."""
 _ALIKE = 0.03
 """Share by which the figures of two releases may differ and still count as equal."""
@@ -33,14 +37,24 @@ def plan_of(config: Config) -> MemoryPlan:
     engine = config.launch.engine
     if engine not in PLANNED:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(PLANNED)}")
-    found: MemoryPlan = import_module("servelint.memory." + engine).plan(config)
+    found: MemoryPlan = _module(engine).plan(config)
     return found
 
 
 def changes_of(engine: str) -> tuple[str, ...]:
     """The releases of an engine that changed its memory arithmetic, oldest first."""
-    changes: tuple[str, ...] = import_module("servelint.memory." + engine).CHANGES
+    changes: tuple[str, ...] = _module(engine).CHANGES
     return changes
+
+
+def computed_defaults(config: Config) -> dict[str, str | float | bool]:
+    """Option -> default, for the options of `Engine.computed_defaults` that a launch does not give. There is at least one."""
+    found: dict[str, str | float | bool] = _module(config.launch.engine).computed_defaults(config)
+    return found
+
+
+def _module(engine: str) -> Any:
+    return import_module("servelint.memory." + ENGINES[engine].package)
 
 
 def plan_over(configs: list[Config]) -> MemoryPlan:

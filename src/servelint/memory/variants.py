@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from servelint.core.launch import Launch, Word
 from servelint.core.text import Text
+from servelint.engines import ENGINES
 from servelint.engines.config import Config, configs
 from servelint.memory import plan_of, plan_over
 from servelint.memory.plan import FITS, MemoryPlan
@@ -14,13 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LENGTH, SEQUENCES, KV_DTYPE, TENSOR = "length", "sequences", "kv-dtype", "tensor"
-OPTIONS = {
-    "vllm": {LENGTH: "max-model-len", SEQUENCES: "max-num-seqs", KV_DTYPE: "kv-cache-dtype", TENSOR: "tensor-parallel-size"},
-    "sglang": {LENGTH: "context-length", SEQUENCES: "max-running-requests", KV_DTYPE: "kv-cache-dtype", TENSOR: "tp-size"},
-}
-"""engine -> its name for each setting"""
-_SPECULATIVE = {"vllm": ("speculative-config", "spec-"), "sglang": ("speculative-",)}
 COMMON_GPUS = ("rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100-80gb", "h200", "rtx-pro-6000", "b200", "gb10")
 """GPUs that a launch without a GPU is planned for."""
 _LONGEST = 1 << 24
@@ -43,7 +37,7 @@ def changed(config: Config, option: str, value: str) -> Config:
 
 def without_speculation(config: Config) -> Config | None:
     """The launch under the same release without speculative decoding, None if it has none."""
-    names = _SPECULATIVE[config.launch.engine]
+    names = ENGINES[config.launch.engine].speculation_options
     words: list[Word] = []
     for name, setting in config.reading.arguments.settings.items():
         if name.startswith(names):
@@ -92,19 +86,20 @@ def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
         The changes that make a difference.
     """
     config = launches[-1]
-    options = OPTIONS[config.launch.engine]
+    engine = ENGINES[config.launch.engine]
     tries: list[tuple[str, list[Config]]] = []
     length = plan.max_model_len or 0
-    values = [(LENGTH, str(one)) for one in (length // 2, length * 2) if one]
-    values += [(SEQUENCES, str(count)) for count in (16, 64, 256)]
-    values.append((KV_DTYPE, "fp8" if config.launch.engine == "vllm" else "fp8_e4m3"))
-    tries += [(f"--{options[what]} {value}", _changed(launches, options[what], value)) for what, value in values]
+    values = [(engine.context_option, str(one)) for one in (length // 2, length * 2) if one]
+    values += [(engine.requests_option, str(count)) for count in (16, 64, 256)]
+    values.append((engine.kv_dtype_option, engine.kv_dtype_fp8))
+    tries += [(f"--{option} {value}", _changed(launches, option, value)) for option, value in values]
     plain = [one for one in map(without_speculation, launches) if one is not None]
     if plain:
         tries.append(("without speculation", plain))
-    size = config.operand(options[TENSOR]).value
+    size = config.operand(engine.tensor_parallel_option).value
     twice = 2 * size if isinstance(size, int) and not isinstance(size, bool) else 2
-    tries.append((f"--{options[TENSOR]} {twice}", _changed(launches, options[TENSOR], str(twice))))
+    tensor = engine.tensor_parallel_option
+    tries.append((f"--{tensor} {twice}", _changed(launches, tensor, str(twice))))
     found = [WhatIf(name, plan_over(several)) for name, several in tries]
     return [one for one in found if one.plan.kv_gib is not None and not _same(one.plan, plan)]
 
@@ -124,7 +119,7 @@ def largest_context(launches: list[Config], plan: MemoryPlan) -> int | None:
     Returns:
         None if no context fits or the plan does not know.
     """
-    option = OPTIONS[launches[-1].launch.engine][LENGTH]
+    option = ENGINES[launches[-1].launch.engine].context_option
     top = max(plan.largest_context or 0, plan.max_model_len or 0)
     return _largest(top, lambda value: _fits(launches, option, value))
 
@@ -138,7 +133,7 @@ def most_sequences(launches: list[Config]) -> int | None:
     Returns:
         At most `MOST_SEQUENCES`, None if no number fits or the plan does not know.
     """
-    option = OPTIONS[launches[-1].launch.engine][SEQUENCES]
+    option = ENGINES[launches[-1].launch.engine].requests_option
     return _largest(MOST_SEQUENCES, lambda value: _fits(launches, option, value))
 
 

@@ -9,6 +9,7 @@ from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.text import METER
+from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.recognise import JSON, SERVICES, YAML, recognise
 
@@ -16,25 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.yaml import Node
 
-_ENGINES = (
-    b"vllm",
-    b"sglang",
-    b"llama-server",
-    b"llama.cpp",
-    b"llamacpp",
-    b"trtllm",
-    b"tensorrt-llm",
-    b"tensorrt_llm",
-    b"lmdeploy",
-    b"text-generation-launcher",
-    b"text-generation-inference",
-    b"num_speculative_tokens",
-    b"max-model-len",  # a file of options names no engine
-    b"max_model_len",
-    b"mem-fraction-static",
-    b"servingenginespec",  # the values of vLLM's production stack
-)
-
+_WORDS = (b"servingenginespec",)
+"""Words of formats that need not name an engine: the values of the production stack's chart."""
 _DOCUMENTS = ("compose", "kubernetes", "tasks", "helm", "engine_config", "tasks.generic")
 """Readers of YAML documents, in the order in which they are asked whether a document is theirs."""
 _TEMPLATE = "{{"
@@ -51,10 +35,15 @@ class Reading:
         self.problems = problems
 
 
+@derived
+def _words() -> tuple[bytes, ...]:
+    return (*[word for engine in ENGINES.values() for word in engine.words], *_WORDS)
+
+
 def mentions_engine(data: bytes) -> bool:
-    """Whether a file's bytes name an engine. One that does not launches none that servelint knows; it is never parsed."""
+    """Whether a file's bytes have a word of an engine. One without launches none that servelint knows; it is never parsed."""
     lowered = data.lower()
-    return any(name in lowered for name in _ENGINES)  # 15 times as fast as a pattern of them all
+    return any(word in lowered for word in _words())  # 15 times as fast as a pattern of them all
 
 
 def read(source: Source, neighbours: Neighbours | None = None) -> Reading:

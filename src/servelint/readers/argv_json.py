@@ -12,7 +12,7 @@ import re
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
-from servelint.engines import images
+from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
@@ -28,11 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PROGRAM = re.compile(
-    r"vllm[\"'\s,]+serve|vllm[./]entrypoints|sglang[./]launch_server|sglang[\"'\s,]+serve|llama-server|trtllm-serve"
-    r"|tensorrt_llm\.commands|lmdeploy[\"'\s,]+serve|text-generation-launcher"
-)
-_MENTION = re.compile(r"vllm|sglang|llama|lmdeploy|tensorrt|trtllm|text-generation", re.IGNORECASE)
 _CONTAINER = re.compile(r"\b(?:docker|podman|nerdctl|apptainer|singularity)\b")
 _OTHERS = ("scripts", "module", "program")
 _SIZE_AT_MOST = 1 << 20
@@ -59,7 +54,7 @@ _PLACEHOLDER = re.compile(r"\$\{\w+:(?![-+?=])[^{}]*\}|\{\{[^{}]*\}\}|(?<![\w$\{
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     del neighbours
-    if len(source.text) > _SIZE_AT_MOST or _MENTION.search(source.text) is None:
+    if len(source.text) > _SIZE_AT_MOST or not entry.mentions(source.text):
         return []
     try:
         if not _may_start(json.loads(source.text)):
@@ -82,10 +77,10 @@ def _may_start(data: Any) -> bool:
             waiting += [(inner, key if _means(key) else name) for name, inner in value.items()]
         elif isinstance(value, list):
             line = " ".join([item for item in value if isinstance(item, str)])
-            if _is_command(line) or (key in _ARGUMENTS and _MENTION.search(line)):
+            if _is_command(line) or (key in _ARGUMENTS and entry.mentions(line)):
                 return True
             waiting += [(item, key) for item in value if not isinstance(item, str)]
-        elif isinstance(value, str) and _MENTION.search(value) and (key in _ARGUMENTS or _means(key)):
+        elif isinstance(value, str) and entry.mentions(value) and (key in _ARGUMENTS or _means(key)):
             return True
     return False
 
@@ -97,7 +92,7 @@ def _means(key: str) -> bool:
 
 def _is_command(line: str) -> bool:
     """Whether a line may start an engine, itself or in a container."""
-    return _PROGRAM.search(line) is not None or (_CONTAINER.search(line) is not None and _MENTION.search(line) is not None)
+    return entry.may_start(line) or (_CONTAINER.search(line) is not None and entry.mentions(line))
 
 
 class _Recipe:

@@ -19,7 +19,7 @@ _OPTION = re.compile(r"--([a-z]+)(?:=|$)")
 _ASSIGNMENT = re.compile(r"[^=\s]+=")
 _COMMENT = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
 _COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
-_ENGINE = re.compile(r"(?<![\w/-])(vllm|sglang|lmdeploy)(?![\w-])", re.IGNORECASE)
+_PACKAGE = r"(?i)(?<![\w/-])({})(?![\w-])"
 _SHELL = ("/bin/sh", "-c")
 
 
@@ -284,6 +284,6 @@ def _installed(run: Text) -> dict[str, ReleaseClaim]:
         if not installs.is_install(words):
             rest += command.group()
     if "install" in text.flat:
-        for mention in _ENGINE.finditer(rest):
-            found.setdefault(mention.group(1).lower(), ReleaseClaim(None, "pip"))
+        for mention in installs.with_package(_PACKAGE).finditer(rest):
+            found.setdefault(installs.packages()[mention.group(1).lower()], ReleaseClaim(None, "pip"))
     return found

@@ -11,7 +11,7 @@ import re
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines import images
+from servelint.engines import ENGINES, images
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.option_owner import owner
@@ -19,14 +19,6 @@ from servelint.readers.place import Place
 from servelint.syntax import dotenv
 from servelint.syntax.shell.words import split
 
-_NAMES = (
-    (re.compile(r"(?:^|_)VLLM(?:_|$)"), "vllm"),
-    (re.compile(r"(?:^|_)(?:SGLANG|SGL)(?:_|$)"), "sglang"),
-    (re.compile(r"(?:^|_)LLAMA_?(?:CPP|SERVER)(?:_|$)"), "llama.cpp"),
-    (re.compile(r"(?:^|_)TRTLLM(?:_|$)"), "trtllm"),
-    (re.compile(r"(?:^|_)LMDEPLOY(?:_|$)"), "lmdeploy"),
-    (re.compile(r"(?:^|_)TGI(?:_|$)"), "tgi"),
-)
 _ARGUMENTS = re.compile(r"(?:^|_)(?:ARGS?|ARGUMENTS|OPTS|OPTIONS|FLAGS|PARAMS|PARAMETERS|ARGV)(?:_|$)")
 _OTHERS = re.compile(r"(?:^|_)(?:BENCH\w*|CLIENT|TEST|EVAL|BUILD|COMPILE|CMAKE|DOCKER|PIP|ROUTER|PROXY)(?:_|$)")
 _OPTION = re.compile(r"--([a-z][\w.-]*)")
@@ -113,7 +105,8 @@ def _engine(name: str, words: list[Word]) -> str | None:
     """The engine whose options a variable holds: as its name says, else as the options do."""
     if _OTHERS.search(name) or not _ARGUMENTS.search(name):
         return None
-    named = next((engine for pattern, engine in _NAMES if pattern.search(name)), None)
+    engines = ENGINES.values()
+    named = next((one.id for one in engines if any(f"_{word}_" in f"_{name}_" for word in one.argument_variables)), None)
     if named is not None:
         return named
     options = [match.group(1) for word in words if (match := _OPTION.match(word.text.flat)) is not None]

@@ -14,6 +14,7 @@ from servelint.core.launch import Launch, Word
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.engines import entry, images
+from servelint.engines.registry import ENGINES, derived
 from servelint.readers.helm_chart import Entry, Reader
 from servelint.readers.runners import SHELLS
 from servelint.syntax import yaml
@@ -26,23 +27,10 @@ if TYPE_CHECKING:
 _COMMANDS = ("command", "cmd", "entrypoint")
 _ARGS = ("args", "arguments")
 _MORE = (
-    "extraArgs", "extra_args", "extraArguments", "extraCmdArgs", "additionalArgs", "serverArgs", "vllmArgs", "engineArgs",
-    "modelArgs", "sglangArgs", "launchArgs",
+    "extraArgs", "extra_args", "extraArguments", "extraCmdArgs", "additionalArgs", "serverArgs", "engineArgs", "modelArgs",
+    "launchArgs",
 )  # fmt: skip
-_INSIDE = (
-    "",
-    "image.",
-    "server.",
-    "runtime.",
-    "engine.",
-    "model.",
-    "vllm.",
-    "sglang.",
-    "llamacpp.",
-    "llamaCpp.",
-    "modelServer.",
-)
-"""Where the words stand: beside the image, in it, or in a mapping beside it that is the server's."""
+_INSIDE = ("", "image.", "server.", "runtime.", "engine.", "model.", "modelServer.")
 _ENV = ("env", "extraEnv", "extraEnvVars", "envVars", "environment", "env_vars")
 _IMAGE = {
     "repository": ("repository", "repo", "name", "image"),
@@ -54,6 +42,25 @@ _OFF = ("enabled=false", "create=false", "deploy=false", "disabled=true")
 _NOT_INSIDE = frozenset(("metadata", "annotations", "labels", "affinity", "tolerations", "initContainers", "dashboards"))
 _VISITS_AT_MOST = 100_000
 _DEPTH, _TIMES = 24, 16
+
+
+@derived
+def _inside() -> tuple[str, ...]:
+    """Where the words stand: beside the image, in it, or in a mapping beside it that is the server's."""
+    return (*_INSIDE, *[f"{name}." for engine in ENGINES.values() for name in engine.yaml_keys])
+
+
+@derived
+def _more() -> tuple[str, ...]:
+    """Keys of words that the chart adds to its own."""
+    return (*_MORE, *[f"{name}Args" for engine in ENGINES.values() for name in engine.yaml_keys])
+
+
+@derived
+def _beginnings() -> tuple[str, ...]:
+    """How a text begins that holds words of a command."""
+    starts = [start for engine in ENGINES.values() for start in engine.starts]
+    return ("-", "python", *[program + " " for start in starts for program in start.programs])
 
 
 def launches(source: Source, root: Node, path: str, without: set[int]) -> list[Launch]:
@@ -107,10 +114,10 @@ def _name(item: Node) -> str:
 def _lists(here: Entry) -> list[str]:
     """The paths of an entry that hold words."""
     found: list[str] = []
-    for inside in _INSIDE:
+    for inside in _inside():
         if inside not in ("", "image.") and here.pair(inside + "image") is not None:
             continue  # that server has an image of its own
-        for key in (*_COMMANDS, *_ARGS, *_MORE):
+        for key in (*_COMMANDS, *_ARGS, *_more()):
             pair = here.pair(inside + key)
             if pair is not None and _holds_words(pair[1]):
                 found.append(inside + key)
@@ -121,17 +128,18 @@ def _holds_words(node: Node) -> bool:
     items = yaml.items(node)
     if items is not None:
         return any(yaml.is_scalar(item) for item in items)
-    return (yaml.scalar(node) or "").lstrip().startswith(("-", "vllm ", "python", "sglang ", "llama-server "))
+    return (yaml.scalar(node) or "").lstrip().startswith(_beginnings())
 
 
 def _of_entry(here: Entry) -> list[Launch]:
     chart = _chart(here, _lists(here))
+    kinds = {"command": _COMMANDS, "args": _ARGS, "more": _more()}
     image = Reader(chart, here).image()
     engine = images.identify(image).engine if image is not None else None
-    given = {kind: [path for path in chart["lists"] if path.rpartition(".")[2] in keys] for kind, keys in _KINDS.items()}
+    given = {kind: [path for path in chart["lists"] if path.rpartition(".")[2] in keys] for kind, keys in kinds.items()}
     items = {kind: [{"list": path, "split": True} for path in paths] for kind, paths in given.items()}
     reader = Reader(chart, here)
-    command, args, more = (reader.words(items[kind]) for kind in _KINDS)
+    command, args, more = (reader.words(items[kind]) for kind in kinds)
     if command or _starts(args):
         case: dict[str, Any] = {"args": items["args"] + items["more"]}
         if command:
@@ -141,9 +149,6 @@ def _of_entry(here: Entry) -> list[Launch]:
     else:
         return []
     return Reader({**chart, "cases": [case]}, here).launches()
-
-
-_KINDS = {"command": _COMMANDS, "args": _ARGS, "more": _MORE}
 
 
 def _starts(words: list[Word]) -> bool:

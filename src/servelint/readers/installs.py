@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import ReleaseClaim, Word
+from servelint.engines.registry import ENGINES, derived
 
-_PACKAGES = {
-    "vllm": "vllm",
-    "sglang": "sglang",
-    "lmdeploy": "lmdeploy",
-    "tensorrt-llm": "trtllm",
-    "tensorrt_llm": "trtllm",
-}
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
 )
@@ -22,10 +16,20 @@ _INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|pipx|uv|poetry|pdm|conda|mamba|mic
 _NOT_HERE = frozenset(("docker", "podman", "nerdctl", "kubectl", "ssh", "echo", "printf"))
 _WITH_VALUE = re.compile(r"-[a-z]|--(?:extra-index-url|index-url|index|find-links|requirements?|constraints?|python|target)")
 _SWITCHES = ("-U", "-e", "-q", "-v", "-y")
-_WHEEL = re.compile(
-    rf"(?:.*/)?(?P<name>vllm|sglang|lmdeploy)-(?P<release>{_RELEASE})(?:(?:\+|%2B)[\w.]+)?-.*\.whl", re.IGNORECASE
-)
-_ADDRESS = re.compile(r"(?:git\+|https?://).*?(?P<name>vllm|sglang|lmdeploy)", re.IGNORECASE)
+_WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{_RELEASE})(?:(?:\+|%2B)[\w.]+)?-.*\.whl"
+_ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
+
+
+@derived
+def packages() -> dict[str, str]:
+    """Name on the package index -> id of the engine."""
+    return {name: engine.id for engine in ENGINES.values() for name in engine.distributions}
+
+
+@derived
+def with_package(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern, with the names on the package index in place of {}."""
+    return re.compile(pattern.format("|".join([re.escape(name) for name in packages()])))
 
 
 def is_install(words: list[Word]) -> bool:
@@ -70,15 +74,15 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     flat = word.text.flat
     if flat.startswith("-"):
         return None
-    wheel = _WHEEL.match(flat)
+    wheel = with_package(_WHEEL).match(flat)
     if wheel is not None:
         span = word.text.span(wheel.start("release"), wheel.end("release"))
-        return wheel.group("name").lower(), ReleaseClaim(wheel.group("release"), "pip", span)
-    address = _ADDRESS.match(flat)
+        return packages()[wheel.group("name").lower()], ReleaseClaim(wheel.group("release"), "pip", span)
+    address = with_package(_ADDRESS).match(flat)
     if address is not None:
-        return address.group("name").lower(), ReleaseClaim(None, "pip", word.text.span())
+        return packages()[address.group("name").lower()], ReleaseClaim(None, "pip", word.text.span())
     match = _REQUIREMENT.fullmatch(flat)
-    engine = _PACKAGES.get(match.group("name").lower()) if match else None
+    engine = packages().get(match.group("name").lower()) if match else None
     if match is None or engine is None:
         return None
     if match.group("sign") is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from servelint.engines.registry import ENGINES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
 _SEVERAL_WORDS = re.compile(r"[a-z0-9]+[-_][a-z0-9]+")
 _SHORT = ("tp", "dp", "pp", "ep")
 """Abbreviations (`--tp` for `--tp-size`) that are written more often than what they stand for."""
-_ENGINES = ("vllm", "sglang")
 
 
 def owner(names: Iterable[str], hint: str = "", takes: Callable[[str, list[Option]], bool] | None = None) -> str | None:
@@ -27,7 +28,8 @@ def owner(names: Iterable[str], hint: str = "", takes: Callable[[str, list[Optio
         return None  # `model`, `port`, `task`: words that any file may have
     from servelint.engines import catalog as catalogs
 
-    known = {engine: catalog for engine in _ENGINES if (catalog := catalogs.load(engine)) is not None}
+    asked = [engine.id for engine in ENGINES.values() if engine.identified_by_options]
+    known = {engine: catalog for engine in asked if (catalog := catalogs.load(engine)) is not None}
     for engine, catalog in known.items():
         found = {name: _options(catalog, engine, name) for name in names}
         if not all(options and (takes is None or takes(name, options)) for name, options in found.items()):
@@ -40,9 +42,9 @@ def owner(names: Iterable[str], hint: str = "", takes: Callable[[str, list[Optio
 
 
 def _options(catalog: Catalog, engine: str, name: str) -> list[Option]:
-    """What an option is in the releases that know it. vLLM reads underscores as dashes; SGLang takes a name as it is."""
+    """The option of a name in each run of releases that has it."""
     option = name.partition(".")[0]
-    spelling = "--" + (option.replace("_", "-") if engine == "vllm" else option)
+    spelling = "--" + (option.replace("_", "-") if ENGINES[engine].dialect.underscores else option)
     if option in _SHORT and not catalog.spelled(spelling):
         spelling += "-size"
     return [known for _, _, known in catalog.spelled(spelling)]

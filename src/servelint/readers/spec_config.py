@@ -6,6 +6,7 @@ from servelint.core.launch import Launch, Word
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
+from servelint.engines.registry import ENGINES
 from servelint.syntax import json
 from servelint.syntax.json_comments import without_comments
 
@@ -49,12 +50,13 @@ def unfinished(source: Source) -> Launch | None:
 
 
 def _launch(source: Source, text: Text, span: Span) -> Launch:
-    option = Word(Text.of("--speculative-config"), span)
+    engine = next(one for one in ENGINES.values() if one.speculation_json)
+    option = Word(Text.of("--" + engine.speculation_json), span)
     return Launch(
         source=source,
-        engine="vllm",
+        engine=engine.id,
         argv=[option, Word(text, span)],
         site=span,
-        name="speculative-config",
+        name=engine.speculation_json,
         fragment=True,
     )

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from servelint.core.source import Source
+from servelint.engines import ENGINES, catalog_file
 from servelint.rules import book
 from servelint.rules.condition import compile_condition, needs, option_names
 from servelint.rules.ranges import compile_range
@@ -42,10 +43,6 @@ def read_rule(path: str, folder: str) -> dict[str, Any]:
     return data
 
 
-AREAS = {"llama.cpp": "llamacpp"}
-"""engine id -> the area of its rules, where that is another word."""
-
-
 def expand(data: dict[str, Any]) -> list[dict[str, Any]]:
     """The rules that a file makes: itself, or one for each of its engines (rules/catalog/ holds for several).
 
@@ -60,7 +57,7 @@ def expand(data: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             **shared,
-            "id": f"{AREAS.get(engine, engine)}/{name}",
+            "id": f"{ENGINES[engine].package}/{name}",
             "engine": engine,
             "versions": "",
             "when": {},
@@ -72,8 +69,18 @@ def expand(data: dict[str, Any]) -> list[dict[str, Any]]:
                 for kind, examples in data.get("examples", {}).items()
             },
         }
-        for engine in data["engines"]
+        for engine in engines_of(data)
     ]
+
+
+def engines_of(data: dict[str, Any]) -> list[str]:
+    """The ids of the engines that a rule of rules/catalog/ holds for."""
+    if data["engines"] == "all":
+        return list(ENGINES)
+    if data["engines"] == "catalog":
+        return [engine.id for engine in ENGINES.values() if catalog_file.exists(engine.id, engine.data)]
+    ids: list[str] = data["engines"]
+    return ids
 
 
 def compile_rule(data: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import sys
 
 from servelint.core.finding import SEVERITIES
 from servelint.core.settings import FORMATS, PROFILES
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.releases import normalize
 
 TYPE_CHECKING = False
@@ -146,7 +146,7 @@ def release(name: str, written: str) -> str:
     try:
         return normalize(name, written)
     except ValueError:
-        like = "b9180" if name == "llama.cpp" else "0.19.1"
+        like = "b9180" if ENGINES[name].numbered_builds else "0.19.1"
         raise ValueError(f'"{written}" is not a release of {ENGINE_NAMES[name]}; releases look like {like}') from None
 
 

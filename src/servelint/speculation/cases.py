@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from servelint import hardware
+from servelint.engines.registry import ENGINES
 from servelint.hardware import Gpu
 from servelint.models.architecture import Architecture, find
 from servelint.models.folder import open_in, parts_in
@@ -28,6 +29,8 @@ _METHODS = (
     (DRAFT_MODEL, ("draft", "classic", "standalone")),
 )
 
+ADVISED = tuple(engine.id for engine in ENGINES.values() if engine.advised)
+"""Ids of the engines that servelint.advise knows; the first is the default."""
 TOKENS = {MTP: 2, EAGLE: 3, BLOCK: 15}
 """Drafted tokens per step by default: what the recipes of the engines write most."""
 _ACCEPTED = {MTP: (0.82, 0.75), EAGLE: (0.765, 0.72), BLOCK: (0.8, 0.8)}

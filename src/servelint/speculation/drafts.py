@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from servelint.core.text import Text
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.releases import known_releases, release_key
 from servelint.models import architecture, identify
 from servelint.models.folder import open_in, read
@@ -41,7 +41,6 @@ SGLANG = {
 read release by release. Up to 0.5.11 the config of DeepSeek V3.2 is read as DeepSeek V3's."""
 
 _SINCE = {"vllm": VLLM, "sglang": SGLANG}
-_SOURCES = {"vllm": "vllm-{} vllm/config/speculative.py", "sglang": "sglang-{} srt/configs/model_config.py"}
 _COUNTED_BY_THE_ENGINE = ("MiMoV2FlashForCausalLM",)
 """Architectures whose config.json says nothing about the layers, because the engines know how many there are."""
 
@@ -84,12 +83,12 @@ def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str,
     if since is None:
         return (
             f"no release of {product} that is known drafts with the layers of {own.architecture}; serve it without drafts",
-            _SOURCES[engine].format(known_releases(engine)[-1]),
+            ENGINES[engine].drafts_source.format(known_releases(engine)[-1]),
         )
     key, first = release_key(release), release_key(since)
     if key is not None and first is not None and key < first:
         return (
             f"{product} {release} does not draft with the layers of {own.architecture}; use {product} {since} or later",
-            _SOURCES[engine].format(since),
+            ENGINES[engine].drafts_source.format(since),
         )
     return None

@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from servelint.speculation.cases import BLOCK, TOKENS, Case, accepted_of, method_of
+from servelint.speculation.cases import ADVISED, BLOCK, TOKENS, Case, accepted_of, method_of
 from servelint.speculation.roofline import Prior, prior
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ class Measurement:
             raise ValueError(f"{rate!r} is no number")
         self.method = str(data["method"])
         self.case = Case(
-            str(data.get("engine", "vllm")),
+            str(data.get("engine", ADVISED[0])),
             method,
             _text(data, "model"),
             _text(data, "gpu"),
@@ -307,7 +307,7 @@ def gain_of_posterior(case: Case, found: Posterior) -> Gain | None:
 
 
 def gain(
-    engine: str = "vllm",
+    engine: str = ADVISED[0],
     model: str | None = None,
     gpu: str | None = None,
     method: str = "mtp",
@@ -419,7 +419,7 @@ def curve(case: Case, measured: Calibration | None = None) -> Crossover:
 def crossover(
     gpu_id: str,
     model: str,
-    engine: str = "vllm",
+    engine: str = ADVISED[0],
     method: str = "mtp",
     tokens: tuple[int, ...] = _TOKENS,
     input_len: int | None = None,

@@ -5,6 +5,7 @@ Source: servelint.advise, docs/advise.md.
 
 from __future__ import annotations
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.judge.checks import advised
 
@@ -14,7 +15,7 @@ _FAR = 2
 
 
 def check(config: Config) -> dict[str, str] | None:
-    requests = config.operand(advised.REQUESTS[config.launch.engine]).value
+    requests = config.operand(ENGINES[config.launch.engine].requests_option).value
     found = advised.case(config)
     if found is None or not isinstance(requests, int) or requests < _FAR:
         return None

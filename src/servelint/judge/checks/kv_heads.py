@@ -6,14 +6,13 @@ vllm/model_executor/models/llama.py, vllm/model_executor/layers/linear.py; sglan
 
 from __future__ import annotations
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.judge.checks.values import whole
 
-_SIZES = {"vllm": "tensor-parallel-size", "sglang": "effective.tp-size"}
-
 
 def check(config: Config) -> dict[str, str] | None:
-    heads, size = whole(config, "model.kv-heads"), whole(config, _SIZES[config.launch.engine])
+    heads, size = whole(config, "model.kv-heads"), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
     every = whole(config, "model.heads")
     if heads is None or size is None or every is None or size < 1 or config.operand("model.mla").value is not False:
         return None

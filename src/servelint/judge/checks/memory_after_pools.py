@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.judge.checks import planned
-
-_FRACTIONS = {
-    "vllm": ("gpu-memory-utilization", ("0.95", "0.92", "0.90", "0.85", "0.80")),
-    "sglang": ("mem-fraction-static", ("0.95", "0.92", "0.90", "0.88", "0.85", "0.80", "0.75", "0.70")),
-}
 
 
 def check(config: Config) -> dict[str, str] | None:
@@ -18,9 +14,10 @@ def check(config: Config) -> dict[str, str] | None:
     outside = [part for part in found.parts if not part.inside]
     need = sum(part.gib.mid for part in outside)
     largest = max(outside, key=lambda part: part.gib.mid, default=None)
-    option, shares = _FRACTIONS[config.launch.engine]
+    engine = ENGINES[config.launch.engine]
+    option = engine.memory_fraction_option
     given = config.operand(option).value
-    for share in shares:
+    for share in engine.memory_fractions:
         if isinstance(given, (int, float)) and float(share) >= given:
             continue
         other = planned.changed(config, (option, share))

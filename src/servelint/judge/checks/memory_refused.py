@@ -5,6 +5,7 @@ The arithmetic is servelint.memory's, which names the engine's files release by 
 
 from __future__ import annotations
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.judge.checks import planned
 from servelint.judge.checks.values import whole
@@ -13,13 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
-_OPTIONS = {
-    "vllm": ("gpu-memory-utilization", "tensor-parallel-size", "kv-cache-dtype", "fp8"),
-    "sglang": ("mem-fraction-static", "tp-size", "kv-cache-dtype", "fp8_e4m3"),
-}
 _LARGER = ("0.85", "0.90", "0.92", "0.95")
 _SMALLER = ("0.97", "0.95", "0.92", "0.90")
-_RESERVES = (("max-num-seqs", "64"), ("max-num-batched-tokens", "8192"), ("max-num-batched-tokens", "2048"))
 _SHORTEST = 2048
 
 
@@ -45,7 +41,7 @@ def _reason(found: MemoryPlan) -> str | None:
     if _not_free(found):
         total = planned.gib(found.gpu_gib or 0.0)
         return f"it asks for {planned.gib(budget)} GiB, more than an empty GPU of {total} GiB has free"
-    if found.engine == "sglang" and kv.mid >= 0:
+    if not ENGINES[found.engine].needs_one_request and kv.mid >= 0:
         return "no room is left for the states of one running request"
     beside = found.part("activations")
     if kv.high + encoder_gib(found) < 0:
@@ -74,7 +70,7 @@ def remedy(config: Config, found: MemoryPlan) -> str:
         size = planned.gib(other.kv_gib.mid)
         if other.verdict == "fits":
             return f"{words} {leave} {size} GiB for the KV cache"
-        enough = found.engine == "sglang" or other.need_gib is None or other.kv_gib.mid >= other.need_gib
+        enough = not ENGINES[found.engine].needs_one_request or other.need_gib is None or other.kv_gib.mid >= other.need_gib
         if other.verdict == "tight" and enough and perhaps is None:
             perhaps = f"{words} may leave {size} GiB for the KV cache"
     without = planned.plain(config)
@@ -85,22 +81,21 @@ def remedy(config: Config, found: MemoryPlan) -> str:
 
 def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     """What may help, the least first."""
-    engine = config.launch.engine
-    fraction, ranks, dtype, eight_bits = _OPTIONS[engine]
+    engine = ENGINES[config.launch.engine]
+    fraction = engine.memory_fraction_option
     tries: list[list[tuple[str, str]]] = []
-    if engine == "vllm" and not _not_free(found) and found.kv_gib is not None and found.kv_gib.mid > 0:
+    if engine.needs_one_request and not _not_free(found) and found.kv_gib is not None and found.kv_gib.mid > 0:
         tries += _shorter(config, found)
     given = config.operand(fraction).value
     for share in _SMALLER if _not_free(found) else _LARGER:
         if _not_free(found) or not isinstance(given, (int, float)) or float(share) > given:
             tries.append([(fraction, share)])
-    if engine == "vllm":
-        tries += [[one] for one in _RESERVES]
-    tries.append([(dtype, eight_bits)])
-    width = whole(config, "effective.tp-size" if engine == "sglang" else "tensor-parallel-size", 1) or 1
-    tries += [[(ranks, str(size))] for size in (2, 4, 8) if width < size <= found.gpu_count]
-    if engine == "vllm" and not _not_free(found):
-        tries.append([(fraction, "0.95"), _RESERVES[0]])
+    tries += [[one] for one in engine.memory_reserves]
+    tries.append([(engine.kv_dtype_option, engine.kv_dtype_fp8)])
+    width = whole(config, engine.tensor_parallel_operand, 1) or 1
+    tries += [[(engine.tensor_parallel_option, str(size))] for size in (2, 4, 8) if width < size <= found.gpu_count]
+    if engine.memory_reserves and not _not_free(found):
+        tries.append([(fraction, "0.95"), engine.memory_reserves[0]])
     return tries
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.engines import images
+from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
 
 _FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
@@ -49,7 +49,7 @@ def falls_back(config: Config) -> bool:
 def _loads_weights(config: Config) -> bool:
     """Whether the release may have the method that the checkpoint is quantized with."""
     known = config.named("quantization", str(config.operand("model.quant-method").value))
-    return config.launch.engine != "vllm" or known is None or known.here is not False
+    return not ENGINES[config.launch.engine].quantization_listed or known is None or known.here is not False
 
 
 def names_transformers(text: str) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
-_ENGINES = ("vllm", "sglang")
 _known: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
 """Several rules ask for the plan of one config."""
 
 
 def plan(config: Config) -> MemoryPlan | None:
     """The plan of a launch on the GPU that is named; None if none is, or if something that it needs is not known."""
-    if config.launch.engine not in _ENGINES or config.operand("gpu.memory-gib").value is None:
+    if not ENGINES[config.launch.engine].plans_memory or config.operand("gpu.memory-gib").value is None:
         return None
     arguments = config.reading.arguments
     if not arguments.complete or arguments.possible:

@@ -6,7 +6,7 @@ import re
 
 from servelint import models
 from servelint.core.launch import Word
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.config import Config
 from servelint.models import Family
 

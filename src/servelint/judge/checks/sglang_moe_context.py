@@ -6,7 +6,7 @@ Source: handle_context_parallelism in sglang-0.5.23 srt/arg_groups/parallel_hook
 from __future__ import annotations
 
 from servelint.engines.config import Config
-from servelint.engines.sglang import CONTEXT_PARALLEL
+from servelint.engines.sglang.facts import CONTEXT_PARALLEL
 from servelint.judge.checks import sglang_moe_data_parallel
 from servelint.judge.checks.values import whole
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 
 
@@ -16,8 +17,13 @@ def whole(config: Config, name: str, default: int | None = None) -> int | None:
 
 def world_size(config: Config) -> int | None:
     """The GPUs of one replica: tensor x pipeline x prefill-context parallel size; None if one of them is not known."""
+    return product(config, ENGINES[config.launch.engine].rank_operands)
+
+
+def product(config: Config, names: tuple[str, ...]) -> int | None:
+    """The product of whole numbers, each 1 if it is not given; None if one of them is not known."""
     size = 1
-    for name in ("tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size"):
+    for name in names:
         factor = whole(config, name, 1)
         if factor is None:
             return None

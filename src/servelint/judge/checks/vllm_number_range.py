@@ -1,9 +1,9 @@
-"""What the range of a numeric option is in words. The ranges and their source are in servelint.engines.vllm_numbers."""
+"""What the range of a numeric option is in words. The ranges and their source are in servelint.engines.vllm.numbers."""
 
 from __future__ import annotations
 
 from servelint.engines.config import Config
-from servelint.engines.vllm_numbers import broken
+from servelint.engines.vllm.numbers import broken
 
 
 def check(config: Config) -> dict[str, str] | None:

@@ -8,17 +8,15 @@ from servelint.core.finding import Related
 from servelint.core.launch import Container
 from servelint.core.numbers import whole_number
 from servelint.core.text import Text
-from servelint.engines import ENGINE_NAMES, images
+from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
+from servelint.engines.registry import derived
 from servelint.fixes.change import Change
-from servelint.judge.checks.values import whole, world_size
+from servelint.judge.checks.values import product
 from servelint.judge.parser.complaint import Complaint
 
 _WITHOUT = r"(?i)cpu|xeon|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan"
-_WITH = r"(?i)vllm-openai|cuda|nvidia|nvcr|-cu\d"
-_ENGINES = ("vllm", "sglang", "lmdeploy", "trtllm")
-"""Engines whose own images need a GPU."""
-_RANKS = {"lmdeploy": ("tp",), "trtllm": ("tp_size", "pp_size"), "tgi": ("num-shard",)}
+_WITH = r"(?i)cuda|nvidia|nvcr|-cu\d"
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
@@ -37,18 +35,18 @@ def complaints(config: Config) -> list[Complaint]:
 
 def _none(config: Config, container: Container) -> list[Complaint]:
     """A service that asks for no GPU in any of the ways that its runtime knows."""
-    launch = config.launch
-    if container.reserved is not False or container.open or launch.engine not in _ENGINES:
+    launch, engine = config.launch, ENGINES[config.launch.engine]
+    if container.reserved is not False or container.open or not engine.needs_gpu:
         return []
     image = launch.image
     if image is None or image.value is None or _elsewhere(config):
         return []
-    if images.identify(image).house and not re.search(_WITH, image.value):
-        return []  # who knows what it was built for
+    for_gpus = any(name in image.value.lower() for name in engine.gpu_images) or re.search(_WITH, image.value) is not None
+    if images.identify(image).house and not for_gpus:
+        return []  # it may be built for anything
     if re.search(_WITHOUT, image.value) or re.search(_WITHOUT, launch.source.path):
         return []
-    name = ENGINE_NAMES[launch.engine]
-    message = f"no GPU is given to this container: {name} finds none unless the host's default runtime adds them"
+    message = f"no GPU is given to this container: {engine.name} finds none unless the host's default runtime adds them"
     if launch.name.startswith("services."):
         advice = "reserve them: deploy.resources.reservations.devices with driver nvidia and capabilities [gpu], or gpus: all"
     elif container.hosting is not None and not container.hosting.declared:
@@ -63,7 +61,12 @@ def _elsewhere(config: Config) -> bool:
     device = config.operand("device")
     if device.present is not False and device.value not in ("cuda", "auto"):
         return True
-    return any(name.startswith(("VLLM_TARGET_DEVICE", "VLLM_CPU_", "SGLANG_USE_CPU_ENGINE")) for name in config.launch.env)
+    return any(name.startswith(_device_variables()) for name in config.launch.env)
+
+
+@derived
+def _device_variables() -> tuple[str, ...]:
+    return tuple([name for engine in ENGINES.values() for name in engine.device_variables])
 
 
 def _visible(config: Config, container: Container) -> list[Complaint]:
@@ -88,8 +91,9 @@ def _visible(config: Config, container: Container) -> list[Complaint]:
 
 
 def _below(config: Config, container: Container) -> list[Complaint]:
-    """Fewer GPUs than the launch has ranks. vLLM and SGLang have rules of their own for that."""
-    names = _RANKS.get(config.launch.engine, ())
+    """Fewer GPUs than the launch has ranks, if no rule of the engine's own is about that."""
+    engine = ENGINES[config.launch.engine]
+    names = engine.rank_operands if not engine.own_gpu_rules else ()
     hosting = container.hosting
     if not container.visible_gpus or hosting is None or not hosting.direct or config.operand("nnodes").present is not False:
         return []
@@ -104,8 +108,7 @@ def _below(config: Config, container: Container) -> list[Complaint]:
         told = given if told is None and value != "1" else told
     if ranks <= container.visible_gpus or told is None:
         return []
-    name = ENGINE_NAMES[config.launch.engine]
-    message = f"{name} is told to use {ranks} GPUs, and this container is given {container.gpus}"
+    message = f"{engine.name} is told to use {ranks} GPUs, and this container is given {container.gpus}"
     advice = f"give it {ranks}, or lower the number of ranks"
     limit = container.settings.get("gpu_limit")
     site = limit.span() if limit is not None else None
@@ -119,7 +122,7 @@ def _idle(config: Config, container: Container) -> list[Complaint]:
     hosting = container.hosting
     if needed is None or container.gpus is None or container.gpus <= needed or hosting is None or not hosting.direct:
         return []
-    name = ENGINE_NAMES[config.launch.engine]
+    name = ENGINES[config.launch.engine].name
     message = f"{container.gpus} GPUs are given to this container, and {name} uses {needed}"
     advice = f"reserve {needed}, or set the tensor or data parallel size to use them all"
     limit = container.settings.get("gpu_limit")
@@ -129,22 +132,16 @@ def _idle(config: Config, container: Container) -> list[Complaint]:
 
 def _needed(config: Config) -> int | None:
     """The GPUs that a launch uses; None if that is not known."""
-    engine = config.launch.engine
-    if config.operand("nnodes").present is not False:
+    engine = ENGINES[config.launch.engine]
+    if not engine.replicas_operand or any(
+        config.operand(name).present is not False for name in ("nnodes", *engine.uncounted_operands)
+    ):
         return None
-    if engine == "vllm":
-        size, replicas = world_size(config), whole(config, "data-parallel-size", 1)
-        local = any(config.operand(name).present is not False for name in ("data-parallel-size-local", "data-parallel-rank"))
-        ray = config.operand("distributed-executor-backend").present is not False
-        return size * replicas if size is not None and replicas is not None and not local and not ray else None
-    if engine == "sglang":
-        sizes = [whole(config, f"effective.{name}") for name in ("tp-size", "pp-size", "dp-size")]
-        known = [size for size in sizes if size is not None]
-        attention = config.operand("effective.dp-attention").value
-        if len(known) < len(sizes) or attention is None:
-            return None
-        return known[0] * known[1] * (1 if attention else known[2])
-    return None
+    shared = config.operand(engine.shared_replicas_operand).value if engine.shared_replicas_operand else False
+    of_one, of_all = (
+        product(config, names) for names in (engine.rank_operands, (*engine.rank_operands, engine.replicas_operand))
+    )
+    return None if shared is None or of_all is None else of_one if shared else of_all
 
 
 def _requested(container: Container) -> list[Complaint]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.text import Text
-from servelint.engines import ENGINE_NAMES, images
+from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config
 from servelint.engines.releases import newest
 from servelint.judge.container.allowed import allowed
@@ -43,9 +43,8 @@ def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
     release = newest(engine)
     own = images.identify(Text.of(name)).claim
     known = release is not None and not images.identify(Text.of(name)).house and own.rolling
-    better = (
-        f"{name}:v{release}" if known and engine in ("vllm", "sglang") else "the tag of one release, or a digest (@sha256:...)"
-    )
+    tag_of = ENGINES[engine].release_tag
+    better = f"{name}:{tag_of.format(release)}" if known and tag_of else "the tag of one release, or a digest (@sha256:...)"
     start = len(name) + 1 if tag else 0
     what = f"the tag {tag} is moved to other images" if tag else "without a tag it is whatever was pushed last"
     message = f"{flat} names no release of {ENGINE_NAMES[engine]}: {what}, and the engine changes under this file"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.finding import Related
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.judge.checks.values import whole
 from servelint.judge.parser.complaint import Complaint
@@ -13,7 +14,7 @@ _LOOPBACK = ("127.", "localhost", "[::1]", "::1", "tcp://127.", "tcp://localhost
 
 
 def complaints(config: Config) -> list[Complaint]:
-    if config.launch.engine not in ("vllm", "sglang") or (whole(config, "nnodes", 1) or 1) < 2:
+    if not ENGINES[config.launch.engine].several_nodes or (whole(config, "nnodes", 1) or 1) < 2:
         return []
     nodes = config.operand("nnodes")
     related = [Related(nodes.span, "several nodes")] if nodes.span is not None else []

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from servelint.core.finding import Related
 from servelint.core.launch import Hosting, Port
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
 from servelint.fixes.change import written_at
 from servelint.judge.container import serving
 from servelint.judge.parser.complaint import Complaint
-
-_KEYS = {
-    "vllm": ("api-key", "env.VLLM_API_KEY"),
-    "llama.cpp": ("api-key", "api-key-file", "env.LLAMA_API_KEY"),
-}
-_OPEN_BY_ITSELF = {"vllm": (), "llama.cpp": ("host",)}
-"""Engines that answer on every interface in their images; options with which a rule of the engine's own speaks of that."""
 
 
 def complaints(config: Config) -> list[Complaint]:
@@ -49,7 +42,7 @@ def _not_served(config: Config, hosting: Hosting, ports: list[Port], port: int) 
     message = f"port {shown} of the container is published, and {name} listens on {port}: nobody answers there"
     listening = serving.port(config)
     site = listening[1] if listening is not None else None
-    option = serving.OPTIONS.get(config.launch.engine, ("port",))[0]
+    option = ENGINES[config.launch.engine].port_option
     advice = f"publish {port}, or add --{option} {numbers[0]}" if site is None else f"publish {port}, or write the other one"
     related = [Related(site, "listens here")] if site is not None else []
     return [Complaint("port-not-served", span, message, advice, "leads nowhere", related=related)]
@@ -77,15 +70,15 @@ def _loopback(config: Config, hosting: Hosting, port: Port) -> list[Complaint]:
 
 def _open(config: Config, port: Port) -> list[Complaint]:
     """A port on every interface of the host, and no key."""
-    engine = config.launch.engine
+    engine = ENGINES[config.launch.engine]
     span = port.text.span()
-    if engine not in _KEYS or not port.exposed or span is None:
+    if not engine.api_key_operands or not port.exposed or span is None:
         return []
-    asked = (*_KEYS[engine], *_OPEN_BY_ITSELF[engine])
+    asked = (*engine.api_key_operands, *engine.open_host_operands)
     if any(config.operand(name).present is not False for name in asked) or serving.loopback(config) is not None:
         return []
     shown = port.host if port.host is not None else port.number
-    message = f"port {shown} is published on every interface, and {ENGINE_NAMES[engine]} asks for no key"
+    message = f"port {shown} is published on every interface, and {engine.name} asks for no key"
     advice = "publish it on 127.0.0.1 or not at all, or give the server a key (--api-key)"
     return [Complaint("open-port-without-key", span, message, advice, "for everybody who reaches the host")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.core.finding import Related
 from servelint.core.launch import Hosting, Probe
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
 from servelint.fixes.change import written_at
 from servelint.judge.container import serving
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 _SELDOM, _SHORT = 60, 180
 """Seconds in which a server is seldom up, and in which one with a large model, or that has to download it, is not: what the
 rules' options say where nobody changes them."""
-_SLOW = frozenset(("vllm", "sglang", "trtllm"))
-"""Engines that compile and capture graphs before they answer."""
-_ASKED = frozenset(("vllm", "sglang", "llama.cpp", "trtllm", "lmdeploy"))
-"""Engines that serve everything on one port."""
 
 
 def complaints(config: Config, options: Options) -> list[Complaint]:
@@ -33,7 +29,7 @@ def complaints(config: Config, options: Options) -> list[Complaint]:
 
 def _patience(config: Config, probe: Probe, options: Options) -> list[Complaint]:
     span = probe.text.span()
-    if probe.patience is None or span is None or config.launch.engine not in _SLOW:
+    if probe.patience is None or span is None or not ENGINES[config.launch.engine].starts_slowly:
         return []
     kills = probe.kind in ("startupProbe", "livenessProbe")
     eager = config.operand("enforce-eager").present is not False or config.operand("disable-cuda-graph").present is not False
@@ -55,7 +51,8 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Complaint]
 def _port(config: Config, hosting: Hosting, probe: Probe) -> list[Complaint]:
     """A check of a port that nobody listens on."""
     span = probe.site.span() if probe.site is not None else None
-    if span is None or probe.port is None or not hosting.private or not hosting.direct or config.launch.engine not in _ASKED:
+    answers = ENGINES[config.launch.engine].answers_on_port
+    if span is None or probe.port is None or not hosting.private or not hosting.direct or not answers:
         return []
     listening = serving.port(config)
     if listening is None or listening[0] == probe.port or serving.named(config, probe.port):

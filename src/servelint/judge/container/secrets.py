@@ -11,6 +11,7 @@ from servelint.core.secrets import is_placeholder, mask_of
 from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
+from servelint.engines.registry import ENGINES, derived
 from servelint.judge.container.allowed import allowed
 from servelint.judge.parser.complaint import Complaint
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 OPTIONS = ("api-key", "api-keys", "admin-api-key")
 ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
 """Options whose value is a secret; how the names of variables end that hold one."""
-_SERVER = ("VLLM_API_KEY", "SGLANG_API_KEY", "LLAMA_API_KEY")
 _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
 _BEGINNINGS = ("hf_", "sk-", "nvapi-", "gh", "AKIA")
 _NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
@@ -31,11 +31,17 @@ def complaints(config: Config, options: Options) -> list[Complaint]:
     return [*_server_keys(config, options), *_tokens(config, options)]
 
 
+@derived
+def _key_variables() -> tuple[str, ...]:
+    """Variables that hold a key of some engine's server."""
+    return tuple([name for engine in ENGINES.values() for name in engine.api_key_variables])
+
+
 def _server_keys(config: Config, options: Options) -> list[Complaint]:
     """Keys that the server lets in: whoever reads the file may call it."""
     found: list[Complaint] = []
     texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in OPTIONS]
-    texts += [(name, config.launch.env[name].value) for name in _SERVER if name in config.launch.env]
+    texts += [(name, config.launch.env[name].value) for name in _key_variables() if name in config.launch.env]
     for name, text in texts:
         if text is None or not _written(text) or re.fullmatch(_NOTHING, text.flat):
             continue
@@ -54,7 +60,7 @@ def _tokens(config: Config, options: Options) -> list[Complaint]:
     found: list[Complaint] = []
     for name, variable in config.launch.env.items():
         text = variable.value
-        if text is None or len(text.flat) < 12 or name in _SERVER:
+        if text is None or len(text.flat) < 12 or name in _key_variables():
             continue
         if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
             continue

@@ -4,48 +4,39 @@ from __future__ import annotations
 
 from servelint.core.numbers import is_whole
 from servelint.core.source import Span
-from servelint.engines import images
+from servelint.engines import ENGINES, images
 from servelint.engines.config import Config, Operand
 
-PORTS = {"vllm": 8000, "sglang": 30000, "llama.cpp": 8080, "lmdeploy": 23333, "trtllm": 8000, "tgi": 80}
-"""The port without an option. Sources: vllm-0.33.0 vllm/entrypoints/openai/cli_args.py, sglang-0.5.23
-srt/arg_groups/fields/serving.py, llama.cpp common/common.h, lmdeploy/cli/serve.py, tensorrt_llm/commands/serve.py, and the
-Dockerfile of text-generation-inference (the launcher's own is 3000)."""
-_LOOPBACK_UNLESS_TOLD = "sglang"
-"""The engine that listens on the loopback interface where no option says otherwise, in every release and in its images."""
 _LOOPBACK = ("localhost", "::1")
-OPTIONS = {"lmdeploy": ("server-port", "server-name")}
-_PORT_VARIABLES = {"llama.cpp": ("LLAMA_ARG_PORT",), "tgi": ("PORT",)}
-_HOST_VARIABLES = {"llama.cpp": ("LLAMA_ARG_HOST",), "tgi": ("HOSTNAME",)}
 _NO_SERVER = ("headless", "uds", "grpc", "nnodes", "node-rank", "ssl-port", "data-parallel-multi-port-external-lb")
 """Options with which another process, a socket or another port than the one is served."""
 
 
 def port(config: Config) -> tuple[int, Span | None] | None:
     """The port, and what sets it; None if it is not known, or if the launch serves no HTTP of its own."""
-    engine = config.launch.engine
-    if engine not in PORTS or any(config.operand(name).present is not False for name in _NO_SERVER):
+    engine = ENGINES[config.launch.engine]
+    if not engine.port or any(config.operand(name).present is not False for name in _NO_SERVER):
         return None
-    found = _setting(config, OPTIONS.get(engine, ("port", "host"))[0], _PORT_VARIABLES.get(engine, ()))
+    found = _setting(config, engine.port_option, engine.port_variables)
     if found is None:
         return None
     if found.present:
         value = str(found.value) if found.value is not None else ""
         return (int(value), found.span) if is_whole(value) else None
-    return (PORTS[engine], None) if _own(config) else None
+    return (engine.port, None) if _own(config) else None
 
 
 def loopback(config: Config) -> tuple[str, Span | None] | None:
     """The loopback interface that the server is bound to, and what says so; None if it is another, or not known."""
-    engine = config.launch.engine
-    found = _setting(config, OPTIONS.get(engine, ("port", "host"))[1], _HOST_VARIABLES.get(engine, ()))
+    engine = ENGINES[config.launch.engine]
+    found = _setting(config, engine.host_option, engine.host_variables)
     if found is None:
         return None
     if found.present:
         value = found.value
         inside = isinstance(value, str) and (value in _LOOPBACK or value.startswith("127."))
         return (str(value), found.span) if inside else None
-    return ("127.0.0.1", None) if engine == _LOOPBACK_UNLESS_TOLD and _own(config) else None
+    return ("127.0.0.1", None) if engine.loopback and _own(config) else None
 
 
 def _setting(config: Config, option: str, variables: tuple[str, ...]) -> Operand | None:

@@ -8,9 +8,9 @@ from servelint.core.finding import Related
 from servelint.core.launch import Container
 from servelint.core.source import Span
 from servelint.core.text import Text
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
-from servelint.judge.checks.values import whole, world_size
+from servelint.judge.checks.values import product
 from servelint.judge.parser.complaint import Complaint
 
 _SIZE = r"(?i)(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?"
@@ -41,18 +41,11 @@ def complaints(config: Config) -> list[Complaint]:
 
 def _ranks(config: Config) -> tuple[int, Span | None] | None:
     """How many ranks share tensors, and what says so; None for one, or if it is not known."""
-    engine = config.launch.engine
-    if engine == "vllm":
-        count, names = world_size(config), ["tensor-parallel-size", "pipeline-parallel-size"]
-    elif engine == "sglang":
-        tensor, pipeline = whole(config, "effective.tp-size"), whole(config, "effective.pp-size")
-        count = tensor * pipeline if tensor is not None and pipeline is not None else None
-        names = ["tp-size", "tensor-parallel-size", "pp-size", "pipeline-parallel-size"]
-    else:
-        return None
+    engine = ENGINES[config.launch.engine]
+    count = product(config, engine.rank_operands) if engine.ranks_share_memory else None
     if count is None or count < 2 or config.operand("nnodes").present is not False:
         return None
-    return count, next((span for name in names if (span := config.operand(name).span) is not None), None)
+    return count, next((span for name in engine.rank_operands if (span := config.operand(name).span) is not None), None)
 
 
 def _enough(container: Container) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Hosting
-from servelint.engines import images
+from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
 from servelint.judge.parser.complaint import Complaint
 
 _HUB = r"[A-Za-z0-9][\w.-]*/[\w.-]+"
-_LOADS = frozenset(("vllm", "sglang"))
 _NO_MODELS = r"/(?:dev|etc|tmp|run|var/run|var/log|sys|proc)(?:/.*)?|.*\.[A-Za-z]\w{0,5}"
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _FOR_EVER = ("always", "unless-stopped")
@@ -27,7 +26,8 @@ def _cache(config: Config, hosting: Hosting) -> list[Complaint]:
     launch = config.launch
     model = config.operand("model")
     model = model if model.present is not False else config.operand("model-path")
-    if launch.engine not in _LOADS or hosting.mounts is None or not isinstance(model.value, str):
+    cache = ENGINES[launch.engine].model_cache
+    if not cache or hosting.mounts is None or not isinstance(model.value, str):
         return []
     if not re.fullmatch(_HUB, model.value) or launch.image is None or images.identify(launch.image).house:
         return []
@@ -36,7 +36,7 @@ def _cache(config: Config, hosting: Hosting) -> list[Complaint]:
     if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
         return []
     message = f"nothing here keeps {model.value}: every new container downloads it again"
-    advice = "mount a volume at /root/.cache/huggingface"
+    advice = f"mount a volume at {cache}"
     return [Complaint("no-model-cache", model.span, message, advice, "downloaded at every start")]
 
 

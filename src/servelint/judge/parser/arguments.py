@@ -6,7 +6,7 @@ from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.engines.arguments import Fault, Setting, head_of
+from servelint.engines.argv import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.complaint import Complaint
@@ -91,8 +91,8 @@ def _fault(here: Here, fault: Fault) -> Complaint | None:
         return Complaint(
             "ignored-model",
             fault.span,
-            f"vllm.entrypoints.openai.api_server does not look at the positional {fault.spelling}: it serves its default model",
-            "write --model before it, or start vllm serve",
+            f"{_without_model(here)} does not look at the positional {fault.spelling}: it serves its default model",
+            f"write --model before it, or start {' '.join(here.record.command)}",
             "not looked at",
             change=Change(instead=([fault.word], ["--model", fault.spelling])) if fault.word is not None else None,
             title=f"write --model {fault.spelling}",
@@ -110,6 +110,11 @@ def _fault(here: Here, fault: Fault) -> Complaint | None:
     return None
 
 
+def _without_model(here: Here) -> str:
+    """The module that starts the engine's server and uses no positional model."""
+    return next(start.modules[0] for start in here.record.starts if not start.takes_model)
+
+
 def _switch(fault: Fault) -> str:
     value = fault.setting.value.value if fault.setting is not None and fault.setting.value is not None else None
     if value is not None and value.lower() in ("false", "0", "no", "off"):
@@ -118,15 +123,17 @@ def _switch(fault: Fault) -> str:
 
 
 def _argument(here: Here, fault: Fault) -> Complaint:
-    verb = [word.value for word in here.config.launch.argv[: len(fault.spelling.split()) + 1]]
-    if fault.spelling in ("serve", "vllm") and verb[:1] in (["vllm"], ["serve"]):
+    argv = here.config.launch.argv
+    first, second = (argv[index].value if index < len(argv) else None for index in (0, 1))
+    begun = next((one for one in here.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
+    if begun is not None and fault.spelling in (*begun.programs, *begun.verbs):
         return Complaint(
             "unexpected-argument",
             fault.span,
             "the image starts the engine itself, so that these words are arguments of it",
             "delete them from the command, or set the entrypoint",
             "an argument",
-            change=Change(words=here.config.launch.argv[: 2 if verb[:2] == ["vllm", "serve"] else 1]),
+            change=Change(words=argv[: 2 if first in begun.programs and second == begun.verbs[0] else 1]),
             title="delete the words that the image starts with already",
         )
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
@@ -243,29 +250,30 @@ def _abbreviated(here: Here, fault: Fault) -> Complaint:
 
 
 def _model_first(here: Here) -> list[Complaint]:
-    """`vllm serve` looks for the model before argparse does: FlexibleArgumentParser.parse_args of each release."""
+    """vLLM's command looks for the model before argparse does: FlexibleArgumentParser.parse_args of each release."""
     arguments = here.config.reading.arguments
     settings = arguments.settings
-    if here.engine != "vllm" or not arguments.takes_model or not arguments.complete or "config" in settings:
+    command = " ".join(here.record.command)
+    if not here.record.dialect.model_first or not arguments.takes_model or not arguments.complete or "config" in settings:
         return []
     model, name = settings.get("model"), settings.get("served-model-name")
     refused = here.config.at_least("0.8.3") and not here.config.at_least("0.11.1")
     if refused and model is not None and model.word.text.flat == "--model":
-        message = f"vllm serve of {here.release} takes the model as its first argument, not by --model"
+        message = f"{command} of {here.release} takes the model as its first argument, not by --model"
         first_of_all = here.config.launch.argv[:1] == [model.word]
         return [
             Complaint(
                 "missing-argument",
                 model.word.text.span(),
                 message,
-                "write vllm serve MODEL, without --model",
+                f"write {command} MODEL, without --model",
                 change=Change(words=[model.word]) if first_of_all else None,
                 safe=True,
             )
         ]
     moved = here.config.at_least("0.11.1") and model is not None and model.value is not None and model.value.flat
     if moved and model is not None and arguments.positionals and _is_model(arguments.positionals[0]):
-        message = f"vllm serve of {here.release} is given the model twice, by --model and as an argument, and takes it once"
+        message = f"{command} of {here.release} is given the model twice, by --model and as an argument, and takes it once"
         same = model.value is not None and arguments.positionals[0].text.flat == model.value.flat
         return [
             Complaint(
@@ -282,8 +290,8 @@ def _model_first(here: Here) -> list[Complaint]:
         return []
     if not here.config.at_least("0.17"):
         return []
-    message = f"vllm serve of {here.release} takes no --served-model-name where the model is not its first argument"
-    return [Complaint("missing-argument", name.word.text.span(), message, "write vllm serve MODEL, then the options")]
+    message = f"{command} of {here.release} takes no --served-model-name where the model is not its first argument"
+    return [Complaint("missing-argument", name.word.text.span(), message, f"write {command} MODEL, then the options")]
 
 
 def _is_model(word: Word) -> bool:

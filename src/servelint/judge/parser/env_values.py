@@ -13,48 +13,44 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NAMES = {"VLLM_ATTENTION_BACKEND": "attention-backends"}
-"""Variables that hold one of the catalog's names of a kind."""
 _INTEGER = re.compile(r"\s*[-+]?\d+(?:_\d+)*\s*")
-_WHOLE = "a whole number"
-_SWITCH = "1 or 0"
-_KINDS = {"int": _WHOLE, "bool(int)": _SWITCH, "float": "a number"}
+_WHOLE, _SWITCH, _TRUE = "a whole number", "1 or 0", "true or 1"
 _MEANT = {"true": "1", "yes": "1", "on": "1", "y": "1", "t": "1", "enable": "1", "enabled": "1"}
 _MEANT |= {"false": "0", "no": "0", "off": "0", "n": "0", "f": "0", "disable": "0", "disabled": "0"}
 _NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
-"""Words for "true" that none of SGLang's readers knows; what they do not know is false, or the default."""
+"""Words for "true" that a reader of `true or 1` does not know; what it does not know is false, or the default."""
 
 
 def complaints(here: Here) -> list[Complaint]:
-    if here.engine not in ("vllm", "sglang"):
+    since = here.record.values_read_since
+    if not since or not here.config.at_least(since):
         return []
     known = here.catalog.variables()
     found: list[Complaint] = []
     for name, variable in here.config.launch.env.items():
         for first, last, body in known.get(name, ()):
-            value = variable.value.value if variable.value is not None else None
-            if first <= here.index <= last and value and isinstance(body, dict):
-                one = _vllm(here, name, variable, body) if here.engine == "vllm" else _sglang(here, name, variable, body)
+            text = variable.value
+            if first <= here.index <= last and text is not None and text.value and isinstance(body, dict):
+                one = _value(here, name, text, variable, body)
                 found += [one] if one is not None else []
     return found
 
 
-def _vllm(here: Here, name: str, variable: Variable, body: dict[str, Any]) -> Complaint | None:
-    """A value that raises ValueError when it is read.
-
-    From 0.11.1 the engine core reads all that vllm/envs.py knows once the model is loaded (enable_envs_cache at the end of
-    EngineCore's start in vllm/v1/engine/core.py); before, a variable is read where it is used, which may be never.
-    """
-    text = variable.value
-    if text is not None and name in _NAMES and here.config.at_least("0.11.1"):
+def _value(here: Here, name: str, text: Text, variable: Variable, body: dict[str, Any]) -> Complaint | None:
+    """A value that raises an error when it is read, or that is passed over for the default."""
+    record = here.record
+    if name in record.value_names:
         return _named(here, name, text, variable)
-    wanted = _KINDS.get(body.get("converter", ""))
-    if text is None or wanted is None or not here.config.at_least("0.11.1") or _is_number(text.flat, wanted):
+    wanted = record.value_kinds.get(body.get(record.value_kind, ""))
+    if wanted is None or _reads(text.flat, wanted):
         return None
     meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
-    message = f"{name}={text.flat} is not read as {wanted}: {here.release} ends with ValueError after loading"
+    if record.values_refused:
+        message = f"{name}={text.flat} is not read as {wanted}: {here.release} ends with ValueError after loading"
+    else:
+        message = f"{name}={text.flat} is not read as {wanted} by {here.release}, which goes on without it"
     return Complaint(
-        "unreadable-env-value",
+        "unreadable-env-value" if record.values_refused else "ignored-env-value",
         text.span() or variable.site,
         message,
         f"write {meant or wanted}",
@@ -64,8 +60,8 @@ def _vllm(here: Here, name: str, variable: Variable, body: dict[str, Any]) -> Co
 
 
 def _named(here: Here, name: str, text: Text, variable: Variable) -> Complaint | None:
-    """A value that is none of the names which env_with_choices lets in."""
-    lives = here.catalog.names(_NAMES[name])
+    """A value that is none of the names which the engine lets in."""
+    lives = here.catalog.names(here.record.value_names[name])
     names = [one for one, runs in lives.items() if any(run[0] <= here.index <= run[1] for run in runs)]
     if not names or text.flat in names:
         return None
@@ -75,26 +71,10 @@ def _named(here: Here, name: str, text: Text, variable: Variable) -> Complaint |
     return Complaint("unreadable-env-value", text.span() or variable.site, message, advice, "no such name", variable=name)
 
 
-def _sglang(here: Here, name: str, variable: Variable, body: dict[str, Any]) -> Complaint | None:
-    """A value that is passed over for the default (EnvField.get in srt/environ.py), with a line in the log at most."""
-    text = variable.value
-    if text is None or not here.config.at_least("0.5.3"):
-        return None
-    kind = body.get("type")
-    word = text.flat.strip().lower()
-    if kind == "bool" and word in _NOT_READ_AS_TRUE:
-        wanted = "true or 1"
-    elif kind in ("int", "float") and not _is_number(text.flat, _WHOLE if kind == "int" else "a number"):
-        wanted = _WHOLE if kind == "int" else "a number"
-    else:
-        return None
-    message = f"{name}={text.flat} is not read as {wanted} by {here.release}, which goes on without it"
-    return Complaint(
-        "ignored-env-value", text.span() or variable.site, message, f"write {wanted}", f"not {wanted}", variable=name
-    )
-
-
-def _is_number(text: str, wanted: str) -> bool:
+def _reads(text: str, wanted: str) -> bool:
+    """Whether a text is read as what is wanted."""
+    if wanted == _TRUE:
+        return text.strip().lower() not in _NOT_READ_AS_TRUE
     if wanted in (_WHOLE, _SWITCH):
         return _INTEGER.fullmatch(text) is not None
     try:

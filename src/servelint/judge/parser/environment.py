@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from servelint.core.launch import Variable
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
+from servelint.engines.registry import derived
 from servelint.fixes.change import Change
 from servelint.fixes.variables import name_span
 from servelint.judge.parser.complaint import Complaint
@@ -19,12 +20,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PREFIXES = {"vllm": ("VLLM_",), "sglang": ("SGLANG_", "SGL_"), "lmdeploy": ("LMDEPLOY_",), "trtllm": ("TLLM_", "TRTLLM_")}
+
+@derived
+def _prefixes(engine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the names of an engine's own variables begin with, and those of the other engines."""
+    closed = [one for one in ENGINES.values() if one.variables_closed]
+    own = tuple([prefix for one in closed if one.id == engine for prefix in one.variables])
+    return own, tuple([prefix for one in closed if one.id != engine for prefix in one.variables])
 
 
 def complaints(here: Here) -> list[Complaint]:
-    prefixes = _PREFIXES.get(here.engine, ())
-    others = tuple([prefix for engine, own in _PREFIXES.items() if engine != here.engine for prefix in own])
+    prefixes, others = _prefixes(here.engine)
     both = (*prefixes, *others)
     env = [(name, variable) for name, variable in here.config.launch.env.items() if name.startswith(both)]
     if not env:
@@ -42,16 +48,16 @@ def complaints(here: Here) -> list[Complaint]:
 
 def _foreign(here: Here, name: str, variable: Variable) -> Complaint | None:
     """A variable of another engine, if that one does read it."""
-    engine = next(engine for engine, own in _PREFIXES.items() if name.startswith(own))
-    catalog = catalogs.load(engine)
+    other = next(one for one in ENGINES.values() if one.variables_closed and name.startswith(one.variables))
+    catalog = catalogs.load(other.id)
     if catalog is None or name not in catalog.variables():
         return None
-    if here.engine == "sglang" and not here.config.at_least("0.5.0"):
-        return None  # SGLang ran parts of vLLM until 0.4.6
+    if here.record.alone_since and not here.config.at_least(here.record.alone_since):
+        return None
     return Complaint(
         "env-of-other-engine",
         name_span(variable),
-        f"{name} is a variable of {ENGINE_NAMES[engine]}; nothing in {here.release} reads it",
+        f"{name} is a variable of {other.name}; nothing in {here.release} reads it",
         "delete it",
         "not read",
         variable=name,
@@ -65,10 +71,13 @@ def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) 
     engine = here.name
     place = name_span(variable)
     runs = known.get(name)
-    if runs is None and name.startswith("SGL_") and "SGL_*" in known:
-        return None  # rewritten to SGLANG_, and judged there by the engine itself
-    if name.startswith("SGL_") and _live(here, known.get("SGL_*")) and _live(here, known.get("SGLANG_" + name[4:])):
-        return None  # rewritten as well, although the release has nothing of the old name itself
+    old, new = here.record.renamed_variables
+    if old and name.startswith(old):
+        renamed = known.get(old + "*")
+        if runs is None and renamed is not None:
+            return None  # read under the new name, and judged there by the engine itself
+        if _live(here, renamed) and _live(here, known.get(new + name[len(old) :])):
+            return None  # read under the new name, although the release has nothing of the old one itself
     instead = replacement(here.engine, name)
     if runs is None:
         close = similar(name, _read(here.catalog, here.index))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.text import Text
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import Keys
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.complaint import Complaint
@@ -25,7 +25,7 @@ def complaints(here: Here) -> list[Complaint]:
             continue
         node = here.config.reading.parsed(setting.name) if arguments.settings.get(setting.name) is setting else None
         level = setting.spelling == "-O"  # of optimization: an object is made of the number
-        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not _is_null(node) and not level and _validated(here):
+        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not _is_null(node) and not level and here.checks_fields:
             message = f"{setting.spelling} is {_NAMES.get(node.kind, _SINGLE)} here; {here.release} takes an object"
             found.append(Complaint("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
         if node is not None and node.kind == OBJECT:
@@ -58,7 +58,7 @@ def _object(here: Here, spelling: str, name: str, keys: Keys, node: JsonNode) ->
         if body is None:
             found.append(_unknown(here, spelling, key, keys, written.content, f"{name}.{key}"))
             continue
-        if value.kind != UNKNOWN and not _is_null(value) and _validated(here):
+        if value.kind != UNKNOWN and not _is_null(value) and here.checks_fields:
             found += _kind(here, spelling, key, value.kind, value.text, keys) or _field(here, spelling, key, value, keys)
         inner = here.catalog.inner(f"{name}.{key}", body, here.index)
         if inner is not None and value.kind == OBJECT:
@@ -72,14 +72,9 @@ _SET_BY_ENGINE = ("target_model_config", "target_parallel_config", "draft_model_
 """Fields whose value the engine makes itself, whatever is written."""
 
 
-def _validated(here: Here) -> bool:
-    """Whether the release holds each field against its type: from 0.11.1 the config classes are pydantic's."""
-    return here.engine == "vllm" and bool(here.config.at_least("0.11.1"))
-
-
 def _single(here: Here, spelling: str, name: str, text: Text, keys: Keys) -> list[Complaint]:
     """The value of one key, which is JSON or else a text."""
-    if not text.known or not text.flat or not _validated(here):
+    if not text.known or not text.flat or not here.checks_fields:
         return []
     node = parse(text)
     if not isinstance(node, JsonNode):

@@ -7,7 +7,7 @@ import re
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import Text
-from servelint.engines.arguments import Fault, Setting
+from servelint.engines.argv import Fault, Setting
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.replacements import Replacement
 from servelint.judge.parser.wording import Here

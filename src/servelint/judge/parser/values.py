@@ -6,7 +6,7 @@ import os
 
 from servelint.core.launch import Word
 from servelint.core.text import Text
-from servelint.engines.arguments import Setting
+from servelint.engines.argv import Setting
 from servelint.engines.catalog import LIST, Option
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import written_at
@@ -21,20 +21,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FIELDS = {("vllm", "attention-backend"): ("attention-config", "backend")}
-"""Options whose value becomes that of a key of a JSON option."""
-_NAMES = {("vllm", "kv-cache-dtype"): "kv-cache-dtypes"}
-"""Options whose value is looked up among the catalog's names of a kind, once the parser itself no longer does it."""
-_OBJECTS = frozenset((("vllm", "hf-overrides"), ("vllm", "additional-config")))
-"""Options whose parser lets any text pass, and whose config field takes an object alone."""
-_BY_RELEASE = frozenset((*FIELDS, *_NAMES, *_OBJECTS))
-"""Options of which releases that declare them alike take different values."""
 _JSON = frozenset(("none", "json"))
 
 
 def complaints(here: Here) -> list[Complaint]:
     found: list[Complaint] = []
     taken = here.config.reading.taken
+    record = here.record
+    # releases that declare these alike take different values
+    by_release = (*record.moved_values, *record.looked_up_options, *record.object_options)
     for setting in here.config.reading.arguments.every:
         option = setting.option
         if option is None or "." in setting.name:
@@ -65,13 +60,13 @@ def complaints(here: Here) -> list[Complaint]:
                 complaint = _value(here, setting, option, text_of, word)
                 if complaint is not None:
                     found.append(complaint)
-                elif (here.engine, option.name) not in _BY_RELEASE:
+                elif option.name not in by_release:
                     taken.add(place)
     return found
 
 
 def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
-    if setting.name == "chat-template" and here.engine == "vllm" and _is_missing(here.config.launch.folder, text.flat):
+    if setting.name == here.record.template_option and _is_missing(here.config.launch.folder, text.flat):
         return Complaint(
             "invalid-value",
             text.span() or word.site,
@@ -92,7 +87,7 @@ def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word)
             f"write {refused}",
             f"not {refused}",
         )
-    if (here.engine, option.name) in _OBJECTS and isinstance(converted, str) and here.config.at_least("0.11.1"):
+    if option.name in here.record.object_options and isinstance(converted, str) and here.checks_fields:
         message = f"{setting.spelling} takes an object in {here.release}, and {text.flat} is none"
         return Complaint("invalid-value", text.span() or word.site, message, "write a JSON object", "not an object")
     if option.choices is None:
@@ -106,7 +101,7 @@ def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word)
 
 def _looked_up(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
     """A name that the parser takes as it stands, and that is looked up when the configs are made of the arguments."""
-    field = FIELDS.get((here.engine, option.name))
+    field = here.record.moved_values.get(option.name)
     if text.flat in ("", "None"):
         return None
     if field is not None:
@@ -114,7 +109,7 @@ def _looked_up(here: Here, setting: Setting, option: Option, text: Text, word: W
         body = keys.get(field[1]) if keys is not None else None
         taken = body is None or "choices" not in body or expected_of(body, text.flat) is None
         return None if taken or body is None else _choice(here, setting, [one for one in body["choices"] if one], text, word)
-    kind = _NAMES.get((here.engine, option.name))
+    kind = here.record.looked_up_options.get(option.name)
     if kind is None:
         return None
     lives = here.catalog.names(kind)

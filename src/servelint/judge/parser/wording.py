@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
 from servelint.engines.config import Config
@@ -18,18 +18,25 @@ if TYPE_CHECKING:
 class Here:
     """A launch under a release that the catalog has.
 
-    engine: its id;  name: as people write it;  release: "vLLM 0.27.1"
+    engine: its id;  record: its record;  name: as people write it;  release: "vLLM 0.27.1"
     """
 
-    __slots__ = ("catalog", "config", "engine", "index", "name", "release")
+    __slots__ = ("catalog", "config", "engine", "index", "name", "record", "release")
 
     def __init__(self, config: Config, catalog: Catalog, index: int) -> None:
         self.config = config
         self.catalog = catalog
         self.index = index
         self.engine = config.launch.engine
-        self.name = ENGINE_NAMES[self.engine]
+        self.record = ENGINES[self.engine]
+        self.name = self.record.name
         self.release = f"{self.name} {config.told}"
+
+    @property
+    def checks_fields(self) -> bool:
+        """Whether the release certainly checks the values of JSON options against their types."""
+        since = self.record.fields_checked_since
+        return bool(since) and self.config.at_least(since) is True
 
 
 class Life:

@@ -248,9 +248,9 @@ class _Reader:
 
 def _replicas(config: Config, release: Release, reader: _Reader) -> int:
     """Replicas of data-parallel attention. Up to 0.4.4 there are as many as GPUs (srt/server_args.py, 0.4.4 line 269)."""
-    from servelint.engines import sglang
+    from servelint.engines.sglang import facts
 
-    requested = sglang.dp_attention(config)
+    requested = facts.dp_attention(config)
     if not release.since("0.4.4.post1"):
         return reader.found.tp if config.operand("enable-dp-attention").value is True else 1
     if requested.value is not True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
 from servelint.memory.vllm.cache import KvCache, NoCache, Unsupported
@@ -131,6 +132,15 @@ def _hidden(config: Config, settings: VllmSettings) -> list[str]:
 def settings_of(config: Config) -> VllmSettings:
     """The settings of a launch as its release reads them, with what is known of its model."""
     return VllmSettings(config, _model(config, _named(config)))
+
+
+def computed_defaults(config: Config) -> dict[str, int]:
+    """The batches that are not given, which depend on the GPU and the context."""
+    settings = settings_of(config)
+    known = {"max-num-seqs": settings.sequences, "max-num-batched-tokens": settings.batched}
+    return {
+        name: known[name] for name in ENGINES[config.launch.engine].computed_defaults if config.operand(name).present is False
+    }
 
 
 def _named(config: Config) -> str | None:

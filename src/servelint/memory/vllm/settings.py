@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.core.numbers import is_whole
 from servelint.engines.config import Config
-from servelint.engines.vllm import prefix_caching, speculation, speculative_method, speculative_tokens
+from servelint.engines.vllm.facts import prefix_caching, speculation, speculative_method, speculative_tokens
 from servelint.memory.plan import Release
 from servelint.memory.vllm import fitted
 

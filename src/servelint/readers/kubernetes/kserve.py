@@ -6,6 +6,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Word
 from servelint.engines import images
+from servelint.engines.registry import called, started_by
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
@@ -14,10 +15,7 @@ from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
 _RUNTIMES = ("ServingRuntime", "ClusterServingRuntime")
-_ENGINES = {
-    "vllm": re.compile(r"(?:^|[-_.])vllm(?:$|[-_.])", re.IGNORECASE),
-    "sglang": re.compile(r"(?:^|[-_.])sglang(?:$|[-_.])", re.IGNORECASE),
-}
+_WORD = re.compile(r"[-_.]")
 _SERVER = "kserve-container"
 _ENGINE_PODS = ("", ".worker", ".prefill", ".prefill.worker")
 """Where an LLMInferenceService has pods that run the engine; its router has some that do not."""
@@ -71,13 +69,14 @@ def _joined(first: Node, second: Node) -> Node:
 def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, overrides: Overrides | None) -> list[Launch]:
     """A model whose runtime stands elsewhere: its format or the runtime's name says which engine is given the arguments."""
     names = (string(section(model, "modelFormat"), "name") or "", string(model, "runtime") or "")
-    engine = next((engine for name in names for engine, pattern in _ENGINES.items() if pattern.search(name)), None)
+    named = [called("kserve", word) for name in names for word in _WORD.split(name)]
+    engine = next((one for one in named if one is not None), None)
     if engine is None:
         return []
     pod = pods.Pod(file, predictor, label, overrides)
     pod.complete = False
     nodes = [model[key] for key in ("args",) if key in model] or [model["modelFormat" if "modelFormat" in model else "runtime"]]
-    return [_launch(pod, model, engine, label, [pods.unseen()], nodes)]
+    return [_launch(pod, model, engine.id, label, [pods.unseen()], nodes)]
 
 
 def _launch(
@@ -107,6 +106,7 @@ def _launch(
 def _llm(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
     """Containers called `main` run vLLM by the controller's own templates; they add to its command or replace it."""
     spec = section(one.fields, "spec")
+    engine = started_by("llm-inference-service").id
     found: list[Launch] = []
     for pod in pods.pods(file, one, overrides):
         pod.more = True
@@ -114,14 +114,14 @@ def _llm(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
             engine_pod = pod.path.removeprefix(one.label) in _ENGINE_PODS and string(fields, "name") == "main"
             if "command" in fields or not engine_pod:
                 found += pods.of_container(pod, name, fields)
-            elif not listed(spec, "baseRefs") or _says_vllm(pod, fields):
-                found.append(_main(pod, name, spec, fields))
+            elif not listed(spec, "baseRefs") or _names_engine(pod, fields, engine):
+                found.append(_main(pod, name, spec, fields, engine))
     return found
 
 
-def _says_vllm(pod: pods.Pod, fields: Entries) -> bool:
+def _names_engine(pod: pods.Pod, fields: Entries, engine: str) -> bool:
     image = pods.image_of(pod, fields)
-    return (image is not None and images.identify(image).engine == "vllm") or bool(_additional(pod, fields))
+    return (image is not None and images.identify(image).engine == engine) or bool(_additional(pod, fields))
 
 
 def _additional(pod: pods.Pod, fields: Entries) -> list[Word]:
@@ -130,7 +130,7 @@ def _additional(pod: pods.Pod, fields: Entries) -> list[Word]:
     return split(variable.value) if variable is not None and variable.value is not None else []
 
 
-def _main(pod: pods.Pod, name: str, spec: Entries, fields: Entries) -> Launch:
+def _main(pod: pods.Pod, name: str, spec: Entries, fields: Entries, engine: str) -> Launch:
     model = section(spec, "model")
     words: list[Word] = []
     if (string(model, "uri") or "").startswith("hf://"):
@@ -138,4 +138,4 @@ def _main(pod: pods.Pod, name: str, spec: Entries, fields: Entries) -> Launch:
         text = yaml.text(pod.file.source, node)
         words.append(Word(text.cut(len("hf://")), yaml.span(pod.file.source, node)))
     nodes = [fields["args"]] if "args" in fields else [fields[key] for key in ("image", "name") if key in fields][:1]
-    return _launch(pod, fields, "vllm", name, [*words, pods.unseen(), *_additional(pod, fields)], nodes)
+    return _launch(pod, fields, engine, name, [*words, pods.unseen(), *_additional(pod, fields)], nodes)

@@ -7,13 +7,13 @@ import re
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.text import Text, unknown
 from servelint.engines import images
+from servelint.engines.registry import Engine, called
 from servelint.readers.kubernetes import environment, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, section, string
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries
 
-_ENGINES = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama.cpp"}
 _PROFILE = re.compile(r"(?P<name>(?:nvidia|amd)-gpu-[\w.-]+):(?P<count>\d{1,4})")
 _SOURCE = re.compile(r"hf://")
 
@@ -21,7 +21,7 @@ _SOURCE = re.compile(r"hf://")
 def of_object(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
     """The launch that KubeAI makes: `--model=REF --served-model-name=NAME`, then the flags as given."""
     spec = section(one.fields, "spec")
-    engine = _ENGINES.get((string(spec, "engine") or "").lower())
+    engine = called("kubeai", string(spec, "engine") or "")
     if engine is None or "url" not in spec:
         return []
     given = environment.of_container(file, spec)
@@ -29,12 +29,12 @@ def of_object(file: File, one: Object, overrides: Overrides | None) -> list[Laun
     image = pods.image_of(pods.Pod(file, spec, one.label, overrides), spec)
     launch = Launch(
         source=file.source,
-        engine=engine,
+        engine=engine.id,
         argv=[*_own(file, one, spec, engine), *(args or [])],
         site=pods.extent(file.source, [spec[key] for key in ("url", "engine", "args") if key in spec]),
         env=given.variables,
         name=one.label,
-        release=images.identify(image).claims.get(engine) if image is not None else None,
+        release=images.identify(image).claims.get(engine.id) if image is not None else None,
         container=_container(file, spec, image),
         open_env=given.open,
     )
@@ -42,7 +42,7 @@ def of_object(file: File, one: Object, overrides: Overrides | None) -> list[Laun
     return [launch]
 
 
-def _own(file: File, one: Object, spec: Entries, engine: str) -> list[Word]:
+def _own(file: File, one: Object, spec: Entries, engine: Engine) -> list[Word]:
     """The words that the operator puts in front, as engine_vllm.go has them."""
     node = spec["url"][1]
     site = yaml.span(file.source, node)
@@ -53,11 +53,11 @@ def _own(file: File, one: Object, spec: Entries, engine: str) -> list[Word]:
     else:
         query = url.flat.find("?")
         model = url.cut(scheme.end(), None if query == -1 else query)
-    words = [Word(Text.join((Text.of("--model=" if engine == "vllm" else "--model-path=", None), model)), site)]
+    words = [Word(Text.join((Text.of(f"--{engine.model_option}=", None), model)), site)]
     metadata = section(one.fields, "metadata")
-    if engine == "vllm" and one.name and "name" in metadata:
+    if engine.served_name_option and one.name and "name" in metadata:
         name = metadata["name"][1]
-        served = Text.join((Text.of("--served-model-name="), yaml.text(file.source, name)))
+        served = Text.join((Text.of(f"--{engine.served_name_option}="), yaml.text(file.source, name)))
         words.append(Word(served, yaml.span(file.source, name)))
     return words
 

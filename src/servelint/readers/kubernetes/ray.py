@@ -8,6 +8,7 @@ from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Wor
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.engines import images
+from servelint.engines.registry import called, started_by
 from servelint.readers.kubernetes import embedded, environment, flags, hardware, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
@@ -96,18 +97,20 @@ def _configs(node: Node) -> list[Entries]:
 
 
 def _launch(source: Source, fields: Entries, env: dict[str, Variable], worker: Worker) -> Launch | None:
-    if (string(fields, "llm_engine") or "vllm").lower() != "vllm":
+    name = string(fields, "llm_engine")
+    engine = called("ray", name) if name else started_by("ray")
+    if engine is None:
         return None
     loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
     argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
     return Launch(
         source=source,
-        engine="vllm",
+        engine=engine.id,
         argv=[*argv, *flags.of_mapping(source, settings)],
         site=pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields]),
         env={**env, **_env_vars(source, fields)},
-        release=worker.claims.get("vllm"),
+        release=worker.claims.get(engine.id),
         container=worker.container,
         open_env=True,
     )

@@ -10,6 +10,7 @@ from servelint.core.numbers import whole_number
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.engines import images
+from servelint.engines.registry import started_by
 from servelint.readers.kubernetes import environment, flags, hardware, pods
 from servelint.readers.kubernetes.kustomize_images import Overrides
 from servelint.readers.kubernetes.objects import File, Object, listed, section, string
@@ -39,18 +40,19 @@ def of_object(file: File, one: Object, overrides: Overrides | None) -> list[Laun
     del overrides
     spec = section(one.fields, "spec")
     config, model = section(spec, "vllmConfig"), section(spec, "model")
+    engine = started_by("production-stack").id
     if string(model, "modelURL") is None:
         return []
     given = environment.of_container(file, config)
     image = _image(file.source, section(spec, "deploymentConfig", "image"))
     launch = Launch(
         source=file.source,
-        engine="vllm",
+        engine=engine,
         argv=_words(file, spec),
         site=pods.extent(file.source, [spec[key] for key in ("model", "vllmConfig") if key in spec]),
         env={**_switches(file.source, config), **given.variables},
         name=one.label,
-        release=images.identify(image).claims.get("vllm") if image is not None else None,
+        release=images.identify(image).claims.get(engine) if image is not None else None,
         container=Container(image, {}, *_gpus(section(spec, "deploymentConfig", "resources")), open=True),
         open_env=True,
     )

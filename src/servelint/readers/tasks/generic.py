@@ -12,6 +12,7 @@ from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import entry, images
+from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
@@ -36,21 +37,26 @@ from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
-_COMMAND = re.compile(
-    r"(?:(?:before|container|docker|engine|exec|inference|init|launch|llama|llamacpp|main|model|onstart|pre|run|serve|server|"
-    r"serving|sglang|shell|start|startup|vllm|worker)_?)*"
+_COMMAND = (
+    r"(?:(?:before|container|docker|engine|exec|inference|init|launch|main|model|onstart|pre|run|serve|server|serving|shell|"
+    r"start|startup|worker|{})_?)*"
     r"(?:bash|cmds?|commands?|entrypoint|exec|init|install|launch|onstart|run|runcmd|script|serve|setup|shell|start|startup|"
     r"steps|user_?data)"
 )
+"""The name of a key that holds a command; {} stands for the names of the engines."""
 _ENVIRONMENT = re.compile(r"(?:\w+_)?(?:env|envs|environment|env_vars|environment_variables|variables)")
 _IMAGES = ("image", "docker_image", "container_image", "image_uri", "imageUri", "base_image", "container")
 _FIRST = ("setup", "install", "before_script", "init")
 _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NAMED = re.compile(r"vllm|sglang|llama|trtllm|tensorrt|lmdeploy|text-generation", re.IGNORECASE)
 _ITEMS_AT_MOST = 1_000
 _DEPTH = 60
+
+
+@derived
+def _command() -> re.Pattern[str]:
+    return re.compile(_COMMAND.format("|".join([name.lower() for engine in ENGINES.values() for name in engine.yaml_keys])))
 
 
 class _Scope:
@@ -116,7 +122,7 @@ class _Walk:
             key = _CAMEL.sub("_", name).lower().replace("-", "_")
             if _NOT_INSIDE.match(key):
                 continue
-            if _COMMAND.fullmatch(key) and (yaml.scalar(value) is not None or scalars(value)):
+            if _command().fullmatch(key) and (yaml.scalar(value) is not None or scalars(value)):
                 found += [] if container is not None else self.command(name, fields[name], scope)
             if yaml.scalar(value) is not None:
                 found += self.markdown(value)
@@ -128,7 +134,7 @@ class _Walk:
     def file(self, fields: Entries) -> list[Launch]:
         """The launches of a file that is written out (`path` and `content`), by what its name and its shape say it is."""
         path, content = optional(self.source, fields, "path", "dest"), optional(self.source, fields, "content")
-        if path is None or content is None or not content.known or not _NAMED.search(content.flat):
+        if path is None or content is None or not content.known or not entry.mentions(content.flat):
             return []
         from servelint.readers import moved, read
 
@@ -158,7 +164,7 @@ class _Walk:
 
     def markdown(self, node: Node) -> list[Launch]:
         value = yaml.scalar(node) or ""
-        if "\n" not in value or not _FENCE.search(value) or not _NAMED.search(value):
+        if "\n" not in value or not _FENCE.search(value) or not entry.mentions(value):
             return []
         from servelint.readers import markdown
 
@@ -175,7 +181,7 @@ class _Walk:
         path = ".".join((*scope.path, name)) if not scope.path else ".".join(scope.path)
         listed = words(self.source, value) if yaml.scalar(value) is None else None
         written = script(self.source, value)
-        if not _NAMED.search(written.flat) and not (scope.image is not None and "install" in written.flat):
+        if not entry.mentions(written.flat) and not (scope.image is not None and "install" in written.flat):
             return []
         if any(yaml.items(item) is not None for item in yaml.items(value) or []):
             return self.lines(yaml.items(value) or [], path, scope)

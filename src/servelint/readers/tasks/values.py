@@ -7,6 +7,7 @@ import re
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
 from servelint.core.text import Text, unknown
+from servelint.readers import installs
 from servelint.readers.place import Place
 from servelint.readers.recipes import installed
 from servelint.readers.scripts import script_launches
@@ -22,7 +23,6 @@ _ALIAS = re.compile(r"(?:[:,\[{-]|^)[ \t]*\*\w", re.MULTILINE)
 _ROOM = 10_000
 _KEYS_AT_MOST = 10_000
 _LENGTH_AT_MOST = 1 << 16
-_ENGINE = re.compile(r"vllm|sglang|lmdeploy|tensorrt", re.IGNORECASE)
 
 Environment = dict[str, Variable]
 Claims = dict[str, ReleaseClaim]
@@ -136,7 +136,7 @@ def run(written: Text, place: Place, claims: Claims) -> list[Launch]:
         return []
     inside = place.with_(site=None, env=place.env, claims={**place.claims, **claims})
     found = script_launches(written, inside, None)
-    if _ENGINE.search(written.flat):
+    if installs.with_package("(?i){}").search(written.flat):
         given = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
         claims.update(installed(written, given))
     return found

@@ -6,7 +6,7 @@ from servelint import models
 from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
-from servelint.engines.vllm_numbers import number_out_of_range
+from servelint.engines.vllm.numbers import number_out_of_range
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
@@ -72,8 +72,9 @@ def _told_by_draft(draft: Text | None, config: Config) -> str | None:
 
 
 def _undeclared_method(config: Config) -> Operand:
-    """Without a method vLLM takes `model: ngram` for n-grams and guesses the rest from the draft: from its name, or else its
-    architecture, which is known of some families. Source: SpeculativeConfig.__post_init__, 0.10.2 to 0.33.0.
+    """The method where none is written: n-grams for `model: ngram`, else what the draft's name or architecture says.
+
+    The architecture is known of some families. Source: SpeculativeConfig.__post_init__, 0.10.2 to 0.33.0.
     """
     given = speculation(config)
     if given.present is False:
@@ -178,7 +179,7 @@ def async_scheduling(config: Config) -> Operand:
 
 
 def _registered(config: Config, option: str, kind: str, plugins: tuple[str, ...] = ()) -> Operand:
-    """Whether the release registers a name. What no release has may come from a plugin, or from whoever changed the engine."""
+    """Whether the release registers a name. One that no release has may come from a plugin or a changed engine."""
     asked = config.operand(option)
     if not isinstance(asked.value, str):
         return UNKNOWN if asked.present is not False else asked
@@ -226,8 +227,9 @@ def entrypoint(config: Config) -> Operand:
 
 
 def expandable_segments(config: Config) -> Operand:
-    """Whether PyTorch is told to use expandable segments, as vLLM looks for it: "expandable_segments:True" anywhere in
-    PYTORCH_CUDA_ALLOC_CONF. Source: vllm-0.33.0 vllm/config/vllm.py:1284, vllm-0.8.5 vllm/device_allocator/cumem.py.
+    """Whether PYTORCH_CUDA_ALLOC_CONF has "expandable_segments:True" anywhere, which is how vLLM looks for it.
+
+    Source: vllm-0.33.0 vllm/config/vllm.py:1284, vllm-0.8.5 vllm/device_allocator/cumem.py.
     """
     given = config.operand("env.PYTORCH_CUDA_ALLOC_CONF")
     if given.present is not True or not isinstance(given.value, str):

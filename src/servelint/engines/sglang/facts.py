@@ -164,12 +164,12 @@ def dp_attention(config: Config) -> Operand:
     asked, replicas = config.operand("enable-dp-attention"), dp_size(config)
     if asked.value is True and isinstance(replicas.value, int) and replicas.value > 1:
         return Operand(True, True, asked.text, asked.site)
-    told = [width, asked, replicas, *[config.operand(name) for name in CONTEXT_PARALLEL]]
-    if any(one is UNWRITTEN for one in told):
+    needed = [width, asked, replicas, *[config.operand(name) for name in CONTEXT_PARALLEL]]
+    if any(one is UNWRITTEN for one in needed):
         return UNWRITTEN
-    if any(one.present is None or (one.present and one.value is None) for one in told):
+    if any(one.present is None or (one.present and one.value is None) for one in needed):
         return UNKNOWN
-    if any(one.present for one in told[3:]):
+    if any(one.present for one in needed[3:]):
         return UNKNOWN
     return Operand(True, False)
 
@@ -186,17 +186,17 @@ def mamba_extra_buffer(config: Config) -> Operand:
     if radix.value is True or strategy.value == "no_buffer":
         return Operand(True, False)
     node, overlap = config.operand("disaggregation-mode"), config.operand("disable-overlap-schedule")
-    told = [radix, strategy, node, config.operand("linear-attn-backend"), overlap, pp_size(config)]
-    if any(one is UNWRITTEN for one in told):
+    needed = [radix, strategy, node, config.operand("linear-attn-backend"), overlap, pp_size(config)]
+    if any(one is UNWRITTEN for one in needed):
         return UNWRITTEN
-    if any(one.present is None for one in told) or node.present or (strategy.present and strategy.value is None):
+    if any(one.present is None for one in needed) or node.present or (strategy.present and strategy.value is None):
         return UNKNOWN
     if strategy.value in ("extra_buffer", "extra_buffer_lazy"):
         return Operand(True, True, strategy.text, strategy.site)
     chosen = config.at_least("0.5.14")
     if chosen is False:
         return Operand(True, False)
-    plain = told[3].present is False and told[4].present is False and told[5].value == 1
+    plain = needed[3].present is False and needed[4].present is False and needed[5].value == 1
     return Operand(True, True) if chosen and plain else UNKNOWN
 
 

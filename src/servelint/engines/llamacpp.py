@@ -1,0 +1,60 @@
+"""llama.cpp: its record."""
+
+from __future__ import annotations
+
+from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Start
+
+_SERVER = (EntryPoint("llama-server"),)
+_DOCS = "https://github.com/ggml-org/llama.cpp/blob/master/docs/docker.md"
+_TAGS = r"^server(?:-[a-z][a-z0-9]*)*-(?P<release>b\d+)$"
+
+
+class LlamaCpp(Engine):
+    """llama.cpp, whose releases are builds (b9180)."""
+
+    id, name = "llama.cpp", "llama.cpp"
+    numbered_builds = True
+
+    command = ("llama-server",)
+    starts = (Start(programs=("llama-server", "llama-server.exe")),)
+
+    images = (
+        ImageFamily(
+            "ggml-org/llama.cpp",
+            _DOCS,
+            entrypoint=_SERVER,
+            only="^server",
+            without="^light",
+            tags=_TAGS,
+            rolling=r"^server(?:-(?!b\d)[a-z][a-z0-9]*)*$",
+        ),
+        ImageFamily("ggerganov/llama.cpp", _DOCS, entrypoint=_SERVER, only="^server", without="^light", tags=_TAGS),
+    )
+    image_names = r"llama-server|[a-z]*llama\.cpp|llamacpp|[a-z]*llama-cpp"
+    not_image_names = r"llama-?cpp-python|llama-?\.?cpp-(?:rpc|worker)"
+
+    words = (b"llama-server", b"llama.cpp", b"llamacpp")
+    stems = ("llama",)
+    yaml_keys = ("llamacpp", "llamaCpp", "llama")
+    platforms = {"kubeai": "llamacpp"}
+
+    dialect = Dialect(underscores=True, abbreviations=False, equals=False, next_word=True)
+
+    variables = ("LLAMA_", "GGML_")
+    argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
+
+    port = 8080  # common/common.h
+    port_variables = ("LLAMA_ARG_PORT",)
+    host_variables = ("LLAMA_ARG_HOST",)
+    api_key_operands = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
+    open_host_operands = ("host",)
+    api_key_variables = ("LLAMA_API_KEY",)
+
+    model_option = "model"
+
+    samples = (
+        ("ghcr.io/ggml-org/llama.cpp:server-cuda", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),
+    )
+
+
+ENGINE = LlamaCpp()

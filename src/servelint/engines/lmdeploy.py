@@ -1,0 +1,40 @@
+"""LMDeploy: its record."""
+
+from __future__ import annotations
+
+from servelint.engines.registry import Dialect, Engine, ImageFamily, Start
+
+
+class LMDeploy(Engine):
+    """LMDeploy."""
+
+    id, name = "lmdeploy", "LMDeploy"
+
+    distributions = ("lmdeploy",)
+    python_package = "lmdeploy"
+    harvested_since = "0.6.0"
+
+    command = ("lmdeploy", "serve", "api_server")
+    starts = (Start("serve", "api_server", programs=("lmdeploy",), modules=("lmdeploy",)),)
+
+    images = (ImageFamily("openmmlab/lmdeploy", "https://github.com/InternLM/lmdeploy/blob/v0.16.0/docker/Dockerfile"),)
+    image_names = r"lmdeploy"
+
+    words = (b"lmdeploy",)
+    stems = ("lmdeploy",)
+
+    dialect = Dialect("model-path")
+
+    variables = ("LMDEPLOY_",)
+    variables_closed = True
+    argument_variables = ("LMDEPLOY",)
+
+    port = 23333  # lmdeploy/cli/serve.py
+    port_option, host_option = "server-port", "server-name"
+    needs_gpu = True
+    rank_operands = ("tp",)
+
+    samples = (("openmmlab/lmdeploy:v0.10.0", ("lmdeploy", "serve", "api_server"), ("Qwen/Qwen3-8B", "--tp", "2", "--no")),)
+
+
+ENGINE = LMDeploy()

@@ -1,0 +1,421 @@
+"""The engines: the class of their records, the records themselves, and a cache for what is made from all of them.
+
+A record (`Engine`) holds what tells one engine from the others. The rest of servelint asks the record; no other module names an
+engine, except those that belong to one engine alone. Records are plain data: all of them are loaded at start-up, so that they
+compile and import nothing. Code that belongs to an engine stands in modules beside its record, which are imported when they are
+first asked for (`Engine.part`).
+
+To add an engine, write its record in a module of this package and name the module in `_MODULES`. Its catalog, if it has one, is
+`data/<id>.json`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+_MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi")
+"""Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
+
+
+class Start:
+    """A way to start an engine's server.
+
+    Attributes:
+        programs: file names of programs: `vllm`.
+        modules: Python modules, as `python -m` takes them.
+        scripts: ends of the paths of Python scripts, as `python` takes them.
+        verbs: words that must follow, in this order: `serve`.
+        optional_verb: a word that may follow and changes nothing, "" for none.
+        other_verbs: words that may follow and start something else than the server.
+        since: the first release whose programs have these verbs.
+        takes_model: whether the server uses a positional model.
+    """
+
+    __slots__ = ("modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs")
+
+    def __init__(
+        self,
+        *verbs: str,
+        programs: tuple[str, ...] = (),
+        modules: tuple[str, ...] = (),
+        scripts: tuple[str, ...] = (),
+        optional_verb: str = "",
+        other_verbs: tuple[str, ...] = (),
+        since: str = "0",
+        takes_model: bool = True,
+    ) -> None:
+        self.verbs = verbs
+        self.programs = programs
+        self.modules = modules
+        self.scripts = scripts
+        self.optional_verb = optional_verb
+        self.other_verbs = other_verbs
+        self.since = since
+        self.takes_model = takes_model
+
+
+class EntryPoint:
+    """The words that an image starts by itself.
+
+    Attributes:
+        words: the program with its verbs; () if the image starts whatever its command says.
+        since: the first release of the engine for which they hold, "" for no bound.
+        until: the last one, "" for no bound.
+    """
+
+    __slots__ = ("since", "until", "words")
+
+    def __init__(self, *words: str, since: str = "", until: str = "") -> None:
+        self.words = words
+        self.since = since
+        self.until = until
+
+
+class ImageFamily:
+    """The container images of one repository.
+
+    Attributes:
+        repository: the last components of the repository's name; what stands in front, such as a mirror, does not matter.
+        source: address of the page or file that shows how the images are made and tagged.
+        suffixes: endings with which the repository's name belongs to the family as well.
+        entrypoint: what the images start, that of the oldest releases first; () where it is not known.
+        tags: pattern of the tags that name a release of the engine (group `release`), "" for the usual one.
+        own_tags: whether a tag names a release of the image instead, of which the engine's release does not follow.
+        rolling: pattern of the tags that are moved to newer images, "" for the usual one.
+        only: pattern of the tags of images that start the server, "" for all.
+        without: pattern of the tags of images that do not hold the server, "" for none.
+        releases: for own tags: tag -> (the engine's release, address of the page that names it).
+    """
+
+    __slots__ = ("entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags", "without")
+
+    def __init__(
+        self,
+        repository: str,
+        source: str,
+        *,
+        suffixes: tuple[str, ...] = (),
+        entrypoint: tuple[EntryPoint, ...] = (EntryPoint(),),
+        tags: str = "",
+        own_tags: bool = False,
+        rolling: str = "",
+        only: str = "",
+        without: str = "",
+        releases: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        self.repository = repository
+        self.source = source
+        self.suffixes = suffixes
+        self.entrypoint = entrypoint
+        self.tags = tags
+        self.own_tags = own_tags
+        self.rolling = rolling
+        self.only = only
+        self.without = without
+        self.releases = releases or {}
+
+
+class Dialect:
+    """What an engine's parser of arguments does differently from plain argparse.
+
+    Attributes:
+        positional: canonical name of the option that a first positional argument stands for, "" if there is none.
+        model_first: whether the command takes the model out of the words before the parser sees them.
+        underscores: whether `--a_b` is `--a-b`.
+        json_paths: whether `--a.b v` sets a key of a JSON option.
+        abbreviations: whether a unique prefix stands for an option.
+        equals: whether `--a=b` sets an option.
+        next_word: whether an option's value is the next word, whatever it looks like.
+    """
+
+    __slots__ = ("abbreviations", "equals", "json_paths", "model_first", "next_word", "positional", "underscores")
+
+    def __init__(
+        self,
+        positional: str = "",
+        *,
+        model_first: bool = False,
+        underscores: bool = False,
+        json_paths: bool = False,
+        abbreviations: bool = True,
+        equals: bool = True,
+        next_word: bool = False,
+    ) -> None:
+        self.positional = positional
+        self.model_first = model_first
+        self.underscores = underscores
+        self.json_paths = json_paths
+        self.abbreviations = abbreviations
+        self.equals = equals
+        self.next_word = next_word
+
+
+class Engine:
+    """The record of an engine. Each engine is an instance of a subclass, whose attributes say what differs from these defaults.
+
+    An operand is a name that `servelint.engines.config.Config.operand` takes. An option is named without its dashes.
+    """
+
+    id: str
+    """The id that settings, rules and reports use: "llama.cpp"."""
+    name: str
+    """The name that its makers use: "vLLM"."""
+    parts: tuple[str, ...] = ()
+    """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`; "conversions" has CONVERSIONS, which
+    convert values as no other engine does, by the names that its source gives them."""
+
+    # -- releases
+
+    data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+    """Folder of the catalog, `<id>.json`."""
+    distributions: tuple[str, ...] = ()
+    """Its names on the Python package index, the index's own spelling first."""
+    python_package: str = ""
+    """Folder of its Python package, "" if it has none."""
+    numbered_builds: bool = False
+    """Whether its releases are numbered builds (b9180)."""
+    harvested: bool = True
+    """Whether servelint.harvest can read its source."""
+    harvested_since: str = ""
+    """The first release that the catalog covers; "" for every release on the package index."""
+
+    # -- what starts the server
+
+    command: tuple[str, ...]
+    """The usual command, as words."""
+    starts: tuple[Start, ...]
+    """All ways to start it."""
+
+    # -- images
+
+    images: tuple[ImageFamily, ...] = ()
+    """The repositories of its makers, and of others whose images are known."""
+    image_names: str = ""
+    """Pattern of the words by which the name of any other image (a house image) says that it holds the engine."""
+    not_image_names: str = ""
+    """Pattern of image names that have such a word and hold no server."""
+    house_tags: str = ""
+    """Pattern of the names of house images whose tags are releases of the engine."""
+    release_tag: str = ""
+    """Format of the tag of a release in its makers' repositories ("v{}"), "" if the release alone does not make the tag."""
+    gpu_images: tuple[str, ...] = ()
+    """Words in the names of house images that are built for NVIDIA GPUs."""
+
+    # -- how files name it
+
+    words: tuple[bytes, ...] = ()
+    """Words, in lower case, that make a file worth parsing. A file with no word of any engine launches nothing."""
+    stems: tuple[str, ...] = ()
+    """Words, in lower case, one of which is in every text that names the engine in any way."""
+    yaml_keys: tuple[str, ...] = ()
+    """Its names in the keys of YAML files: `vllm`, as in `vllmArgs`."""
+    platforms: Mapping[str, str] = {}
+    """Platform that starts engines -> the platform's name for this one, in lower case."""
+    identified_by_options: bool = False
+    """Whether a list of options that names no engine is this one's if only this one has them."""
+
+    # -- how its parser reads arguments
+
+    dialect: Dialect = Dialect()
+    """What its parser does differently from argparse."""
+    config_file: bool = False
+    """Whether `--config FILE` names a YAML file of options."""
+    moved_values: Mapping[str, tuple[str, str]] = {}
+    """Option -> (JSON option, key): where the option's value goes."""
+    looked_up_options: Mapping[str, str] = {}
+    """Option -> the catalog's kind of names that its value must be one of, although the parser accepts any text."""
+    object_options: tuple[str, ...] = ()
+    """Options whose value must be a JSON object, although the parser accepts any text."""
+    fields_checked_since: str = ""
+    """The first release that checks the values of JSON options against their types, "" if none does."""
+    template_option: str = ""
+    """Option whose value is a template or a path; a path without a file is refused. "" if there is none."""
+    quantization_listed: bool = False
+    """Whether a quantized checkpoint needs a method that the catalog lists (names of the kind "quantization")."""
+
+    # -- environment variables
+
+    variables: tuple[str, ...] = ()
+    """Prefixes of its own variables."""
+    variables_closed: bool = False
+    """Whether only this engine reads variables with these prefixes, so that an unknown one is a mistake."""
+    renamed_variables: tuple[str, str] = ("", "")
+    """(old prefix, new prefix): variables with the old prefix are read under the new one."""
+    alone_since: str = ""
+    """The first release that does not read variables of other engines, "" if no release does."""
+    argument_variables: tuple[str, ...] = ()
+    """Words in the names of variables that hold its arguments: `VLLM`, as in `VLLM_ARGS`."""
+    device_variables: tuple[str, ...] = ()
+    """Prefixes of variables that select another device than an NVIDIA GPU."""
+    values_read_since: str = ""
+    """The first release of which it is known how values are read, "" if it is not known."""
+    value_kind: str = "type"
+    """The key in the catalog's body of a variable that says how its value is read."""
+    value_kinds: Mapping[str, str] = {}
+    """What the body has under that key -> what the value must be, as a message says it."""
+    value_names: Mapping[str, str] = {}
+    """Variable -> the catalog's kind of names that its value must be one of."""
+    values_refused: bool = False
+    """Whether a value that cannot be read ends the server; otherwise the default is used instead."""
+
+    # -- the server in its container
+
+    port: int = 0
+    """The default port, 0 if it is not known."""
+    port_option: str = "port"
+    """Option that sets the port."""
+    port_variables: tuple[str, ...] = ()
+    """Variables that set the port."""
+    loopback: bool = False
+    """Whether the server listens on the loopback interface by default."""
+    host_option: str = "host"
+    """Option that sets the interface."""
+    host_variables: tuple[str, ...] = ()
+    """Variables that set the interface."""
+    open_host_operands: tuple[str, ...] = ()
+    """Operands for which a rule of the engine's own reports a server that everyone can reach."""
+    api_key_operands: tuple[str, ...] = ()
+    """Operands that make the server ask for a key; () if they are not known."""
+    api_key_variables: tuple[str, ...] = ()
+    """Variables that hold the server's key."""
+    answers_on_port: bool = True
+    """Whether health checks are answered on the port of the server."""
+    starts_slowly: bool = False
+    """Whether it compiles kernels and captures graphs before it answers, which takes minutes."""
+    model_cache: str = ""
+    """Folder in which the container keeps downloaded models, "" if it is not known."""
+    several_nodes: bool = False
+    """Whether `--nnodes` spreads it over several nodes."""
+    needs_gpu: bool = False
+    """Whether its makers' images need an NVIDIA GPU."""
+    rank_operands: tuple[str, ...] = ()
+    """Sizes whose product is the number of GPUs of one replica."""
+    replicas_operand: str = ""
+    """The number of replicas, "" if it is not known."""
+    shared_replicas_operand: str = ""
+    """Whether all replicas share the GPUs of one, "" if they never do."""
+    uncounted_operands: tuple[str, ...] = ()
+    """Operands with which the number of GPUs does not follow from these sizes."""
+    own_gpu_rules: bool = False
+    """Whether rules of the engine's own compare its ranks with the GPUs that there are."""
+    ranks_share_memory: bool = False
+    """Whether its ranks exchange tensors through /dev/shm."""
+
+    # -- options that mean the same in several engines; "" for one that the engine lacks or that is not known
+
+    model_option: str = ""
+    """Option that names the model."""
+    served_name_option: str = ""
+    """Option that sets the model's name for clients."""
+    tensor_parallel_option: str = ""
+    """Option that sets the tensor parallel size."""
+    tensor_parallel_operand: str = ""
+    """The tensor parallel size, whichever option sets it."""
+    context_option: str = ""
+    """Option that sets the context length, in tokens."""
+    requests_option: str = ""
+    """Option that sets the number of requests that run at the same time."""
+    prefix_caching_on: str = ""
+    """Option that switches prefix caching on."""
+    prefix_caching_off: str = ""
+    """Option that switches prefix caching off."""
+    kv_dtype_option: str = ""
+    """Option that sets the data type of the KV cache."""
+    kv_dtype_fp8: str = ""
+    """Its value for FP8."""
+    memory_fraction_option: str = ""
+    """Option that sets the share of a GPU's memory that the engine uses."""
+    memory_fractions: tuple[str, ...] = ()
+    """Values of it to try if a launch runs out of memory, the largest first."""
+    memory_reserves: tuple[tuple[str, str], ...] = ()
+    """(option, value) with which it reserves less memory beside the KV cache, the mildest first."""
+    needs_one_request: bool = False
+    """Whether it does not start if the KV cache holds less than one request of the full context length."""
+    speculation_options: tuple[str, ...] = ()
+    """Prefixes of the options of speculative decoding."""
+    speculation_json: str = ""
+    """JSON option that holds all of them."""
+    speculation_method_operand: str = ""
+    """The method of speculative decoding."""
+    drafted_tokens_operand: str = ""
+    """The number of tokens that are drafted in each step."""
+    drafts_source: str = ""
+    """Format of the file of a release that names the models which draft with layers of their own."""
+
+    # -- what servelint does with it
+
+    plans_memory: bool = False
+    """Whether servelint.memory has its arithmetic."""
+    computed_defaults: tuple[str, ...] = ()
+    """Options whose default depends on the GPU and the model, and is computed by servelint.memory."""
+    advised: bool = False
+    """Whether servelint.advise writes commands for it."""
+    samples: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
+    """(image, command, arguments) of containers. A long-lived process judges them first, which loads what the engine needs."""
+
+    @property
+    def package(self) -> str:
+        """The id as part of a Python name: its module's name here, in servelint.memory and in servelint.harvest."""
+        return self.id.replace(".", "")
+
+    def part(self, name: str) -> Any:
+        """Import a module beside the record.
+
+        Args:
+            name: one of the names that `parts` may have.
+
+        Returns:
+            The module; None if the engine has none of this name.
+        """
+        return import_module(f"servelint.engines.{self.package}.{name}") if name in self.parts else None
+
+
+ENGINES: dict[str, Engine] = {}
+"""id -> record, in the order in which engines are listed and tried."""
+ENGINE_NAMES: dict[str, str] = {}
+"""id -> name."""
+_caches: list[Callable[[], None]] = []
+
+
+def derived(make: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function of the records: its results are kept until a record is registered."""
+    cached = lru_cache(maxsize=1024)(make)
+    _caches.append(cached.cache_clear)
+    return cached  # type: ignore[return-value]
+
+
+def register(engine: Engine) -> None:
+    """Add a record, or replace that of the same id."""
+    ENGINES[engine.id] = engine
+    ENGINE_NAMES[engine.id] = engine.name
+    for clear in _caches:
+        clear()
+
+
+def called(platform: str, name: str) -> Engine | None:
+    """The engine that a platform calls by a name, in any case; None for one that servelint does not know.
+
+    >>> found = called("kubeai", "VLLM")
+    >>> found.id if found else None
+    'vllm'
+    """
+    return next((engine for engine in ENGINES.values() if engine.platforms.get(platform) == name.lower()), None)
+
+
+def started_by(platform: str) -> Engine:
+    """The engine that a platform starts where its files name none."""
+    return next(engine for engine in ENGINES.values() if platform in engine.platforms)
+
+
+for _module in _MODULES:
+    register(import_module("servelint.engines." + _module).ENGINE)

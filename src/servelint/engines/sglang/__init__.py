@@ -1,0 +1,103 @@
+"""SGLang: its record, its conversions of values (`conversions`), and what it makes of its settings (`facts`)."""
+
+from __future__ import annotations
+
+from servelint.engines.registry import Engine, ImageFamily, Start
+
+_SAMPLE = (
+    "--model-path", "Qwen/Qwen3-8B", "--tp", "2", "--mem-fraction-static", "0.9", "--context-length", "8192",
+    "--chunked-prefill-size", "4096",
+)  # fmt: skip
+
+
+class SGLang(Engine):
+    """SGLang."""
+
+    id, name = "sglang", "SGLang"
+    parts = ("conversions", "facts")
+
+    distributions = ("sglang",)
+    python_package = "sglang"
+    harvested_since = "0.4.0"
+
+    command = ("python", "-m", "sglang.launch_server")
+    starts = (
+        Start("serve", programs=("sglang",), since="0.5.5"),
+        Start("serve", modules=("sglang.cli.main",)),
+        Start(modules=("sglang.launch_server",), scripts=("sglang/launch_server.py",)),
+    )
+
+    images = (
+        ImageFamily("lmsysorg/sglang", "https://docs.sglang.ai/get_started/install.html"),
+        ImageFamily("lmsysorg/sglang-rocm", "https://hub.docker.com/r/lmsysorg/sglang-rocm", own_tags=True),
+        ImageFamily(
+            "nvidia/sglang",
+            "https://docs.nvidia.com/deeplearning/frameworks/sglang-release-notes/index.html",
+            own_tags=True,
+        ),
+        ImageFamily(
+            "ai-dynamo/sglang-runtime",
+            "https://catalog.ngc.nvidia.com/orgs/nvidia/teams/ai-dynamo/containers/sglang-runtime",
+            own_tags=True,
+        ),
+        ImageFamily("rocm/sgl-dev", "https://hub.docker.com/r/rocm/sgl-dev", own_tags=True),
+    )
+    image_names = r"sglang"
+    house_tags = r"sglang$"
+    release_tag = "v{}"
+
+    words = (b"sglang", b"mem-fraction-static")  # files of options name no engine
+    stems = ("sglang",)
+    yaml_keys = ("sglang",)
+    platforms = {"kserve": "sglang", "kubeai": "sglang"}
+    identified_by_options = True
+
+    config_file = True
+
+    variables = ("SGLANG_", "SGL_")
+    variables_closed = True
+    renamed_variables = ("SGL_", "SGLANG_")
+    alone_since = "0.5.0"  # it ran parts of vLLM until 0.4.6
+    device_variables = ("SGLANG_USE_CPU_ENGINE",)
+    argument_variables = ("SGLANG", "SGL")
+    values_read_since = "0.5.3"  # EnvField.get in srt/environ.py: a line in the log at most
+    value_kinds = {"bool": "true or 1", "int": "a whole number", "float": "a number"}
+
+    port = 30000  # sglang-0.5.23 srt/arg_groups/fields/serving.py
+    loopback = True  # in every release, and in its images
+    api_key_variables = ("SGLANG_API_KEY",)
+    several_nodes = True
+    starts_slowly = True
+    model_cache = "/root/.cache/huggingface"
+    needs_gpu = True
+    rank_operands = ("effective.tp-size", "effective.pp-size")
+    replicas_operand = "effective.dp-size"
+    shared_replicas_operand = "effective.dp-attention"
+    own_gpu_rules = True
+    ranks_share_memory = True
+
+    model_option = "model-path"
+    served_name_option = "served-model-name"
+    tensor_parallel_option = "tp-size"
+    tensor_parallel_operand = "effective.tp-size"
+    context_option = "context-length"
+    requests_option = "max-running-requests"
+    memory_fraction_option = "mem-fraction-static"
+    memory_fractions = ("0.95", "0.92", "0.90", "0.88", "0.85", "0.80", "0.75", "0.70")
+    kv_dtype_option = "kv-cache-dtype"
+    kv_dtype_fp8 = "fp8_e4m3"
+    prefix_caching_off = "disable-radix-cache"
+    speculation_options = ("speculative-",)
+    speculation_method_operand = "effective.speculative-algorithm"
+    drafted_tokens_operand = "speculative-num-steps"
+    drafts_source = "sglang-{} srt/configs/model_config.py"
+
+    plans_memory = True
+    advised = True
+    samples = (
+        ("lmsysorg/sglang:v0.5.5", ("python3", "-m", "sglang.launch_server"), (*_SAMPLE, "--port", "x")),
+        ("example/sglang:a", ("python3", "-m", "sglang.launch_server"), _SAMPLE),
+    )
+
+
+ENGINE = SGLang()

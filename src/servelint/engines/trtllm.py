@@ -1,0 +1,55 @@
+"""TensorRT-LLM: its record."""
+
+from __future__ import annotations
+
+from servelint.engines.registry import Dialect, Engine, ImageFamily, Start
+
+
+class TensorRTLLM(Engine):
+    """TensorRT-LLM."""
+
+    id, name = "trtllm", "TensorRT-LLM"
+
+    distributions = ("tensorrt-llm", "tensorrt_llm")
+    python_package = "tensorrt_llm"
+
+    command = ("trtllm-serve", "serve")
+    starts = (
+        Start(
+            programs=("trtllm-serve",),
+            modules=("tensorrt_llm.commands.serve",),
+            optional_verb="serve",
+            other_verbs=("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "embeddings"),
+        ),
+    )
+
+    images = (
+        ImageFamily("nvidia/tensorrt-llm/release", "https://nvidia.github.io/TensorRT-LLM/quick-start-guide.html"),
+        ImageFamily(
+            "ai-dynamo/tensorrtllm-runtime",
+            "https://catalog.ngc.nvidia.com/orgs/nvidia/teams/ai-dynamo/containers/tensorrtllm-runtime",
+            own_tags=True,
+        ),
+    )
+    image_names = r"tensorrt-llm|trtllm"
+
+    words = (b"trtllm", b"tensorrt-llm", b"tensorrt_llm")
+    stems = ("trtllm", "tensorrt")
+
+    dialect = Dialect("model", abbreviations=False, next_word=True)
+
+    variables = ("TLLM_", "TRTLLM_")
+    variables_closed = True
+    argument_variables = ("TRTLLM",)
+
+    port = 8000  # tensorrt_llm/commands/serve.py
+    starts_slowly = True
+    needs_gpu = True
+    rank_operands = ("tp_size", "pp_size")
+
+    samples = (
+        ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ("trtllm-serve", "serve"), ("Qwen/Qwen3-8B", "--tp_size", "2", "--no")),
+    )
+
+
+ENGINE = TensorRTLLM()
