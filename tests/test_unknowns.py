@@ -19,7 +19,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines.config import configs
 from servelint.judge.judging import judge, possible_releases
 from servelint.judge.parser import complaints
-from servelint.rules.compile import AREAS, compile_rule, expand, read_rule, rule_files
+from servelint.rules.compile import AREAS, compile_rule, every_rule
 from servelint.rules.condition import operands
 from tests.launching import launch_in, launches_in
 from tests.wrapping import CLOSE, OPEN, verb_of
@@ -27,7 +27,7 @@ from tests.wrapping import CLOSE, OPEN, verb_of
 pytestmark = pytest.mark.book
 
 FOLDER = str(Path(__file__).parent.parent / "rules")
-RULES = {rule["id"]: rule for path in rule_files(FOLDER) for rule in expand(read_rule(path, FOLDER))}
+RULES = {rule["id"]: rule for rule in every_rule(FOLDER)}
 EXAMPLES = [
     pytest.param(rule["engine"], rule["examples"]["bad"][0], id=rule["id"])
     for rule in RULES.values()

@@ -40,11 +40,12 @@ class Option:
     sets:        what a flag sets: True or False
     deprecated:  what the release says when it is used, "" if it is not deprecated;  refuses: it ends the start with this text
     json:        the name of the object that its value is, "" if it is none
+    bounds:      of a number that the config class limits: ge, gt, le, lt;  config: that class, where it is not always made
     """
 
     __slots__ = (
-        "choices", "const", "default", "deprecated", "dest", "exclusive", "json", "kind", "name", "names", "nargs", "negatives",
-        "refuses", "required", "sets", "types",
+        "bounds", "choices", "config", "const", "default", "deprecated", "dest", "exclusive", "json", "kind", "name", "names",
+        "nargs", "negatives", "refuses", "required", "sets", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, body: dict[str, Any]) -> None:
@@ -66,6 +67,8 @@ class Option:
         self.exclusive: str = body.get("exclusive", "")
         self.dest: str = body.get("dest", name)
         self.json: str = body.get("json", "")
+        self.bounds: dict[str, float] = {bound: body[bound] for bound in ("ge", "gt", "le", "lt") if bound in body}
+        self.config: str = body.get("config", "")
 
     @property
     def takes_value(self) -> bool:
