@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tests import yaml_texts
+from servelint.rules.compile import read_rules, rule_files
 from tests.wrapping import CLOSE, OPEN, VERBS
 
 ROOT = Path(__file__).parent.parent
@@ -94,12 +94,9 @@ def _strings(path: Path) -> list[str]:
 @lru_cache(maxsize=1)
 def rules() -> dict[str, dict[str, Any]]:
     """Rule id -> its file's data, of rules with an example that is a command of an engine whose commands are known."""
-    found: dict[str, dict[str, Any]] = {}
-    for path in sorted((ROOT / "rules").glob("*/*.yaml")):
-        data = yaml_texts.load(path.read_text(encoding="utf-8"))
-        if data.get("engine") in VERBS:
-            found[data["id"]] = data
-    return found
+    folder = str(ROOT / "rules")
+    read = [data for path in rule_files(folder) for data in read_rules(path, folder)]
+    return {data["id"]: data for data in read if data.get("engine") in VERBS}
 
 
 @lru_cache(maxsize=1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,15 @@ from servelint.engines import ENGINE_NAMES
 from servelint.rules import compile as compiling
 from servelint.rules import load
 from servelint.rules.book import Book
-from servelint.rules.compile import RuleError, compile_book, compile_rule, find_rule, rule_files, write_book
+from servelint.rules.compile import (
+    RuleError,
+    compile_book,
+    compile_rule,
+    find_rule,
+    read_rules,
+    rule_files,
+    write_book,
+)
 from servelint.rules.rule import ANY
 
 TEXT = """\
@@ -60,11 +70,11 @@ def test_a_rule_comes_back_as_it_was_written(folder: Path) -> None:
 
 
 def test_rule_files_are_found_in_order(folder: Path) -> None:
-    for name in ("vllm/b.yaml", "sglang/a.yaml", "vllm/notes.txt"):
+    for name in ("vllm/b.yaml", "sglang/a.yaml", "vllm/notes.txt", "vllm/_a.yaml", "_all.yaml", "coverage.yaml"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
     found = [os.path.relpath(path, folder) for path in rule_files(str(folder))]
-    assert found == ["sglang/a.yaml", "vllm/b.yaml", "vllm/some-rule.yaml"]
+    assert found == ["_all.yaml", "sglang/a.yaml", "vllm/_a.yaml", "vllm/b.yaml", "vllm/some-rule.yaml"]
 
 
 class TestWrongRules:
@@ -74,8 +84,8 @@ class TestWrongRules:
             ("id: vllm/some-rule", "id: vllm/other", "the id must be vllm/some-rule"),
             (TEXT, "- a list", "the id must be vllm/some-rule"),
             ("title: Some rule", "title: [", "vllm/some-rule.yaml:4:11: not valid YAML: "),
-            (">=0.20,<0.33", "~=0.20", "vllm/some-rule: '~=0.20' is not a release bound"),
-            ("port: 8000", "port: [8000]", r"vllm/some-rule: port: write \{in"),
+            (">=0.20,<0.33", "~=0.20", "vllm/some-rule: versions: '~=0.20' is not a release bound"),
+            ("port: 8000", "port: [8000]", r"vllm/some-rule: when: port: write \{in"),
             ("message: a message\n", "", "vllm/some-rule: 'message'"),
         ],
     )
@@ -83,6 +93,67 @@ class TestWrongRules:
         (folder / "vllm" / "some-rule.yaml").write_text(TEXT.replace(before, after))
         with pytest.raises(RuleError, match=message):
             compile_book(str(folder))
+
+
+class TestWhatRulesName:
+    """Operands, values, cases and checks that a rule names: what there is not is an error of the compiler."""
+
+    def compiled(self, folder: Path, **changes: Any) -> dict[str, Any]:
+        path = folder / "vllm" / "some-rule.yaml"
+        (data,) = read_rules(str(path), str(folder))
+        path.write_text(json.dumps({**data, **changes}))
+        (rule,) = compile_book(str(folder))
+        return rule
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"when": {"prot": 1}}, "vllm/some-rule: when: no release of vllm has an option 'prot'"),
+            ({"when": {"port": {"above": {"operand": "prot"}}}}, "when: no release of vllm has an option 'prot'"),
+            ({"unless": {"model.head": 1}}, "unless: there is no operand model.head; servelint rules --operands lists"),
+            ({"when": {"gpu.size": 1}}, "when: there is no operand gpu.size"),
+            ({"when": {"effective.tp-size": 1}}, "when: vLLM has no operand effective.tp-size"),
+            ({"at": "container.volume"}, "at: there is no operand container.volume"),
+            ({"message": "port {prot}"}, "message: no release of vllm has an option 'prot'"),
+            ({"values": {"a": {"operand": "prot"}}, "message": "{a}"}, "values: no release of vllm has an option 'prot'"),
+            ({"values": {"dtype": {"operand": "port"}}}, "values: dtype is also the name of an option"),
+            ({"values": {"a": {"operand": "port", "times": 2}}}, "values.a: operand does not take times, only default"),
+            (
+                {"values": {"a": {"sum": ["port", "b"]}, "b": 1}, "message": "{a}"},
+                "values: no release of vllm has an option 'b'",
+            ),
+            ({"cases": [{"when": {"port": {"abov": 1}}, "text": "a"}]}, "case 1: port: abov is not an operator"),
+            ({"cases": [{"when": {"port": 1}, "text": "a"}]}, "cases and {case} in a text go together"),
+            ({"message": "it {case}"}, "cases and {case} in a text go together"),
+            (
+                {"cases": [{"when": {"prot": 1}, "text": "a"}], "message": "{case}"},
+                "cases: no release of vllm has an option 'prot'",
+            ),
+            (
+                {"cases": [{"when": {"port": 1}, "text": "{prot}"}], "message": "{case}"},
+                "cases: no release of vllm has an option",
+            ),
+            ({"when": {"port": {"in": {"names": "portt"}}}}, "when: the catalog has no names of the kind 'portt'"),
+            ({"check": "no_such_module"}, "check: there is no check 'no_such_module'"),
+            ({"check": "memory.no_such_function"}, "check: there is no check 'memory.no_such_function'"),
+            ({"check": "values"}, "check: there is no check 'values'"),
+        ],
+    )
+    def test_what_there_is_not(self, changes: dict[str, Any], message: str, folder: Path) -> None:
+        with pytest.raises(RuleError, match=re.escape(message)):
+            self.compiled(folder, **changes)
+
+    def test_what_there_is(self, folder: Path) -> None:
+        rule = self.compiled(
+            folder,
+            values={"a": {"operand": "port"}, "b": {"sum": ["a", 1]}, "c": {"operand": "seed"}},
+            cases=[{"when": {"b": {"above": 8000}}, "text": "is {c}"}],
+            message="{b} {case} {release}",
+            check="memory.refused",
+        )
+        assert (rule["shows"], rule["check"]) == (["b"], "memory.refused")
+        assert rule["values"] == {"b": {"sum": [{"operand": "port"}, 1]}, "c": {"operand": "seed"}}
+        assert rule["cases"] == [[["test", rule["values"]["b"], "above", 8000], "is {c}", ["c"]]]
 
 
 class TestCheckout:
@@ -144,7 +215,7 @@ def test_rules_of_an_engine() -> None:
     assert {rule.id for rule in load.rules_of("tgi")} >= {rule.id for rule in every}
 
 
-def test_a_rule_s_own_file_is_what_explain_reads() -> None:
+def test_a_rule_s_own_file_or_row_is_what_explain_reads() -> None:
     folder = load.rule_folder()
     for rule in load.rules():
         assert compile_rule(find_rule(rule.id, folder))["title"] == rule.title

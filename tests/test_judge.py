@@ -220,12 +220,13 @@ class TestCondition:
         assert len(found("vllm serve m --port 8000 --no-enforce-eager")) == 1
 
     def test_a_check_must_agree(self, book: list[Rule]) -> None:
-        when = {"speculative-num-draft-tokens": {"set": True}}
-        book.append(rule(when, ">=0.4", engine="sglang", check="sglang_draft_tokens", message="write {expected}"))
-        command = "sglang serve --model-path m --speculative-num-steps {} --speculative-num-draft-tokens 8"
-        assert [finding.message for finding in found(command.format(3))] == ["write 4"]
-        assert found(command.format(7)) == []
-        assert found(command.format("$STEPS")) == []
+        book.append(
+            rule({"served-model-name": {"set": True}}, ">=0.4", engine="sglang", check="names.colon", message="write {plain}")
+        )
+        command = "sglang serve --model-path m --served-model-name {}"
+        assert [finding.message for finding in found(command.format("a:b"))] == ["write a-b"]
+        assert found(command.format("a-b")) == []
+        assert found(command.format("$NAME")) == []
 
     def test_rules_that_are_not_asked_for(self, book: list[Rule]) -> None:
         book.append(rule({"port": 8000}))
@@ -352,6 +353,76 @@ class TestMessage:
     def test_the_release_that_it_was_judged_by(self, text: str, release: str | None, book: list[Rule]) -> None:
         book.append(rule({"port": 8000}))
         assert [finding.release for finding in found(text)] == [release]
+
+
+RANKS = {"ranks": {"product": ["tensor-parallel-size", {"operand": "data-parallel-size", "default": 1}]}}
+
+
+class TestValues:
+    """What a rule computes: its message prints it, and it holds only where all that it prints is known."""
+
+    def messages(self, words: str, version: str = "0.27.1") -> list[str]:
+        return [finding.message for finding in found(f"vllm serve m {words}", vllm=version)]
+
+    def test_are_printed(self, book: list[Rule]) -> None:
+        book.append(rule({"tensor-parallel-size": {"above": 1}}, values=RANKS, message="{ranks} or {ranks:,} ranks"))
+        assert self.messages("-tp 1000 -dp 2") == ["2000 or 2,000 ranks"]
+        assert self.messages("-tp 8") == ["8 or 8 ranks"]
+        assert self.messages("-tp 8 -dp $DP") == []
+        assert self.messages("-tp 8 $MORE") == []
+
+    def test_of_operands_have_commas_too(self, book: list[Rule]) -> None:
+        book.append(
+            rule({"max-num-batched-tokens": {"above": 1}}, message="{max-num-batched-tokens:,} of {max-num-batched-tokens}")
+        )
+        assert self.messages("--max-num-batched-tokens 8k") == ["8,000 of 8k"]
+
+    def test_may_stand_in_a_fix(self, book: list[Rule]) -> None:
+        fix = {"set": {"max-num-seqs": "{ranks}"}, "safe": True}
+        book.append(rule({"max-num-seqs": {"below": {"operand": "ranks"}}}, values=RANKS, fix=fix))
+        (finding,) = found("vllm serve m --max-num-seqs 4 -tp 8", vllm="0.27.1")
+        assert finding.fix is not None
+        assert [edit.text for edit in finding.fix.edits] == ["8"]
+
+
+CASES = [
+    {"when": {"data-parallel-size": {"above": 4}}, "text": "{data-parallel-size} replicas"},
+    {"when": {"versions": ">=0.27", "tensor-parallel-size": {"above": 4}}, "text": "{tensor-parallel-size} ranks, {seed}"},
+    {"when": {"tensor-parallel-size": {"above": 4}}, "text": "{seats} seats"},
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "impact"),
+    [("0.9.2", "crash-at-start"), ("0.10.2", "crash-at-load"), ("0.12.0", "crash-at-start")],
+)
+def test_another_impact_in_some_releases(version: str, impact: str, book: list[Rule]) -> None:
+    other: dict[str, Any] = {"impact-in": {">=0.10,<0.12": "crash-at-load"}}
+    book.append(rule({"seed": 1}, **other))
+    assert [one.impact for one in found("vllm serve m --seed 1\n", vllm=version)] == [impact]
+
+
+class TestCases:
+    @pytest.fixture(autouse=True)
+    def one(self, book: list[Rule]) -> None:
+        values = {"seats": {"operand": "max-num-seqs"}}
+        book.append(rule({"port": 1}, values=values, cases=CASES, message="too many: {case}"))
+
+    @pytest.mark.parametrize(
+        ("words", "version", "case"),
+        [
+            ("-dp 8 -tp 8", "0.27.1", "8 replicas"),
+            ("-tp 8 --seed 3", "0.27.1", "8 ranks, 3"),
+            ("-tp 8 --max-num-seqs 2", "0.26.0", "2 seats"),
+            ("-tp 8", "0.26.0", None),  # what the case prints is not known
+            ("-dp $DP -tp 8 --seed 3", "0.27.1", "8 ranks, 3"),
+            ("-dp $DP -tp 2", "0.27.1", None),
+            ("-tp 2", "0.27.1", None),
+        ],
+    )
+    def test_the_first_that_is_true_gives_the_text(self, words: str, version: str, case: str | None) -> None:
+        messages = [finding.message for finding in found(f"vllm serve m --port 1 {words}", vllm=version)]
+        assert messages == ([f"too many: {case}"] if case is not None else [])
 
 
 def test_every_followed_release_is_possible_for_a_launch_that_asks_for_nothing() -> None:

@@ -21,7 +21,7 @@ from servelint.engines.config import configs
 from servelint.judge.judging import judge
 from servelint.judge.parser import complaints
 from servelint.judge.releases import possible_releases
-from servelint.rules.compile import compile_rule, expand, read_rule, rule_files
+from servelint.rules.compile import compile_rule, every_rule
 from servelint.rules.condition import operands
 from tests.launching import launch_in, launches_in
 from tests.wrapping import CLOSE, OPEN, verb_of
@@ -29,7 +29,7 @@ from tests.wrapping import CLOSE, OPEN, verb_of
 pytestmark = pytest.mark.book
 
 FOLDER = str(Path(__file__).parent.parent / "rules")
-RULES = {rule["id"]: rule for path in rule_files(FOLDER) for rule in expand(read_rule(path, FOLDER))}
+RULES = {rule["id"]: rule for rule in every_rule(FOLDER)}
 EXAMPLES = [
     pytest.param(rule["engine"], rule["examples"]["bad"][0], id=rule["id"])
     for rule in RULES.values()

@@ -24,10 +24,10 @@ from servelint.rules.condition import (
     Truth,
     compile_condition,
     evaluate,
+    every_operand,
     filled,
+    named_parts,
     needs,
-    operands,
-    option_names,
 )
 from servelint.rules.rule import Rule
 
@@ -106,28 +106,51 @@ def _tree(chance: Chance, depth: int, names: tuple[str, ...]) -> dict[str, Any]:
     """A condition that the schema takes."""
     found: dict[str, Any] = {}
     for _ in range(1 + chance.below(2)):
-        kind = chance.below(8) if depth else 7
+        kind = chance.below(9) if depth else 7
         if kind < 2:
             found[("any", "all")[kind]] = [_tree(chance, depth - 1, names) for _ in range(1 + chance.below(3))]
         elif kind == 2:
             found["not"] = _tree(chance, depth - 1, names)
         elif kind == 3:
             found[chance.pick(names)] = chance.pick(_SCALARS)
+        elif kind == 8:
+            found["versions"] = _range(chance) or ">=0.6"
         else:
-            found[chance.pick(names)] = {operator: _argument(chance, operator) for operator in [chance.pick(OPERATORS)]}
+            found[chance.pick(names)] = {operator: _argument(chance, operator, names) for operator in [chance.pick(OPERATORS)]}
     return found
 
 
-def _argument(chance: Chance, operator: str) -> Any:
+def _argument(chance: Chance, operator: str, names: tuple[str, ...]) -> Any:
     if operator == "set":
         return chance.often(0.5)
     if operator in ("in", "not-in"):
-        return [chance.pick(_SCALARS) for _ in range(1 + chance.below(3))]
-    if operator == "prefix":
+        if chance.often(0.1):
+            return {"names": "some-kind", **({"release": "any"} if chance.often(0.5) else {})}
+        return [_amount(chance, names) if chance.often(0.2) else chance.pick(_SCALARS) for _ in range(1 + chance.below(3))]
+    if operator in ("prefix", "contains"):
         return chance.pick(("", "a", "turbo", "f"))
+    if chance.often(0.4):
+        return _amount(chance, names)
     if operator in ("is", "is-not"):
         return chance.pick(_SCALARS)
     return chance.pick((0, 1, 2.5, -3, 1e300, 10**400))
+
+
+def _amount(chance: Chance, names: tuple[str, ...], depth: int = 2) -> dict[str, Any]:
+    """An amount that the schema takes."""
+    kind = chance.below(4) if depth else 0
+    if kind < 2:
+        operand: dict[str, Any] = {"operand": chance.pick(names)}
+        return {**operand, "default": chance.pick((0, 8, "a", True))} if kind == 1 else operand
+    form = chance.pick(("sum", "product", "smallest", "difference", "quotient", "remainder", "largest-divisor"))
+    return {form: [_term(chance, names, depth) for _ in range(2)]}
+
+
+def _term(chance: Chance, names: tuple[str, ...], depth: int) -> Any:
+    kind = chance.below(3)
+    if kind == 0:
+        return chance.pick((0, 1, 7, -3, 2.5, 10**30))
+    return chance.pick(names) if kind == 1 else _amount(chance, names, depth - 1)
 
 
 def check(case: Case) -> None:
@@ -169,12 +192,13 @@ def _check_tree(case: Case) -> None:
         compiled = compile_condition(tree)
     except ValueError as error:
         insist(bool(str(error)), "what is wrong with a condition is said", case.text)
-        insist(case.name == "tree" and not _schema().is_valid(tree), "what the schema takes can be compiled", case.text)
+        known = "is not a release bound" in str(error) or not _schema().is_valid(tree)  # a pattern does not know releases
+        insist(case.name == "tree" and known, "what the schema takes can be compiled", case.text)
         return
     if case.name == "tree" and not _schema().is_valid(tree):
         return
     COUNTS["evaluated"] += 1
-    options = dict.fromkeys(option_names(compiled), 1)
+    options = {part["option"]: 1 for part in named_parts(compiled) if "option" in part}
     if options:
         return  # of any kind: what settings may set is held against the default's
     config = _Config(case.turn)
@@ -184,7 +208,9 @@ def _check_tree(case: Case) -> None:
     insist(_truth(filled(compiled, {}), config) is truth, "a condition without options is filled as it is", case.text)
     if truth is None:
         return
-    names = operands(compiled)
+    names = every_operand(compiled)
+    if not names:
+        return
     if truth:
         there = config.there(names)
         for wanted in needs(compiled):
@@ -211,6 +237,7 @@ class _Config:
     def __init__(self, seed: int, replaced: tuple[str, Operand] | None = None) -> None:
         self.seed = seed
         self.replaced = replaced
+        self.key = release_key("0.27.1") if seed % 3 else None
         self.known: dict[str, Operand] = {}
 
     def operand(self, name: str) -> Operand:
@@ -222,6 +249,9 @@ class _Config:
 
     def other(self, name: str, seed: int | None) -> _Config:
         return _Config(self.seed, (name, Operand(None) if seed is None else _operand(Seeded(seed + 7))))
+
+    def names(self, kind: str, *, ever: bool = False) -> list[str] | None:
+        return ["a", "fp8"] if ever or (self.seed + len(kind)) % 2 else None
 
     def there(self, names: list[str]) -> set[str]:
         """What the judge's index would have of these operands."""

@@ -30,7 +30,7 @@ DFLASH = drafting("dflash", 7, '"model":"z-lab/Qwen3.6-27B-DFlash",')
 
 class TestRequests:
     def test_where_it_was_measured_to_lose(self) -> None:
-        said = run_check("advise_requests", config(DENSE + "--max-num-seqs 64 " + DFLASH))
+        said = run_check("speculation.many_requests", config(DENSE + "--max-num-seqs 64 " + DFLASH))
         assert said is not None
         assert (said["requests"], said["tokens"]) == ("64", "7")
         assert int(said["batch"]) <= 32
@@ -38,38 +38,41 @@ class TestRequests:
 
     @pytest.mark.parametrize("requests", [2, 8])
     def test_not_far_past_it(self, requests: int) -> None:
-        assert run_check("advise_requests", config(f"{DENSE}--max-num-seqs {requests} {DFLASH}")) is None
+        assert run_check("speculation.many_requests", config(f"{DENSE}--max-num-seqs {requests} {DFLASH}")) is None
 
     def test_a_mixture_rises_again(self) -> None:
-        assert run_check("advise_requests", config(MIXTURE + "--max-num-seqs 64 " + drafting("mtp", 2), gpu="gb10")) is None
+        assert (
+            run_check("speculation.many_requests", config(MIXTURE + "--max-num-seqs 64 " + drafting("mtp", 2), gpu="gb10"))
+            is None
+        )
 
 
 class TestTokens:
     def test_more_than_pay(self) -> None:
-        said = run_check("advise_tokens", config(MIXTURE + drafting("mtp", 10), gpu="gb10"))
+        said = run_check("speculation.many_tokens", config(MIXTURE + drafting("mtp", 10), gpu="gb10"))
         assert said is not None
         assert int(said["best"]) < 5
         assert said["gain"].endswith(" % more")
 
     @pytest.mark.parametrize("tokens", [1, 2, 3])
     def test_as_recipes_have_it(self, tokens: int) -> None:
-        assert run_check("advise_tokens", config(MIXTURE + drafting("mtp", tokens), gpu="gb10")) is None
+        assert run_check("speculation.many_tokens", config(MIXTURE + drafting("mtp", tokens), gpu="gb10")) is None
 
 
 class TestOff:
     def test_one_request_of_a_dense_model(self) -> None:
-        said = run_check("advise_off", config(DENSE + "--max-num-seqs 1", "0.33.0", "h100"))
+        said = run_check("speculation.off", config(DENSE + "--max-num-seqs 1", "0.33.0", "h100"))
         assert said is not None
         assert said["tokens"] == "3"
 
     def test_a_release_that_does_not_draft_with_the_layers(self) -> None:
-        assert run_check("advise_off", config(DENSE + "--max-num-seqs 1", "0.16.0", "h100")) is None
+        assert run_check("speculation.off", config(DENSE + "--max-num-seqs 1", "0.16.0", "h100")) is None
 
     def test_a_gain_that_is_not_sure(self) -> None:
-        assert run_check("advise_off", config(MIXTURE + "--max-num-seqs 1", "0.33.0", "gb10")) is None
+        assert run_check("speculation.off", config(MIXTURE + "--max-num-seqs 1", "0.33.0", "gb10")) is None
 
 
-@pytest.mark.parametrize("check", ["advise_requests", "advise_tokens", "advise_off"])
+@pytest.mark.parametrize("check", ["speculation.many_requests", "speculation.many_tokens", "speculation.off"])
 @pytest.mark.parametrize(
     "command",
     [

@@ -9,11 +9,12 @@ import pytest
 
 import servelint
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import CHECKS, run_check
+from servelint.judge.checks import run_check
+from servelint.rules.load import rules
 
 SGLANG = "python -m sglang.launch_server --model-path "
 VLLM = "vllm serve "
-MEMORY = [name for name in CHECKS if name.startswith("memory_")]
+MEMORY = sorted({rule.check for rule in rules() if rule.check is not None and rule.check.startswith("memory.")})
 
 
 def config(command: str, release: str, gpu: str | None = "h100", count: int | None = None) -> Config:
@@ -30,7 +31,7 @@ def remedy(check: str, launch: Config) -> str:
 
 def test_a_shorter_length_that_certainly_fits_is_named() -> None:
     launch = config(VLLM + "meta-llama/Llama-3.3-70B-Instruct --tensor-parallel-size 2", "0.19.1", count=2)
-    said = run_check("memory_too_long", launch)
+    said = run_check("memory.too_long", launch)
     assert said is not None
     assert (said["where"], said["length"], said["need"]) == ("2 x h100", "131072", "20.0")  # 80 layers of 2 * 4 * 128 * 2 bytes
     length = said["remedy"].split()[1]
@@ -46,44 +47,44 @@ def test_a_shorter_length_that_certainly_fits_is_named() -> None:
 
 def test_more_ranks_are_named_where_the_gpus_are_there() -> None:
     launch = config(SGLANG + "meta-llama/Llama-3.3-70B-Instruct", "0.5.9", count=4)
-    assert remedy("memory_refused", launch).startswith("--tp-size 4 leaves ")
+    assert remedy("memory.refused", launch).startswith("--tp-size 4 leaves ")
     launch = config(SGLANG + "meta-llama/Llama-3.3-70B-Instruct", "0.5.9")
-    assert remedy("memory_refused", launch).startswith("take more or larger GPUs")
+    assert remedy("memory.refused", launch).startswith("take more or larger GPUs")
 
 
 def test_a_hybrid_model_whose_drafts_leave_no_slot_is_told_so() -> None:
     launch = config(SGLANG + "Qwen/Qwen3.6-27B --speculative-algorithm NEXTN", "0.5.23")
-    said = run_check("memory_refused", launch)
+    said = run_check("memory.refused", launch)
     assert said is not None
     assert said["reason"] == "no room is left for the states of one running request"
     assert said["remedy"].startswith("--mem-fraction-static 0.85 leaves ")
 
 
 def test_a_fraction_that_is_not_free_is_told_so() -> None:
-    said = run_check("memory_refused", config(VLLM + "Qwen/Qwen3-8B --gpu-memory-utilization 0.99", "0.33.0", "rtx-4090"))
+    said = run_check("memory.refused", config(VLLM + "Qwen/Qwen3-8B --gpu-memory-utilization 0.99", "0.33.0", "rtx-4090"))
     assert said is not None
     assert "more than an empty GPU" in said["reason"]
 
 
 def test_what_fewer_sequences_buy_is_told() -> None:
     launch = config(VLLM + "Qwen/Qwen3-30B-A3B --max-num-seqs 1024 --max-model-len 8192", "0.14.0")
-    assert remedy("memory_sequences", launch).startswith("--max-num-seqs 64 frees ")
-    assert remedy("memory_sequences", launch).endswith("x the KV cache")
+    assert remedy("memory.sequences", launch).startswith("--max-num-seqs 64 frees ")
+    assert remedy("memory.sequences", launch).endswith("x the KV cache")
 
 
 def test_what_fewer_tokens_buy_is_told() -> None:
     launch = config(VLLM + "Qwen/Qwen3-14B --max-num-batched-tokens 32768 --max-model-len 8192", "0.19.1", "a100-40gb")
-    assert remedy("memory_batched_tokens", launch).startswith("--max-num-batched-tokens 8192 frees ")
+    assert remedy("memory.batched_tokens", launch).startswith("--max-num-batched-tokens 8192 frees ")
 
 
 def test_a_fraction_that_leaves_room_for_graphs_is_named() -> None:
     launch = config(SGLANG + "Qwen/Qwen3-32B --mem-fraction-static 0.99", "0.5.23")
-    assert remedy("memory_after_pools", launch).startswith("--mem-fraction-static 0.92 leaves room")
+    assert remedy("memory.after_pools", launch).startswith("--mem-fraction-static 0.92 leaves room")
 
 
 def test_a_fraction_that_leaves_graphs_their_room_is_named() -> None:
     launch = config(VLLM + "Qwen/Qwen3-8B --gpu-memory-utilization 0.99 --max-model-len 8192", "0.19.1", "rtx-5090")
-    assert run_check("memory_no_graphs", launch) == {
+    assert run_check("memory.no_graphs", launch) == {
         "where": "rtx-5090",
         "left": "0.31",
         "need": "0.40",
@@ -93,7 +94,7 @@ def test_a_fraction_that_leaves_graphs_their_room_is_named() -> None:
 
 def test_a_context_that_the_pool_holds_is_named() -> None:
     launch = config(SGLANG + "Qwen/Qwen3-32B --context-length 40960", "0.5.23")
-    assert remedy("memory_one_request", launch).startswith("write --context-length 1")
+    assert remedy("memory.one_request", launch).startswith("write --context-length 1")
 
 
 @pytest.mark.parametrize(
@@ -137,11 +138,11 @@ def test_memory_is_not_imported_where_no_gpu_is_named() -> None:
 def test_what_multi_token_prediction_costs_a_hybrid_model_is_told() -> None:
     drafts = """--speculative-config '{"method":"mtp","num_speculative_tokens":2}'"""
     command = VLLM + "Qwen/Qwen3.6-35B-A3B-FP8 --gpu-memory-utilization 0.5 --max-model-len 131072 " + drafts
-    said = run_check("memory_padding", config(command, "0.19.1", "gb10"))
+    said = run_check("memory.padding", config(command, "0.19.1", "gb10"))
     assert said is not None
     assert (said["more"], said["length"], said["gain"]) == ("10", "131072", "1.2x")
 
 
 def test_a_number_of_bytes_that_fits_is_named() -> None:
     launch = config(VLLM + "Qwen/Qwen3-8B --kv-cache-memory-bytes 8G", "0.19.1", "rtx-4090")
-    assert remedy("memory_kv_bytes", launch) == f"--kv-cache-memory-bytes {6 * 2**30} (6 GiB) fits"
+    assert remedy("memory.kv_bytes", launch) == f"--kv-cache-memory-bytes {6 * 2**30} (6 GiB) fits"

@@ -6,6 +6,7 @@ import pytest
 
 from servelint.engines.config import Config, configs
 from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -43,7 +44,7 @@ def compose(image: str, command: str) -> str:
     ],
 )
 def test_too_new(text: str, release: str, expected: str | None) -> None:
-    found = run_check("model_too_new", config(text, release))
+    found = run_check("model_support.too_new", config(text, release))
     assert (found or {}).get("since") == expected
 
 
@@ -57,7 +58,7 @@ def test_too_new(text: str, release: str, expected: str | None) -> None:
 )
 def test_too_new_for_an_image(image: str, release: str, expected: bool) -> None:
     found = config(compose(image, "--model Qwen/Qwen3-8B"), release, "compose.yml")
-    assert (run_check("model_too_new", found) is not None) is expected
+    assert (run_check("model_support.too_new", found) is not None) is expected
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_too_new_for_an_image(image: str, release: str, expected: bool) -> None:
     ],
 )
 def test_not_listed(text: str, release: str, expected: bool) -> None:
-    assert (run_check("model_not_listed", config(text, release)) is not None) is expected
+    assert (run_check("model_support.not_listed", config(text, release)) is not None) is expected
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_not_listed(text: str, release: str, expected: bool) -> None:
     ],
 )
 def test_tool_parser(text: str, release: str, expected: str | None) -> None:
-    assert (run_check("tool_parser_format", config(text, release)) or {}).get("fits") == expected
+    assert (run_check("parser_format.tool_calls", config(text, release)) or {}).get("fits") == expected
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_tool_parser(text: str, release: str, expected: str | None) -> None:
     ],
 )
 def test_reasoning_parser(text: str, expected: str | None) -> None:
-    assert (run_check("reasoning_parser_format", config(text, "0.33.0")) or {}).get("fits") == expected
+    assert (run_check("parser_format.reasoning", config(text, "0.33.0")) or {}).get("fits") == expected
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_reasoning_parser(text: str, expected: str | None) -> None:
 )
 def test_served_name(model: str, names: str, expected: bool) -> None:
     found = config(f"vllm serve {model} --served-model-name {names}", "0.33.0")
-    assert (run_check("served_name", found) is not None) is expected
+    assert (run_check("names.another_model", found) is not None) is expected
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,9 @@ def test_key_value_heads(model: str, size: int, expected: str | None) -> None:
     ],
 )
 def test_quantization_mismatch(text: str, release: str, expected: str | None) -> None:
-    assert (run_check("quantization_mismatch", config(text, release)) or {}).get("method") == expected
+    found = config(text, release)
+    rule = f"{found.launch.engine}/quantization-mismatch"
+    assert (found.operand("model.quant-method").value if fields(rule, found) is not None else None) == expected
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,8 @@ def test_quantization_mismatch(text: str, release: str, expected: str | None) ->
 def test_quantization_capability(text: str, release: str, gpu: str | None, expected: str | None) -> None:
     found = config(text, release)
     found.launch.gpu = gpu
-    assert (run_check("quantization_capability", found) or {}).get("least") == expected
+    holds = fields(f"{found.launch.engine}/quantization-below-capability", found) is not None
+    assert (found.operand("effective.least-capability").shown if holds else None) == expected
 
 
 @pytest.mark.parametrize(
@@ -210,8 +214,8 @@ def test_quantization_capability(text: str, release: str, gpu: str | None, expec
     ],
 )
 def test_a_config_that_sglang_cannot_read(words: str, release: str, needs: str | None) -> None:
-    found = run_check("sglang_config_code", config(f"python -m sglang.launch_server --model-path {words}", release))
-    assert found == ({"needs": needs} if needs is not None else None)
+    found = config(f"python -m sglang.launch_server --model-path {words}", release)
+    assert (fields("sglang/config-needs-remote-code", found) or {}).get("needs") == needs
 
 
 @pytest.mark.parametrize(
@@ -226,4 +230,5 @@ def test_a_config_that_sglang_cannot_read(words: str, release: str, needs: str |
     ],
 )
 def test_a_type_that_the_pinned_transformers_does_not_have(text: str, release: str, needs: str | None) -> None:
-    assert run_check("sglang_config_type", config(text, release)) == ({"needs": needs} if needs is not None else None)
+    found = fields("sglang/config-needs-newer-transformers", config(text, release))
+    assert (found or {}).get("transformers") == needs

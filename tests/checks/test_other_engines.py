@@ -1,11 +1,11 @@
-"""Checks of llama.cpp and LMDeploy."""
+"""Rules on llama.cpp and LMDeploy, on both sides of what they compare."""
 
 from __future__ import annotations
 
 import pytest
 
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -24,7 +24,7 @@ def config(command: str, release: str) -> Config:
     ],
 )
 def test_a_file_with_the_tensors_of_a_draft(words: str, file: str | None) -> None:
-    found = run_check("llamacpp_mtp_unused", config(f"llama-server {words}", "b9553"))
+    found = fields("llamacpp/mtp-unused", config(f"llama-server {words}", "b9553"))
     assert found == ({"file": file} if file else None)
 
 
@@ -40,4 +40,4 @@ def test_a_file_with_the_tensors_of_a_draft(words: str, file: str | None) -> Non
 )
 def test_the_interval_of_decoding_states(words: str, block: str | None) -> None:
     launch = config(f"lmdeploy serve api_server Qwen/Qwen3.6-27B --backend pytorch {words}", "0.16.0")
-    assert run_check("lmdeploy_state_interval", launch) == ({"block": block} if block else None)
+    assert fields("lmdeploy/decode-state-interval", launch) == ({"block": block} if block else None)

@@ -1,11 +1,11 @@
-"""Checks of SGLang options that must fit one another."""
+"""Rules on SGLang options that must fit one another, on both sides of what they compare."""
 
 from __future__ import annotations
 
 import pytest
 
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -25,7 +25,8 @@ def config(words: str, model: str = "meta-llama/Llama-3.1-8B-Instruct", release:
     ],
 )
 def test_track_interval(words: str, misfit: str | None) -> None:
-    assert run_check("sglang_track_interval", config(words)) == ({"misfit": misfit} if misfit else None)
+    found = fields("sglang/mamba-track-interval", config(words, "Qwen/Qwen3.6-35B-A3B"))
+    assert found == ({"case": misfit} if misfit else None)
 
 
 @pytest.mark.parametrize(
@@ -38,23 +39,23 @@ def test_track_interval(words: str, misfit: str | None) -> None:
     ],
 )
 def test_mamba_slots(words: str, expected: dict[str, str] | None) -> None:
-    assert run_check("sglang_mamba_slots", config(words)) == expected
+    assert fields("sglang/mamba-cache-caps-requests", config(words, "Qwen/Qwen3.6-35B-A3B")) == expected
 
 
 @pytest.mark.parametrize(
     ("block", "tokens", "dflash", "dspark"),
     [
-        ("8", "16", {"block": "8"}, {"expected": "9"}),
+        ("8", "16", {}, {"expected": "9"}),
         ("8", "8", None, {"expected": "9"}),
-        ("8", "9", {"block": "8"}, None),
+        ("8", "9", {}, None),
         ("$BLOCK", "8", None, None),
     ],
 )
 def test_block_of_drafts(block: str, tokens: str, dflash: dict[str, str] | None, dspark: dict[str, str] | None) -> None:
     sizes = f"--speculative-dflash-block-size {block} --speculative-dspark-block-size {block}"
-    one = config(f"{sizes} --speculative-num-draft-tokens {tokens}")
-    assert run_check("sglang_dflash_block", one) == dflash
-    assert run_check("sglang_dspark_block", one) == dspark
+    words = f"{sizes} --speculative-num-draft-tokens {tokens} --speculative-algorithm"
+    assert fields("sglang/dflash-block-size", config(f"{words} DFLASH")) == dflash
+    assert fields("sglang/dspark-draft-tokens", config(f"{words} DSPARK")) == dspark
 
 
 @pytest.mark.parametrize(
@@ -71,14 +72,15 @@ def test_block_of_drafts(block: str, tokens: str, dflash: dict[str, str] | None,
     ],
 )
 def test_adaptive_steps(steps: str, release: str, candidates: str | None) -> None:
-    found = run_check("sglang_adaptive_steps", config(f"--speculative-num-steps {steps}", release=release))
+    words = "--speculative-algorithm EAGLE --speculative-adaptive --speculative-eagle-topk 1 --speculative-num-steps"
+    found = fields("sglang/adaptive-drafts-steps", config(f"{words} {steps}", release=release))
     assert found == ({"candidates": candidates} if candidates else None)
 
 
 @pytest.mark.parametrize(("decode", "expected"), [("fa3", None), ("flashmla", {}), ("$BACKEND", None)])
 def test_split_attention(decode: str, expected: dict[str, str] | None) -> None:
-    words = f"--prefill-attention-backend fa3 --decode-attention-backend {decode}"
-    assert run_check("sglang_split_attention", config(words)) == expected
+    words = f"--prefill-attention-backend fa3 --decode-attention-backend {decode} --speculative-algorithm EAGLE"
+    assert fields("sglang/spec-with-split-attention", config(words, release="0.5.1")) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,31 +97,36 @@ def test_split_attention(decode: str, expected: dict[str, str] | None) -> None:
     ],
 )
 def test_standalone_vocabulary(target: str, draft: str, sizes: tuple[str, str] | None) -> None:
-    found = run_check("sglang_standalone_vocabulary", config(f"--speculative-draft-model-path {draft}", model=target))
+    words = f"--speculative-algorithm STANDALONE --speculative-draft-model-path {draft}"
+    found = fields("sglang/standalone-vocabulary", config(words, model=target))
     assert found == ({"target": sizes[0], "drafted": sizes[1]} if sizes else None)
 
 
 @pytest.mark.parametrize(
-    ("words", "release", "each"),
+    ("words", "release", "chunk"),
     [
         ("--page-size 64 --chunked-prefill-size 1000", "0.5.23", "1000"),
         ("--page-size 64 --chunked-prefill-size 4096", "0.5.23", None),
         ("--page-size 48 --chunked-prefill-size 4096", "0.5.23", None),  # some backends have pages of 64
         ("--page-size 48 --chunked-prefill-size 4096 --attention-backend fa3", "0.5.23", "4096"),
-        ("--page-size 64 --chunked-prefill-size 4000 --tp 8 --attn-dp-size 8", "0.5.23", "500"),
+        ("--page-size 64 --chunked-prefill-size 4000 --tp 8 --attn-dp-size 8", "0.5.23", "4000 (500 for each of 8 groups)"),
         ("--page-size 64 --chunked-prefill-size 4096 --tp 8 --attn-dp-size $DP", "0.5.23", None),
         ("--page-size 64 --chunked-prefill-size -1", "0.5.23", None),
+        ("--page-size 64 --chunked-prefill-size 1000 --disaggregation-mode prefill", "0.5.23", "1000"),
+        ("--page-size 64 --chunked-prefill-size 1000 --disaggregation-mode decode", "0.5.23", None),
+        ("--page-size 64 --chunked-prefill-size 1000 --disaggregation-mode decode", "0.5.2", "1000"),
+        ("--page-size 64 --chunked-prefill-size 1000 $MORE", "0.5.23", None),
     ],
 )
-def test_prefill_pages(words: str, release: str, each: str | None) -> None:
-    found = run_check("sglang_prefill_pages", config(words, release=release))
-    assert (found["each"] if found else None) == each
+def test_prefill_pages(words: str, release: str, chunk: str | None) -> None:
+    found = fields("sglang/chunked-prefill-pages", config(words, release=release))
+    assert (found["case"] if found else None) == chunk
 
 
 def test_hybrid_models_had_pages_of_one_token() -> None:
     words = "--page-size 64 --chunked-prefill-size 1000"
     for release, told in (("0.5.13", False), ("0.5.14", True)):
-        found = run_check("sglang_prefill_pages", config(words, "Qwen/Qwen3.6-35B-A3B", release))
+        found = fields("sglang/chunked-prefill-pages", config(words, "Qwen/Qwen3.6-35B-A3B", release))
         assert (found is not None) is told
 
 
@@ -133,7 +140,7 @@ def test_hybrid_models_had_pages_of_one_token() -> None:
     ],
 )
 def test_dp_chunk(words: str, expected: dict[str, str] | None) -> None:
-    assert run_check("sglang_dp_chunk", config(words)) == expected
+    assert fields("sglang/dp-attention-divides-chunk", config(words)) == expected
 
 
 @pytest.mark.parametrize(
@@ -148,7 +155,7 @@ def test_dp_chunk(words: str, expected: dict[str, str] | None) -> None:
     ],
 )
 def test_nodes(words: str, gpus: str | None) -> None:
-    assert run_check("sglang_nodes", config(words)) == ({"gpus": gpus} if gpus else None)
+    assert fields("sglang/gpus-over-nodes", config(words)) == ({"gpus": gpus} if gpus else None)
 
 
 @pytest.mark.parametrize(
@@ -161,11 +168,12 @@ def test_nodes(words: str, gpus: str | None) -> None:
     ],
 )
 def test_context(words: str, model: str, known: str | None) -> None:
-    assert run_check("sglang_context", config(words, model)) == ({"known": known} if known else None)
+    assert fields("sglang/context-length-above-model", config(words, model)) == ({"known": known} if known else None)
 
 
 @pytest.mark.parametrize(
     ("name", "plain"), [("llama:8b", "llama-8b"), ("llama-8b", None), ("s3://models/llama", None), ("$NAME", None)]
 )
 def test_served_name(name: str, plain: str | None) -> None:
-    assert run_check("sglang_served_name", config(f"--served-model-name {name}")) == ({"plain": plain} if plain else None)
+    found = fields("sglang/served-model-name-colon", config(f"--served-model-name {name}"))
+    assert found == ({"plain": plain} if plain else None)

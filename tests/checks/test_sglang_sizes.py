@@ -1,11 +1,11 @@
-"""Checks of the sizes that SGLang compares with nothing, or with one another only."""
+"""Rules on the sizes that SGLang compares with nothing, or with one another only."""
 
 from __future__ import annotations
 
 import pytest
 
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -27,9 +27,9 @@ def config(words: str, gpus: int | None = None, model: str = "meta-llama/Llama-3
     ],
 )
 def test_attention_heads(words: str, largest: str | None) -> None:
-    found = run_check("sglang_attention_heads", config(words))
+    found = fields("sglang/attention-heads-not-divided", config(words))
     assert found == ({"heads": "32", "largest": largest} if largest else None)
-    assert run_check("sglang_attention_heads", config(words, model="$MODEL")) is None
+    assert fields("sglang/attention-heads-not-divided", config(words, model="$MODEL")) is None
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,14 @@ def test_attention_heads(words: str, largest: str | None) -> None:
         ("--tp-size 16 --nnodes 2", 8, None, ""),
         ("--tp-size 32 --nnodes 2", 8, "32", "2 x 8"),
         ("--tp-size 32 --nnodes $NODES", 8, None, ""),
+        ("--tp-size 32 --dp-size 2 --nnodes 2", 8, "64", "2 x 8"),
+        ("--tp-size 32 --dp-size $DP", 8, "32", "8"),
+        ("--tp-size 4 --dp-size $DP", 8, None, ""),
     ],
 )
 def test_gpu_count(words: str, gpus: int | None, needed: str | None, held: str) -> None:
-    assert run_check("sglang_gpu_count", config(words, gpus)) == ({"needed": needed, "held": held} if needed else None)
+    found = fields("sglang/more-gpus-than-there-are", config(words, gpus))
+    assert found == ({"case": f"{needed} GPUs, and the engine sees {held}"} if needed else None)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +65,8 @@ def test_gpu_count(words: str, gpus: int | None, needed: str | None, held: str) 
     ],
 )
 def test_dp_attention(words: str, replicas: str | None) -> None:
-    assert run_check("sglang_dp_attention", config(words)) == ({"replicas": replicas, "size": "8"} if replicas else None)
+    found = fields("sglang/dp-attention-does-not-divide", config(words))
+    assert found == ({"replicas": replicas, "size": "8"} if replicas else None)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,7 @@ def test_dp_attention(words: str, replicas: str | None) -> None:
 )
 def test_node_rank(words: str, nodes: str | None) -> None:
     expected = {"nodes": nodes, "last": str(int(nodes) - 1)} if nodes else None
-    assert run_check("sglang_node_rank", config(words)) == expected
+    assert fields("sglang/node-rank-out-of-range", config(words)) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,7 +90,8 @@ def test_node_rank(words: str, nodes: str | None) -> None:
     [("--tp-size 8 --ep-size 4", "8"), ("--tp-size 8 --ep-size 8", None), ("--tp-size $TP --ep-size 4", None)],
 )
 def test_expert_parallel(words: str, size: str | None) -> None:
-    assert run_check("sglang_expert_parallel", config(words)) == ({"size": size} if size else None)
+    found = fields("sglang/a2a-overrides-ep-size", config(f"{words} --moe-a2a-backend deepep"))
+    assert found == ({"size": size} if size else None)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +99,8 @@ def test_expert_parallel(words: str, size: str | None) -> None:
     [("--context-length 131072", "40960"), ("--context-length 40960", None), ("--context-length $LENGTH", None)],
 )
 def test_context_override(words: str, limit: str | None) -> None:
-    found = run_check("sglang_context_override", config(words, model="Qwen/Qwen3-8B"))
+    override = """--json-model-override-args '{"rope_scaling": {"original_max_position_embeddings": 32768}}'"""
+    found = fields("sglang/yarn-does-not-raise-the-limit", config(f"{words} {override}", model="Qwen/Qwen3-8B"))
     assert found == ({"limit": limit} if limit else None)
 
 
@@ -102,4 +109,4 @@ def test_context_override(words: str, limit: str | None) -> None:
     [("moonshotai/Kimi-K2-Instruct", True), ("/models/Kimi-K2", False), ("./kimi/k2", False), ("$MODEL", False)],
 )
 def test_unpinned_model(model: str, found: bool) -> None:
-    assert (run_check("sglang_unpinned_model", config("", model=model)) is not None) is found
+    assert (fields("sglang/remote-code-unpinned", config("--trust-remote-code", model=model)) is not None) is found

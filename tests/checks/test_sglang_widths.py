@@ -1,11 +1,11 @@
-"""Checks of SGLang options that must fit the number of GPUs, and of others that must fit one another."""
+"""Rules on SGLang options that must fit the number of GPUs, and of others that must fit one another."""
 
 from __future__ import annotations
 
 import pytest
 
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -25,7 +25,7 @@ def config(words: str, release: str = "0.5.23") -> Config:
     ],
 )
 def test_loaded_loras(words: str, expected: dict[str, str] | None) -> None:
-    assert run_check("sglang_loaded_loras", config(words)) == expected
+    assert fields("sglang/loaded-loras-below-batch", config(f"--enable-lora {words}")) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,8 @@ def test_loaded_loras(words: str, expected: dict[str, str] | None) -> None:
     ],
 )
 def test_lora_overlap(words: str, expected: dict[str, str] | None) -> None:
-    assert run_check("sglang_lora_overlap", config(words)) == expected
+    words = f"--enable-lora --enable-lora-overlap-loading {words}"
+    assert fields("sglang/lora-overlap-needs-few-loaded", config(words)) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_lora_overlap(words: str, expected: dict[str, str] | None) -> None:
     ],
 )
 def test_grpc_port(words: str, same: bool) -> None:
-    assert run_check("sglang_grpc_port", config(words)) == ({} if same else None)
+    assert fields("sglang/grpc-port-is-http-port", config(words)) == ({} if same else None)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_grpc_port(words: str, same: bool) -> None:
     [
         ("4", "2", {"width": "4"}, {"width": "4"}, {"width": "4"}),
         ("4", "4", None, None, None),
-        ("4", "1", None, {"width": "4"}, None),
+        ("4", "1", None, None, None),
         ("$GPUS", "2", None, None, None),
         ("4", "$SIZE", None, None, None),
     ],
@@ -70,10 +71,11 @@ def test_grpc_port(words: str, same: bool) -> None:
 def test_sizes_against_all_gpus(
     tp: str, size: str, dense: dict[str, str] | None, dwdp: dict[str, str] | None, experts: dict[str, str] | None
 ) -> None:
-    one = config(f"--tp-size {tp} --moe-dense-tp-size {size} --dwdp-size {size} --ep-size {size}")
-    assert run_check("sglang_moe_dense", one) == dense
-    assert run_check("sglang_dwdp", one) == dwdp
-    assert run_check("sglang_flashinfer_experts", one) == experts
+    words = f"--tp-size {tp} --moe-dense-tp-size {size} --dwdp-size {size} --ep-size {size}"
+    one = config(f"{words} --moe-runner-backend flashinfer_cutlass")
+    assert fields("sglang/moe-dense-tp-size", one) == dense
+    assert fields("sglang/dwdp-is-tp-size", one) == dwdp
+    assert fields("sglang/flashinfer-experts-all-or-none", one) == experts
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_sizes_against_all_gpus(
     ],
 )
 def test_context_parallel(words: str, misfit: str | None) -> None:
-    assert run_check("sglang_context_parallel", config(words)) == ({"misfit": misfit} if misfit else None)
+    assert fields("sglang/context-parallel-size", config(words)) == ({"case": misfit} if misfit else None)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +117,8 @@ def test_context_parallel(words: str, misfit: str | None) -> None:
     ],
 )
 def test_replicas_of_experts(words: str, misfit: str | None, width: str | None) -> None:
-    assert run_check("sglang_moe_data_parallel", config(words)) == ({"misfit": misfit} if misfit else None)
-    assert run_check("sglang_moe_context", config(words)) == ({"width": width} if width else None)
+    assert fields("sglang/moe-dp-size", config(words)) == ({"misfit": misfit} if misfit else None)
+    assert fields("sglang/moe-dp-differs-from-cp", config(words)) == ({"width": width} if width else None)
 
 
 @pytest.mark.parametrize(
@@ -130,4 +132,4 @@ def test_replicas_of_experts(words: str, misfit: str | None, width: str | None) 
     ],
 )
 def test_dflash_window(words: str, expected: dict[str, str] | None) -> None:
-    assert run_check("sglang_dflash_window", config(words)) == expected
+    assert fields("sglang/dflash-window-below-block", config(f"--speculative-algorithm DFLASH {words}")) == expected

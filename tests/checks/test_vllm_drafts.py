@@ -1,4 +1,4 @@
-"""Checks of vLLM's drafts, on both sides of what they compare."""
+"""Rules on vLLM's drafts, on both sides of what they compare."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from servelint.engines.config import Config, configs
-from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -29,10 +29,11 @@ class TestDraftParallel:
             (f"m -tp 4 {spec(method='eagle3', draft_tensor_parallel_size=4)}", None),
             (f"m -tp $TP {spec(method='eagle3', draft_tensor_parallel_size=4)}", None),
             (f"m $ARGS {spec(method='eagle3', draft_tensor_parallel_size=4)}", None),
+            (f"m -tp 4 {spec(method='ngram', draft_tensor_parallel_size=2)}", None),
         ],
     )
     def test_one_or_the_targets(self, words: str, expected: dict[str, str] | None) -> None:
-        assert run_check("vllm_draft_parallel", config(words)) == expected
+        assert fields("vllm/draft-tensor-parallel-size", config(words)) == expected
 
 
 class TestLoraDraftTokens:
@@ -46,22 +47,23 @@ class TestLoraDraftTokens:
         ],
     )
     def test_a_place_for_every_token(self, words: str, expected: dict[str, str] | None) -> None:
-        assert run_check("vllm_lora_draft_tokens", config(f"m --enable-lora {words} {spec(method='ngram')}")) == expected
+        words = f"m --enable-lora {words} {spec(method='ngram')}"
+        assert fields("vllm/lora-draft-token-budget", config(words)) == expected
 
 
 class TestPromptLookup:
     @pytest.mark.parametrize(("shortest", "longest", "holds"), [(5, 2, True), (2, 5, False), (3, 3, False)])
     def test_shortest_above_longest(self, shortest: int, longest: int, holds: bool) -> None:
         words = spec(method="ngram", prompt_lookup_min=shortest, prompt_lookup_max=longest)
-        assert run_check("vllm_prompt_lookup", config(f"m {words}")) == ({} if holds else None)
+        assert fields("vllm/prompt-lookup-range", config(f"m {words}")) == ({} if holds else None)
 
 
 class TestDraftVocabulary:
     @pytest.mark.parametrize(
         ("target", "draft", "expected"),
         [
-            ("meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-0.6B", {"draft": "151,936", "target": "128,256"}),
-            ("Qwen/Qwen2.5-72B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", {"draft": "151,936", "target": "152,064"}),
+            ("meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-0.6B", {"draft": "151936", "target": "128256"}),
+            ("Qwen/Qwen2.5-72B-Instruct", "Qwen/Qwen2.5-0.5B-Instruct", {"draft": "151936", "target": "152064"}),
             ("Qwen/Qwen2.5-72B-Instruct", "Qwen/Qwen2.5-7B-Instruct", None),
             ("Qwen/Qwen3-32B", "Qwen/Qwen3-0.6B", None),
             ("house/some-model", "Qwen/Qwen3-0.6B", None),
@@ -71,7 +73,7 @@ class TestDraftVocabulary:
     )
     def test_sizes_of_known_families(self, target: str, draft: str, expected: dict[str, str] | None) -> None:
         words = spec(method="draft_model", model="@").replace("@", draft)
-        assert run_check("vllm_draft_vocabulary", config(f"{target} {words}")) == expected
+        assert fields("vllm/draft-vocabulary", config(f"{target} {words}")) == expected
 
 
 class TestV2Runner:
@@ -99,15 +101,15 @@ class TestV2Runner:
         ],
     )
     def test_what_it_lacks(self, words: str, release: str, feature: str | None) -> None:
-        found = run_check("vllm_v2_runner", config(words, release))
-        assert found == ({"feature": feature} if feature is not None else None)
+        found = fields("vllm/v2-runner-forced", config(words, release, "VLLM_USE_V2_MODEL_RUNNER=1"))
+        assert found == ({"case": feature} if feature is not None else None)
 
 
 class TestDraftLength:
     @pytest.mark.parametrize(("target", "draft", "holds"), [("4096", 8192, True), ("8192", 8192, False), ("$LEN", 8192, False)])
     def test_above_the_targets(self, target: str, draft: int, holds: bool) -> None:
         words = f"m --max-model-len {target} {spec(method='eagle3', max_model_len=draft)}"
-        assert run_check("vllm_draft_max_len", config(words)) == ({} if holds else None)
+        assert fields("vllm/draft-max-model-len-above-target", config(words)) == ({} if holds else None)
 
 
 class TestSyntheticLength:
@@ -116,18 +118,22 @@ class TestSyntheticLength:
     )
     def test_between_one_and_all(self, length: float, holds: bool) -> None:
         words = spec(method="eagle3", rejection_sample_method="synthetic", synthetic_acceptance_length=length)
-        assert run_check("vllm_synthetic_length", config(f"m {words}")) == ({"most": "4"} if holds else None)
+        assert fields("vllm/synthetic-length-out-of-range", config(f"m {words}")) == ({"most": "4"} if holds else None)
 
     def test_needs_the_tokens(self) -> None:
-        words = "--speculative-config.synthetic_acceptance_length 9 --speculative-config.num_speculative_tokens $N"
-        assert run_check("vllm_synthetic_length", config(f"m {words}")) is None
+        words = (
+            "--speculative-config.rejection_sample_method synthetic --speculative-config.synthetic_acceptance_length 9"
+            " --speculative-config.num_speculative_tokens"
+        )
+        assert fields("vllm/synthetic-length-out-of-range", config(f"m {words} 3")) is not None
+        assert fields("vllm/synthetic-length-out-of-range", config(f"m {words} $N")) is None
 
 
 class TestFlyWindow:
     @pytest.mark.parametrize(("window", "holds"), [(2, False), (3, True), (4, True)])
     def test_below_the_tokens(self, window: int, holds: bool) -> None:
         words = spec(method="eagle3", rejection_sample_method="fly", fly_window_size=window)
-        assert run_check("vllm_fly_window", config(f"m {words}")) == ({"most": "2"} if holds else None)
+        assert fields("vllm/fly-window-too-wide", config(f"m {words}")) == ({"most": "2"} if holds else None)
 
 
 class TestPlainDraft:
@@ -145,5 +151,6 @@ class TestPlainDraft:
         ],
     )
     def test_a_model_where_a_head_belongs(self, method: str, draft: str, holds: bool) -> None:
-        found = run_check("vllm_plain_draft", config(f"m {spec(method=method, model=draft)}"))
-        assert found == ({"draft": draft} if holds else None)
+        launch = config(f"m {spec(method=method, model=draft)}")
+        found = [fields(rule, launch) for rule in ("vllm/draft-is-no-head", "vllm/mtp-draft-without-layer")]
+        assert (found != [None, None]) is holds

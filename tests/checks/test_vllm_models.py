@@ -8,6 +8,7 @@ import pytest
 
 from servelint.engines.config import Config, configs
 from servelint.judge.checks import run_check
+from tests.judging import fields
 from tests.launching import launch_in
 
 
@@ -35,7 +36,7 @@ class TestDeprecatedQuantization:
         ],
     )
     def test_while_it_is_on_the_list(self, method: str, release: str, holds: bool) -> None:
-        found = run_check("vllm_deprecated_quantization", config(f"m --quantization {method}", release))
+        found = fields("vllm/quantization-deprecated", config(f"m --quantization {method}", release))
         assert found == ({} if holds else None)
 
 
@@ -52,12 +53,14 @@ class TestEagle3Target:
             ("google/gemma-3-27b-it", "dflash", "0.19.1", None),
             ("google/gemma-3-27b-it", "dflash", "0.20.0", "0.22.0"),
             ("meta-llama/Llama-3.1-8B-Instruct", "eagle3", "0.10.0", None),
+            ("deepseek-ai/DeepSeek-V3", "eagle3", "0.17.1", "0.18.0"),
+            ("deepseek-ai/DeepSeek-V3", "eagle3", "0.18.0", None),
             ("house/some-model", "eagle3", "0.10.0", None),
             ("$MODEL", "eagle3", "0.10.0", None),
         ],
     )
     def test_by_the_list_of_the_release(self, model: str, method: str, release: str, since: str | None) -> None:
-        found = run_check("vllm_eagle3_target", config(f"{model} {spec(method=method, model='x/y')}", release))
+        found = fields("vllm/eagle3-target-unsupported", config(f"{model} {spec(method=method, model='x/y')}", release))
         assert found == ({"since": since} if since is not None else None)
 
 
@@ -76,7 +79,8 @@ class TestConfigCode:
         ],
     )
     def test_what_nobody_can_read(self, words: str, release: str, needs: str | None) -> None:
-        assert run_check("vllm_config_code", config(words, release)) == ({"needs": needs} if needs is not None else None)
+        found = fields("vllm/config-needs-remote-code", config(words, release))
+        assert (found["needs"] if found else None) == needs
 
 
 class TestModelTooNew:
@@ -91,7 +95,7 @@ class TestModelTooNew:
         ],
     )
     def test_without_a_way_to_run_it(self, words: str, release: str, holds: bool) -> None:
-        assert (run_check("model_too_new", config(words, release)) is not None) is holds
+        assert (run_check("model_support.too_new", config(words, release)) is not None) is holds
 
 
 class TestMtpLayers:
@@ -107,7 +111,8 @@ class TestMtpLayers:
         ],
     )
     def test_multiples(self, model: str, tokens: int, holds: bool) -> None:
-        found = run_check("vllm_mtp_layers", config(f"{model} {spec(method='mtp', num_speculative_tokens=tokens)}"))
+        words = spec(method="mtp", num_speculative_tokens=tokens)
+        found = fields("vllm/mtp-tokens-not-multiple", config(f"{model} {words}"))
         assert found == ({"layers": "3", "fitting": "3"} if holds else None)
 
 
@@ -128,25 +133,27 @@ class TestReasoningTokens:
         ],
     )
     def test_marks_without_tokens(self, model: str, parser: str, release: str, holds: bool) -> None:
-        found = run_check("vllm_reasoning_tokens", config(f"{model} --reasoning-parser {parser}", release))
+        words = f"{model} --reasoning-parser {parser}"
+        found = fields("vllm/reasoning-parser-without-tokens", config(words, release))
         assert found == ({} if holds else None)
 
 
 class TestSlidingWindow:
     @pytest.mark.parametrize(
-        ("words", "release", "window"),
+        ("words", "release", "what"),
         [
-            ("google/gemma-3-27b-it", "0.33.0", "1,024"),
+            ("google/gemma-3-27b-it", "0.33.0", "cuts"),
             ("google/gemma-3-27b-it", "0.11.2", None),
-            ("google/gemma-3-27b-it --max-model-len 1025", "0.33.0", "1,024"),
+            ("google/gemma-3-27b-it --max-model-len 1025", "0.33.0", "refused"),
             ("google/gemma-3-27b-it --max-model-len 1024", "0.33.0", None),
             ("google/gemma-3-27b-it --max-model-len $LEN", "0.33.0", None),
             ("google/gemma-3-27b-it $MORE", "0.33.0", None),
             ("openai/gpt-oss-20b --max-model-len 8192", "0.28.0", None),
-            ("openai/gpt-oss-20b --max-model-len 8192", "0.30.0", "128"),
+            ("openai/gpt-oss-20b --max-model-len 8192", "0.30.0", "refused"),
             ("Qwen/Qwen3-8B", "0.33.0", None),
         ],
     )
-    def test_what_is_left_of_the_context(self, words: str, release: str, window: str | None) -> None:
-        found = run_check("vllm_sliding_window", config(f"{words} --disable-sliding-window", release))
-        assert found == ({"window": window} if window is not None else None)
+    def test_what_is_left_of_the_context(self, words: str, release: str, what: str | None) -> None:
+        launch = config(f"{words} --disable-sliding-window", release)
+        rules = {"cuts": "vllm/sliding-window-off-cuts-context", "refused": "vllm/sliding-window-off-refused"}
+        assert [name for name, rule in rules.items() if fields(rule, launch) is not None] == ([what] if what else [])

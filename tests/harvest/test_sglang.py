@@ -667,3 +667,77 @@ def test_what_cannot_be_resolved_is_reported_and_left_out() -> None:
 def test_a_release_without_server_args_is_told() -> None:
     with pytest.raises(HarvestError, match=r"sglang 0\.0\.1 has no"):
         snapshot(Tree("sglang", "0.0.1", {"sglang/__init__.py": ""}))
+
+
+def test_capabilities_of_quantization_methods() -> None:
+    files = {
+        "sglang/srt/server_args.py": """
+class ServerArgs:
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument("--quantization", type=str, choices=["awq", "fp8", "gguf"])
+""",
+        "sglang/srt/layers/quantization/__init__.py": """
+            from vllm.elsewhere import GGUFConfig
+            from sglang.srt.layers.quantization.own import AWQConfig, AmdConfig, Fp8Config
+            from sglang.srt.utils import is_cuda, is_hip
+            BASE_QUANTIZATION_METHODS = {"fp8": Fp8Config}
+            if is_cuda():
+                BASE_QUANTIZATION_METHODS.update({"awq": AWQConfig})
+            if is_hip():
+                BASE_QUANTIZATION_METHODS.update({"awq": AmdConfig})
+            QUANTIZATION_METHODS = {**BASE_QUANTIZATION_METHODS, "gguf": GGUFConfig, "unlisted": AWQConfig}
+        """,
+        "sglang/srt/layers/quantization/own.py": """
+            class AWQConfig:
+                @classmethod
+                def get_min_capability(cls):
+                    return 75
+            class AmdConfig:
+                @classmethod
+                def get_min_capability(cls):
+                    return 60
+            class Fp8Config:
+                def __init__(self, use_mxfp8=False):
+                    self.use_mxfp8 = use_mxfp8
+                def get_min_capability(self):
+                    return 100 if self.use_mxfp8 else 80
+        """,
+        "sglang/srt/utils.py": "def is_cuda():\n    return probe()\ndef is_hip():\n    return probe()\n",
+    }
+    assert harvested(files)["names"]["quantization"] == {
+        "awq": {"capability": 75},
+        "fp8": {"capability": 80},
+        "gguf": {},
+        "unlisted": {"capability": 75},
+    }
+
+
+def test_steps_of_adaptive_drafts() -> None:
+    files = {
+        "sglang/srt/server_args.py": ALGORITHM,
+        "sglang/srt/speculative/adaptive_spec_params.py": """
+            DEFAULT_ADAPTIVE_CONFIG = {"1": {"candidate_steps": [1, 3, 10]}, "8": {"candidate_steps": [0, 1]}}
+        """,
+    }
+    assert harvested(files)["names"]["adaptive-steps"] == ["0", "1", "3", "10"]
+
+
+def test_models_that_draft_with_their_own_layers() -> None:
+    files = {
+        "sglang/srt/server_args.py": ALGORITHM,
+        "sglang/srt/configs/model_config.py": """
+            FLASH = ("FlashModel", "ProModel")
+            class ModelConfig:
+                def _config_draft_model(self):
+                    if is_draft_model and self.hf_config.architectures[0] in ["AModel", "BModel"]:
+                        self.hf_config.architectures[0] = "AModelNextN"
+                    if is_draft_model and self.hf_config.architectures[0] in FLASH:
+                        self.hf_config.architectures[0] = "FlashMTP"
+                    if is_draft_model and self.hf_config.architectures[0] == "CModel":
+                        self.hf_config.architectures = ["CModelDSpark"]
+                    if self.hf_config.architectures[0] == "DModel":
+                        self.hf_config.architectures[0] = "DModelNextN"
+        """,
+    }
+    assert harvested(files)["names"]["mtp-models"] == {"AModel": {}, "BModel": {}, "FlashModel": {}, "ProModel": {}}

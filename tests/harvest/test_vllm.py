@@ -325,3 +325,162 @@ def test_names() -> None:
     names = taken(MODERN)["names"]
     assert names["speculative-methods"] == {"ngram": {}, "deepseek_mtp": {"alias_of": "mtp"}, "mtp": {}}
     assert names["reasoning-parsers"] == ["qwen3"]
+
+
+QUANTIZATION = """
+    from typing import Literal
+    QuantizationMethods = Literal["awq", "fp8", "mxfp8", "fp8_per_tensor", "odd"]
+    DEPRECATED_QUANTIZATION_METHODS = ["awq"]
+    def get_quantization_config(quantization):
+        from vllm.config.quantization import _ONLINE_SHORTHANDS
+        from .methods import AWQConfig, Fp8Config, OddConfig, OnlineConfig
+        methods = {"awq": AWQConfig, "fp8": Fp8Config, "mxfp8": AWQConfig, "odd": OddConfig, "online": OnlineConfig}
+        for name in _ONLINE_SHORTHANDS:
+            methods.setdefault(name, OnlineConfig)
+        return methods[quantization]
+"""
+
+METHODS = """
+    class AWQConfig:
+        @classmethod
+        def get_min_capability(cls):
+            return 75
+    class Fp8Config:
+        def __init__(self, scheme, mx=False):
+            self.mx = mx
+        def get_min_capability(self):
+            return 100 if self.mx else 80
+    class OddConfig:
+        @classmethod
+        def get_min_capability(cls):
+            return -1
+    class OnlineConfig:
+        @classmethod
+        def get_min_capability(cls):
+            return 70
+"""
+
+
+def names_of(files: dict[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = taken({**MODERN, **files})["names"]
+    return found
+
+
+def test_capabilities_of_quantization_methods() -> None:
+    names = names_of(
+        {
+            "vllm/config/quantization.py": '_ONLINE_SHORTHANDS = {"mxfp8": "mx", "fp8_per_tensor": "t"}\n',
+            "vllm/model_executor/layers/quantization/__init__.py": QUANTIZATION,
+            "vllm/model_executor/layers/quantization/methods.py": METHODS,
+        }
+    )
+    assert names["quantization"] == {
+        "awq": {"capability": 75},
+        "fp8": {"capability": 80},
+        "mxfp8": {"capability": 75, "by-option": 70},
+        "fp8_per_tensor": {"capability": 70},
+        "odd": {},
+    }
+    assert names["deprecated-quantization"] == ["awq"]
+
+
+def test_names_that_start_up_code_compares_others_with() -> None:
+    names = names_of(
+        {
+            "vllm/distributed/kv_transfer/kv_connector/factory.py": """
+                class KVConnectorFactory:
+                    pass
+                KVConnectorFactory.register_connector("One", "vllm.one", "One")
+                KVConnectorFactory.register_connector("Two", "vllm.two", "Two")
+            """,
+            "vllm/config/speculative.py": """
+                class SpeculativeConfig:
+                    def _verify_args(self):
+                        aux_hidden_states_supported = ["llama", "qwen"]
+                    @staticmethod
+                    def hf_config_override(hf_config):
+                        if hf_config.model_type in ("a_type", "b_type"):
+                            hf_config.model_type = "a_mtp"
+                        if hf_config.architectures[0] == "CModel" and getattr(hf_config, "layers", 0):
+                            hf_config.model_type = "c_mtp"
+                        if hf_config.model_type == "a_mtp":
+                            hf_config.model_type = "again_mtp"
+                        if hf_config.model_type == "d_type":
+                            hf_config.model_type = "e_type"
+            """,
+            "vllm/v1/metrics/buckets.py": 'BUCKET_FAMILY_KEYS = frozenset(("b", "a"))\n',
+        }
+    )
+    assert names["kv-connectors"] == ["One", "Two"]
+    assert names["hidden-state-targets"] == ["llama", "qwen"]
+    assert names["mtp-models"] == {"CModel": {}, "a_type": {}, "b_type": {}}
+    assert names["histogram-families"] == ["a", "b"]
+
+
+def test_the_one_model_type_that_takes_drafts_on_hidden_states() -> None:
+    config = """
+        class SpeculativeConfig:
+            def _verify_args(self):
+                if self.method == "eagle3" and "llama" not in self.target_model_config.hf_text_config.model_type:
+                    raise ValueError
+    """
+    assert names_of({"vllm/config/speculative.py": config})["hidden-state-targets"] == ["llama"]
+
+
+def test_a_release_without_these_names_has_none() -> None:
+    kinds = {"deprecated-quantization", "kv-connectors", "hidden-state-targets", "mtp-models", "histogram-families"}
+    assert kinds.isdisjoint(taken(MODERN)["names"])
+
+
+RANGED = {
+    **MODERN,
+    "vllm/config/ranged.py": """
+        from pydantic import Field
+        from pydantic.dataclasses import dataclass
+        @dataclass
+        class SchedulerConfig:
+            max_num_seqs: int = Field(default=128, ge=1)
+            watermark: float = Field(default=0.0, ge=0.0, lt=1.0)
+            stream: int = 1
+        @dataclass
+        class LoRAConfig:
+            max_loras: int = Field(default=1, ge=1)
+    """,
+    "vllm/engine/arg_utils.py": """
+        from vllm.config.ranged import LoRAConfig, SchedulerConfig
+        def get_kwargs(cls):
+            return {name: {"type": float} for name in ("max_num_seqs", "watermark", "stream", "max_loras")}
+        class EngineArgs:
+            @staticmethod
+            def add_cli_args(parser):
+                scheduler_kwargs = get_kwargs(SchedulerConfig)
+                lora_kwargs = get_kwargs(LoRAConfig)
+                parser.add_argument("--max-num-seqs", **{**scheduler_kwargs["max_num_seqs"], "default": None})
+                parser.add_argument("--low-water", **scheduler_kwargs["watermark"])
+                parser.add_argument("--stream", **scheduler_kwargs["stream"])
+                parser.add_argument("--max-loras", **lora_kwargs["max_loras"])
+                parser.add_argument("--watermark", type=float)
+                return parser
+    """,
+    "vllm/entrypoints/cli/serve.py": """
+        from vllm.engine.arg_utils import EngineArgs
+        def make_arg_parser(parser):
+            return EngineArgs.add_cli_args(parser)
+        class ServeSubcommand:
+            name = "serve"
+            def subparser_init(self, subparsers):
+                return make_arg_parser(subparsers.add_parser(self.name))
+    """,
+}
+
+
+def test_ranges_of_numeric_options() -> None:
+    bounds = ("ge", "gt", "le", "lt", "config")
+    options = taken(RANGED)["options"]
+    assert {name: {bound: body[bound] for bound in bounds if bound in body} for name, body in options.items()} == {
+        **{name: {} for name in options},
+        "max-num-seqs": {"ge": 1},
+        "low-water": {"ge": 0.0, "lt": 1.0},
+        "watermark": {"ge": 0.0, "lt": 1.0},
+        "max-loras": {"ge": 1, "config": "LoRAConfig"},
+    }

@@ -14,6 +14,7 @@ from servelint.engines import catalog as catalogs
 from servelint.engines import transformers
 from servelint.engines.releases import known_releases, release_key, sort_key
 from servelint.models import Fact, Family, identify, parsers_of
+from servelint.models.catalog import config_of, known_names
 
 
 def family(name: str) -> Family | None:
@@ -244,3 +245,38 @@ class TestTransformers:
                 assert set(releases) <= set(known_releases(engine))
                 keys = [sort_key(release) for release in releases]
                 assert keys == sorted(keys)
+
+
+def _of_families(key: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """The models of architectures.json that a family knows of a size, with their config.json."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name in known_names():
+        family, config = identify(Text.of(name)), config_of(name)
+        if family is not None and config is not None and key in family.facts:
+            found[name] = (str(family.facts[key]), config)
+    return found
+
+
+def test_vocabularies_are_those_of_the_configurations() -> None:
+    known = _of_families("vocabulary")
+    assert len(known) > 100
+    for name, (entries, config) in known.items():
+        inner = config.get("text_config") or config.get("llm_config") or config
+        assert entries == str(inner.get("vocab_size", config.get("vocab_size"))), name
+
+
+def test_windows_are_those_of_the_configurations() -> None:
+    known = _of_families("window")
+    assert known
+    for name, (tokens, config) in known.items():
+        assert tokens == str((config.get("text_config") or config).get("sliding_window")), name
+
+
+def test_types_are_those_of_the_configurations() -> None:
+    known = _of_families("type")
+    assert len(known) > 200
+    odd = {"deepseek_ref", "step3p7"}  # what a reference implementation and a repackaged checkpoint say
+    for name, (kind, config) in known.items():
+        family = identify(Text.of(name))
+        if family is not None and config.get("architectures", [family.architecture]) == [family.architecture]:
+            assert config["model_type"] in {kind, *odd}, name

@@ -14,7 +14,7 @@ from servelint.core.source import Source, Span
 from servelint.files.siblings import Neighbours
 from servelint.lint import check_launches
 from servelint.readers import read
-from servelint.rules.compile import expand, read_rule, rule_files
+from servelint.rules.compile import every_rule
 from tests.launching import argv, launch_in, launches_in, lines, marked_launch, spans
 from tests.wrapping import CLOSE, OPEN, single_quoted, unmarked, verb_of
 
@@ -171,7 +171,7 @@ def _as_file(engine: str, example: dict[str, Any]) -> str | None:
 
 
 def _examples(kind: str) -> list[tuple[dict[str, Any], dict[str, Any], str]]:
-    rules = [rule for path in rule_files(FOLDER) for rule in expand(read_rule(path, FOLDER))]
+    rules = every_rule(FOLDER)
     return [
         (rule, example, text)
         for rule in rules

@@ -14,7 +14,7 @@ from servelint.core.finding import Edit, Fix
 from servelint.core.launch import ReleaseClaim
 from servelint.core.problem import Problem
 from servelint.report.json_report import render
-from servelint.rules.compile import read_rule, rule_files
+from servelint.rules.compile import read_rules, rule_files
 from tests.findings import documented, finding, report
 from tests.launching import marked
 from tests.running import Workspace
@@ -23,7 +23,8 @@ from tests.wrapping import CLOSE, OPEN
 ROOT = Path(__file__).parent.parent.parent
 SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-RULES = [read_rule(path, str(ROOT / "rules")) for path in rule_files(str(ROOT / "rules"))]
+FOLDER = str(ROOT / "rules")
+RULES = [rule for path in rule_files(FOLDER) for rule in read_rules(path, FOLDER)]
 
 
 def valid(text: str) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 from servelint.rules import folder
 from servelint.rules.compile import RuleError, compile_rule
-from servelint.rules.condition import compile_condition, filled, option_names
+from servelint.rules.condition import compile_condition, filled, named_parts
 from servelint.rules.load import headings
 from servelint.rules.rule import Rule, option_fault
 from tests.rules.test_folder import RULE, faults, write
@@ -48,7 +48,7 @@ def test_settings_change_them_and_leave_the_rule_alone() -> None:
 
 
 def test_names_in_conditions() -> None:
-    assert option_names(compile_condition(DATA["when"])) == ["tokens"]
+    assert named_parts(compile_condition(DATA["when"])) == [{"option": "tokens"}]
     assert filled(["and", []], {}) == ["and", []]
 
 
@@ -57,7 +57,7 @@ def test_names_in_conditions() -> None:
     [
         ({"options": {}}, "names an option 'tokens', and it has none"),
         ({"unless": {"port": {"above": {"option": "ports"}}}}, "names an option 'ports', and it has none"),
-        ({"when": {"port": {"above": {"options": "tokens"}}}}, "port: write above: {option: NAME}"),
+        ({"when": {"port": {"above": {"options": "tokens"}}}}, "when: port: above: options is not an amount"),
     ],
 )
 def test_what_is_wrong(change: dict[str, Any], said: str) -> None:

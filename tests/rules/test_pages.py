@@ -30,6 +30,11 @@ def test_a_page_tells_all_that_a_person_asks() -> None:
     assert "\u27e6" not in page
 
 
+def test_a_page_tells_the_impacts_of_releases() -> None:
+    page = PAGES["vllm/reasoning-parser-gptoss.md"]
+    assert "| impact | crash-at-start, crash-at-load (0.13 and later, before 0.20) |\n" in page
+
+
 def test_every_rule_has_a_page_that_is_up_to_date() -> None:
     there = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
     assert sorted(there) == sorted(PAGES)

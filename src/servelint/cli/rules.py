@@ -6,7 +6,7 @@ import json
 import textwrap
 
 from servelint.cli import options
-from servelint.cli.command import Options, argument, command, option
+from servelint.cli.command import Options, argument, command, flag, option
 from servelint.cli.options import Rules, SettingsOptions
 from servelint.cli.output import print_stderr, write_stdout
 from servelint.core.finding import SEVERITIES
@@ -29,6 +29,7 @@ class OutputOptions(Options, title="output"):
     """How the list is printed."""
 
     format: str = options.format_option("text", "json")
+    operands: bool = flag("--operands", help="list what the condition of a rule can ask for instead")
 
 
 class Folders(Options, title="arguments"):
@@ -77,6 +78,24 @@ def _test(folders: Folders) -> int:
     return 2 if problems else int(wrong > 0)
 
 
+def _operands(form: str) -> int:
+    """Print the operands that a rule can ask for, with types, meanings and engines."""
+    from servelint.engines.operands import registered
+
+    known = registered()
+    if form == "json":
+        fields = ("name", "type", "meaning", "engines")
+        write_stdout(encoded([{name: getattr(one, name) for name in fields} for one in known], indent=1) + "\n")
+        return 0
+    width = max(len(one.name) for one in known)
+    write_stdout("".join([f"{one.name:<{width}}  {one.type:<6}  {one.meaning}{_engines(one.engines)}\n" for one in known]))
+    return 0
+
+
+def _engines(engines: tuple[str, ...]) -> str:
+    return "" if len(engines) == len(ENGINE_NAMES) else f" ({', '.join([ENGINE_NAMES[engine] for engine in engines])})"
+
+
 @command(
     "rules",
     *(Rules, SettingsOptions, OutputOptions),
@@ -87,6 +106,8 @@ def _test(folders: Folders) -> int:
 )
 def run(rules: Rules, settings: SettingsOptions, writing: OutputOptions) -> int:
     """Print the list."""
+    if writing.operands:
+        return _operands(writing.format)
     files = options.settings(rules, settings, writing)
     asked = options.settings_of(files)
     if files.problems:
@@ -178,12 +199,13 @@ def _life(engine: str, name: str) -> int:
 def page(data: dict[str, Any]) -> str:
     """Return a rule's page as plain text. data: the rule as its file has it"""
     from servelint.rules.compile import on_gpus
+    from servelint.rules.pages import impacts
 
     engine = ENGINE_NAMES.get(data["engine"], "any engine,")
     lines = [
         f"{data['id']}: {data['title']}",
         "",
-        f"severity    {data['severity']} (confidence {data['confidence']}, impact {data['impact']})",
+        f"severity    {data['severity']} (confidence {data['confidence']}, impact {impacts(data)})",
         f"engine      {engine} {describe(str(data['versions']))}" + (f" ({data['versions']})" if data["versions"] else ""),
         "",
         *textwrap.wrap(" ".join(data["why"].split()), 100),

@@ -17,6 +17,7 @@ SEVERITIES = ("info", "warning", "error")
 IMPACTS = (
     "wrong-output",
     "crash-at-start",
+    "crash-at-load",
     "crash-at-runtime",
     "out-of-memory",
     "security",
@@ -25,7 +26,12 @@ IMPACTS = (
     "deprecated",
     "best-practice",
 )
-"""What happens to a launch, the worst first."""
+"""What happens to a launch, the worst first.
+
+crash-at-start: argument parsing, configuration or the orchestrator refuses it before anything is loaded.
+crash-at-load: the workers, the model or the memory refuse it later, before it serves.
+crash-at-runtime: it starts, and dies or fails requests while it serves.
+"""
 
 
 class Related:

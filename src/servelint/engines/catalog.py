@@ -45,11 +45,13 @@ class Option:
         exclusive: name of a group of options only one of which may be given, "" for none.
         dest: its name in the engine's source.
         json: the catalog's name of the object that its value is, "" if it is not an object.
+        bounds: limits of a number by its config class: ge, gt, le, lt.
+        config: that class, where it is not always made.
     """
 
     __slots__ = (
-        "choices", "const", "default", "deprecated", "dest", "exclusive", "json", "kind", "name", "names", "nargs", "negatives",
-        "refuses", "required", "sets", "types",
+        "bounds", "choices", "config", "const", "default", "deprecated", "dest", "exclusive", "json", "kind", "name", "names",
+        "nargs", "negatives", "refuses", "required", "sets", "types",
     )  # fmt: skip
 
     def __init__(self, name: str, body: dict[str, Any]) -> None:
@@ -71,6 +73,8 @@ class Option:
         self.exclusive: str = body.get("exclusive", "")
         self.dest: str = body.get("dest", name)
         self.json: str = body.get("json", "")
+        self.bounds: dict[str, float] = {bound: body[bound] for bound in ("ge", "gt", "le", "lt") if bound in body}
+        self.config: str = body.get("config", "")
 
     @property
     def takes_value(self) -> bool:

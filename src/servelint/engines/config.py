@@ -1,7 +1,8 @@
 """A config: one launch as one release of its engine reads it, asked for operands by name.
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
-`model.<fact>`, `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings), `container.<setting>`.
+`model.<fact>`, `draft.<fact>` (of the draft model), `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings),
+`container.<setting>`. servelint.engines.operands lists them.
 
 This is what rules, checks, memory plans and the editor ask about a launch. The way of a question:
 
@@ -16,6 +17,7 @@ then None, never False, and a rule that needs the answer does not report anythin
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from servelint.core.launch import Launch
@@ -76,6 +78,19 @@ class Operand:
 
 
 _BEYOND = 2**63
+_REPOSITORY = r"[A-Za-z0-9][\w.-]*/[\w.-]+"
+
+CONTAINER = {
+    "image": ("text", "the image of the container"),
+    "ipc": ("text", "the IPC namespace: host, private, ..."),
+    "shm_size": ("text", "the size of /dev/shm as written"),
+    "runtime": ("text", "the container runtime: nvidia, ..."),
+    "privileged": ("text", "whether the container has every device of its host, as written"),
+    "gpu_product": ("text", "the GPU that a node selector or a cluster's setting asks for"),
+    "gpu_request": ("text", "the GPUs that a pod's container requests"),
+    "gpu_limit": ("text", "the GPUs that a pod's container is limited to"),
+}
+"""operand `container.<name>` -> its type and its meaning"""
 
 ABSENT = Operand(False)
 """Certainly not there."""
@@ -174,6 +189,14 @@ class Config:
         run = next((run for run in runs if self.index is not None and run[0] <= self.index <= run[1]), None)
         return Named((run or runs[-1])[2], None if self.index is None else run is not None)
 
+    def names(self, kind: str, *, ever: bool = False) -> list[str] | None:
+        """The names of a kind that the catalog has of the release; None if it has none. ever: of any release"""
+        lives = self.catalog.names(kind) if self.catalog is not None else {}
+        if not ever and self.index is None:
+            return None
+        index = self.index or 0
+        return [name for name, runs in lives.items() if ever or any(run[0] <= index <= run[1] for run in runs)] or None
+
     @property
     def family(self) -> models.Family | None:
         """What is known of the model; None if nothing is."""
@@ -217,11 +240,13 @@ class Config:
                 return self._env(rest)
             if head == "model":
                 return self._model(rest)
+            if head == "draft":
+                return self._draft(rest)
             if head == "gpu":
                 return self._gpu(rest)
             if head == "effective":
-                fact = _facts(self.launch.engine).get(rest)
-                return fact(self) if fact is not None else UNKNOWN
+                fact = facts_of(self.launch.engine).get(rest)
+                return fact.compute(self) if fact is not None else UNKNOWN
             if head == "container":
                 return self._container(rest)
         if name == "model":
@@ -288,10 +313,28 @@ class Config:
         return Operand(True, variable.value.value, variable.value, variable.site)
 
     def _model(self, fact: str) -> Operand:
-        family = self.family
-        if family is None or self.reading.model is None or fact not in family.facts:
+        model, family = self.reading.model, self.family
+        if fact == "repository":
+            return self._repository()
+        value = family.fact(fact) if family is not None else None
+        return UNKNOWN if model is None or value is None else Operand(True, value, site=model.span())
+
+    def _repository(self) -> Operand:
+        """The model where it is named as a repository of a hub."""
+        model = self.reading.model
+        if model is None or model.value is None:
             return UNKNOWN
-        return Operand(True, family.facts[fact], site=self.reading.model.span())
+        return Operand(True, model.value, model) if re.fullmatch(_REPOSITORY, model.value) else ABSENT
+
+    def _draft(self, fact: str) -> Operand:
+        draft = self.operand("effective.draft-model")
+        if draft.present is not True or draft.text is None or not draft.text.known:
+            return ABSENT if draft.present is False else UNKNOWN
+        from servelint import models
+
+        family = models.identify(draft.text)
+        value = family.fact(fact) if family is not None else None
+        return UNKNOWN if value is None else Operand(True, value, site=draft.span)
 
     def _gpu(self, fact: str) -> Operand:
         if fact == "count":
@@ -370,12 +413,47 @@ def _measured(value: str | float) -> bool:
     return isinstance(value, str) or not (value >= _BEYOND or value <= -_BEYOND)
 
 
-def facts_of(engine: str) -> list[str]:
-    """The names of the operands `effective.<name>` of an engine."""
-    return list(_facts(engine))
+class Fact:
+    """What an engine makes of its settings: an operand `effective.<name>`.
+
+    Attributes:
+        compute: gives the operand for a config.
+        type: bool, number or text.
+        meaning: one line.
+    """
+
+    __slots__ = ("compute", "meaning", "type")
+
+    def __init__(self, compute: Callable[[Config], Operand], type: str, meaning: str) -> None:
+        self.compute = compute
+        self.type = type
+        self.meaning = meaning
 
 
 @lru_cache(maxsize=8)
-def _facts(engine: str) -> dict[str, Callable[[Config], Operand]]:
+def facts_of(engine: str) -> dict[str, Fact]:
+    """The facts of an engine by their names: operands `effective.<name>`."""
     module = ENGINES[engine].part("facts")
     return module.FACTS if module is not None else {}
+
+
+def quantization_method(config: Config) -> Operand:
+    """The quantization method: the option's, or that of the checkpoint."""
+    given = config.operand("quantization")
+    return config.operand("model.quant-method") if given.present is False else given
+
+
+def least_capability(config: Config) -> Operand:
+    """The compute capability that the quantization method asks for, as the catalog has it of the release.
+
+    Source: get_min_capability of each method's config class (vllm/model_executor/layers/quantization,
+    sglang/srt/layers/quantization); compared in VllmConfig._get_quantization_config (vllm-0.33.0 vllm/config/vllm.py:930) and
+    in sglang-0.5.23 srt/model_loader/loader.py:259.
+    """
+    method = quantization_method(config)
+    known = config.named("quantization", str(method.value)) if method.present and method.value is not None else None
+    if known is None or not known.here or "capability" not in known.body:
+        return UNKNOWN
+    by_option = config.operand("quantization").present is True
+    least = known.body.get("by-option", known.body["capability"]) if by_option else known.body["capability"]
+    return Operand(True, least / 10, site=method.span)

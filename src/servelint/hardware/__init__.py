@@ -13,6 +13,27 @@ if TYPE_CHECKING:
 
 Fact = str | float | bool
 
+FACTS = {
+    "name": ("text", "the GPU as servelint writes it: h100-80gb"),
+    "vendor": ("text", "nvidia, amd, intel, ..."),
+    "architecture": ("text", "hopper, blackwell, gfx942, ..."),
+    "unified": ("bool", "shares its memory with the CPU"),
+    "capability": ("number", "the compute capability of an NVIDIA GPU: 9.0"),
+    "memory-gib": ("number", "the memory of one GPU (of the slice, where it is one), in GiB, as its driver reports it"),
+    "cuda-gib": ("number", "what a program can have of it, in GiB: PyTorch's total capacity"),
+    "slice": ("text", "the MIG profile: 1g.10gb"),
+    "spread-gib": ("number", "what some drivers have more of a slice's memory, in GiB"),
+    "bandwidth-gbs": ("number", "the bandwidth of the whole card's memory, in GB/s"),
+    "bf16-tflops": ("number", "dense BF16 arithmetic of the whole card, in TFLOP/s"),
+    "fp8-tflops": ("number", "dense FP8 arithmetic of the whole card, in TFLOP/s"),
+    "fp4-tflops": ("number", "dense FP4 arithmetic of the whole card, in TFLOP/s"),
+    "fp8": ("bool", "computes in FP8"),
+    "nvfp4": ("bool", "computes in NVFP4"),
+    "flash-attention-3": ("bool", "has the instructions that FlashAttention 3 needs"),
+    "count": ("number", "how many GPUs the engine sees at most"),
+}
+"""fact -> its type and its meaning"""
+
 _MEMORY = re.compile(r"(\d+)(?:gb?|gib)")
 _MIG = re.compile(r"(?:^| )(?:mig (?:\d+c )?((?:\d+g )?\d+gb?)|(?:\d+c )?(\d+g \d+gb))(?: (?:me|all|gfx|nome))*(?= |$)")
 """A MIG profile, as nvidia-smi and node labels write it (`MIG 1c.3g.20gb+me`), also without the word."""
@@ -26,11 +47,7 @@ class Gpu:
 
     Attributes:
         name: as servelint writes it: "h100-80gb".
-        facts: name, vendor, architecture and unified; capability (9.0) for NVIDIA's; memory-gib, GiB of one GPU as its driver
-            reports them, where the name tells its size; cuda-gib, GiB of these that a program can have (PyTorch's total
-            capacity); slice, a MIG profile ("1g.10gb"), to which memory-gib then belongs, and spread-gib, what some drivers
-            have more; bandwidth-gbs (GB/s of its memory) and the dense rates bf16-tflops, fp8-tflops and fp4-tflops of the
-            whole card; fp8, nvfp4 and flash-attention-3: whether it has them.
+        facts: those of FACTS that are known.
     """
 
     __slots__ = ("facts", "name")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from servelint.core.finding import Finding, Fix, Related
@@ -26,15 +25,19 @@ from servelint.judge.releases import (
     possible_releases,
     release_name,
 )
+from servelint.rules import amount as amounts
 from servelint.rules import ranges
 from servelint.rules.chosen import Chosen
 from servelint.rules.condition import evaluate, operands
 from servelint.rules.load import every, rules_of
-from servelint.rules.rule import ANY, Rule
+from servelint.rules.rule import ANY, PLACEHOLDER, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _REMOVED_LATER = "removed-later"
 _TAKEN_AWAY = ("removed-option", "removed-env")
-_PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
 
 
 def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
@@ -191,23 +194,48 @@ def _complained(rule: Rule, complaint: Complaint, config: Config, releases: Rele
     )
 
 
-def _holds(rule: Rule, configs: list[Config]) -> dict[str, str] | None:
+def _holds(rule: Rule, configs: list[Config]) -> dict[str, Any] | None:
     """The extra fields of a rule's message if the rule is certainly true on every release; None if it is not."""
-    fields: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     for config in configs:
         if evaluate(rule.when, config) is not True:
             return None
         if rule.unless is not None and evaluate(rule.unless, config, closed=True) is not False:
             return None
-        if rule.check is not None:
-            found = run_check(rule.check, config)
-            if found is None:
-                return None
-            fields = found
+        found = _fields(rule, config)
+        if found is None:
+            return None
+        fields = found
     return fields
 
 
-def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fields: dict[str, str]) -> Finding:
+def _fields(rule: Rule, config: Config) -> dict[str, Any] | None:
+    """The values that a rule's texts print, and the text of its case; None if one is unknown, no case or the check not true."""
+    fields = _values(rule, rule.shows, config)
+    if fields is not None and rule.cases:
+        text = next((text for one in rule.cases if (text := _case(rule, one, config)) is not None), None)
+        fields = {**fields, "case": text} if text is not None else None
+    if fields is not None and rule.check is not None:
+        found = run_check(rule.check, config)
+        return {**fields, **found} if found is not None else None
+    return fields
+
+
+def _values(rule: Rule, names: list[str], config: Config) -> dict[str, Any] | None:
+    found = {name: amounts.value_of(rule.values[name], config) for name in names}
+    return None if None in found.values() else found
+
+
+def _case(rule: Rule, case: list[Any], config: Config) -> str | None:
+    """The text of a case if it is certainly true and all that it prints is known."""
+    when, text, names = case
+    fields = _values(rule, names, config) if evaluate(when, config) is True else None
+    if fields is None:
+        return None
+    return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
+
+
+def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fields: dict[str, Any]) -> Finding:
     places: list[tuple[str, Operand]] = [(name, config.operand(name)) for name in (*rule.at, *operands(rule.when))]
     standing = [(name, operand) for name, operand in places if operand.present is not False] or places
     primary = next(((name, span) for name, operand in standing if (span := operand.span) is not None), None)
@@ -229,15 +257,17 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         affected = f"{release_name(launch, releases)}; affected: {ranges.describe(rule.versions)}"
         related.append(Related(claim, affected))
 
+    fields["release"] = release_name(config.launch, releases)
+
     def fill(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda match: _field(match.group(1), config, releases, fields), text)
+        return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
     fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
     return Finding(
         rule=rule.id,
         severity=rule.severity,
         confidence=rule.confidence,
-        impact=rule.impact,
+        impact=rule.impact_on(config.key),
         message=fill(rule.message),
         advice=fill(rule.advice),
         span=span,
@@ -266,9 +296,9 @@ def _verb(launch: Launch) -> Span:
     return site.sub(0, end - site.start) if end != -1 else site
 
 
-def _field(name: str, config: Config, releases: Releases, fields: dict[str, str]) -> str:
+def _shown(name: str, grouped: bool, config: Config, fields: dict[str, Any]) -> str:
+    """What a placeholder of a rule's text stands for."""
     if name in fields:
-        return fields[name]
-    if name == "release":
-        return release_name(config.launch, releases)
-    return config.operand(name).shown
+        return amounts.shown(fields[name], grouped)
+    operand = config.operand(name)
+    return amounts.shown(operand.value, grouped) if grouped and operand.value is not None else operand.shown

@@ -15,6 +15,7 @@ from servelint.core.trust import RuleFolder, folder_path
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import Positions, uri_of
 from servelint.report.clean import clean
+from servelint.rules.compile import file_of
 from servelint.rules.load import rule_folder
 
 NAME = "servelint"
@@ -133,9 +134,10 @@ def _description(rule: str, folders: tuple[str | RuleFolder, ...]) -> types.Code
 
 @lru_cache(maxsize=4096)
 def _page(rule: str, folders: tuple[str | RuleFolder, ...]) -> str | None:
-    """The path of a rule's page in a checkout, else of the rule's own file, which says the same; None if there is none."""
+    """The path of a rule's page in a checkout, else of the file or table that the rule is written in; None if there is none."""
     if rule in OWN:
         return None
     candidates = [os.path.join(_DOCS, *rule.split("/")) + ".md"]
-    candidates += [os.path.join(folder_path(folder), *rule.split("/")) + ".yaml" for folder in (rule_folder(), *folders)]
-    return next((os.path.abspath(path) for path in candidates if os.path.isfile(path)), None)
+    candidates += [os.path.join(folder_path(folder), *rule.split("/")) + ".yaml" for folder in folders]
+    path = next((path for path in candidates if os.path.isfile(path)), None) or file_of(rule, rule_folder())
+    return os.path.abspath(path) if path is not None else None

@@ -27,6 +27,7 @@ from servelint.lsp.memory_hover import memory_lines
 from servelint.report import life, rule_texts
 from servelint.report.clean import code, link, plain
 from servelint.rules.condition import evaluate
+from servelint.rules.pages import impacts
 from servelint.rules.ranges import describe
 from servelint.rules.rule import Rule
 
@@ -420,7 +421,7 @@ def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> list[str]:
         return []
     engine = ENGINE_NAMES.get(data["engine"], "any engine,")
     lines = [f"**{plain(data['title'])}** \u00b7 {code(name)}", ""]
-    lines += [f"{data['severity']}, {data['impact']}, {engine} {describe(str(data['versions']))}"]
+    lines += [f"{data['severity']}, {impacts(data)}, {engine} {describe(str(data['versions']))}"]
     lines += ["", plain(" ".join(data["why"].split()))]
     lines += ["", f"Instead: {plain(data['advice'])}"] if data["advice"] else []
     urls = [(one["url"], one["says"]) for one in data["evidence"] if "url" in one]

@@ -1,8 +1,6 @@
 """What is known of a model by its name alone. A name that no family claims is an unknown model, not a wrong one.
 
-Facts are architecture, hybrid, mixer, mtp, moe, mla, multimodal and sliding; quantization, the format of the weights ("none" if
-they are not quantized), and quant-method, as the checkpoint's config.json has it. Of a known size, where the name adds nothing
-that may change it, they are also layers, hidden-size, heads, kv-heads, context and experts. A config.json adds mtp-layers.
+The facts are listed in FACTS. Numbers are known of a known size only, where the name adds nothing that may change them.
 """
 
 from __future__ import annotations
@@ -20,13 +18,41 @@ if TYPE_CHECKING:
 
 Fact = str | int | bool
 
+FACTS = {
+    "architecture": ("text", "the architecture that the checkpoint's config.json names"),
+    "hybrid": ("bool", "some layers have a recurrent state in the place of attention"),
+    "mixer": ("text", "the kind of the recurrent layers of a hybrid model: gdn, mamba2, kda, ..."),
+    "mtp": ("bool", "the checkpoint has layers for multi-token prediction"),
+    "mtp-layers": ("number", "how many layers for multi-token prediction it has"),
+    "moe": ("bool", "a mixture of experts"),
+    "mla": ("bool", "multi-head latent attention"),
+    "multimodal": ("bool", "takes pictures, sound or video beside text"),
+    "sliding": ("bool", "some layers attend to a sliding window"),
+    "window": ("number", "the length of the sliding window, in tokens"),
+    "quantization": ("text", "the format of the weights: fp8, awq, gptq, mxfp4, gguf, ...; none if they are not quantized"),
+    "quant-method": ("text", "quant_method of the checkpoint's config.json"),
+    "layers": ("number", "hidden layers"),
+    "hidden-size": ("number", "the width of the hidden state"),
+    "heads": ("number", "attention heads"),
+    "kv-heads": ("number", "key-value heads"),
+    "context": ("number", "the longest context of the configuration, in tokens"),
+    "experts": ("number", "routed experts of a layer"),
+    "vocabulary": ("number", "entries of the vocabulary"),
+    "type": ("text", "model_type of the checkpoint's config.json"),
+    "text-type": ("text", "model_type of the language model in it"),
+    "family": ("text", "the family that servelint takes it for, such as qwen3-moe"),
+    "size": ("text", "the part of the name that says the size (30b-a3b); empty if the family has one size"),
+    "transformers": ("text", "the first release of Transformers that knows its model type"),
+}
+"""fact -> its type and its meaning"""
+
 
 class Family:
     """What the name or the config.json of a model says.
 
     Attributes:
         name: the name of the family.
-        facts: the known facts, see the module.
+        facts: those of FACTS that are known, without family, size and transformers.
         size: the part of the name that tells it from others of its family ("30b-a3b"), "" if there is none. None if the size is
             not known, or the name says more than is known.
         tools: the format in which it writes tool calls.
@@ -52,6 +78,12 @@ class Family:
         """The architecture under which an engine lists the model."""
         found = self.facts.get("architecture", self.like)
         return found if isinstance(found, str) else None
+
+    def fact(self, name: str) -> Fact | None:
+        """A fact of FACTS; None if it is not known."""
+        if name in ("family", "size", "transformers"):
+            return {"family": self.name, "size": self.size, "transformers": self.transformers}[name]
+        return self.facts.get(name)
 
 
 class FamilyTable:
@@ -161,13 +193,20 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     if not plain and (entry.get("plain") or known.foreign(rest)):
         return None
     facts = _kinds(entry["is"])
-    facts.update({key: entry[key] for key in ("architecture", "mixer", "quantization") if key in entry})
+    facts.update({key: entry[key] for key in ("architecture", "mixer", "quantization", "mtp-layers") if key in entry})
+    if "type" in entry:
+        types = entry["type"].split()
+        facts["type"], facts["text-type"] = types[0], types[-1]
     size = (match.groupdict().get("size") or "").replace("_", ".") if plain else None
     numbers = entry.get("sizes", {}).get(size)
     if numbers is None:
         size = None
     else:
         facts.update({key: number for key, number in zip(known.data["columns"], numbers, strict=False) if number is not None})
+        for key in ("vocabulary", "window"):
+            number = entry.get(key)
+            number = number.get(size) if isinstance(number, dict) else number
+            facts.update({key: number} if number is not None else {})
         for word in (*re.split(r"[-_]", match.group()), *words):
             facts.update(entry.get("with", {}).get(word, {}))
     quantization = known.quantization(words)
@@ -183,6 +222,12 @@ def _found(entry: dict[str, Any], match: re.Match[str], rest: str, publisher: st
     if not plain:
         family.tools = family.thinks = None  # further training may have taught it another format
     return family
+
+
+def types_of(architecture: str) -> frozenset[str]:
+    """The model types of the families of an architecture, as far as they are known."""
+    families = table().data["families"]
+    return frozenset([one["type"].split()[0] for one in families if one.get("architecture") == architecture and "type" in one])
 
 
 def _kinds(text: str) -> dict[str, Fact]:

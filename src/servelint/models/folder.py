@@ -22,6 +22,7 @@ _NESTED = ("text_config", "llm_config", "language_config")
 _NUMBERS = {
     "num_hidden_layers": "layers", "hidden_size": "hidden-size", "num_attention_heads": "heads",
     "num_key_value_heads": "kv-heads",
+    "vocab_size": "vocabulary", "sliding_window": "window",
 }  # fmt: skip
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 _DRAFTS = ("mtp_num_hidden_layers", "num_nextn_predict_layers")
@@ -118,6 +119,9 @@ def from_config(data: Mapping[str, Any]) -> dict[str, Fact]:
         facts["architecture"] = architectures[0]
     nested = next((data[key] for key in _NESTED if isinstance(data.get(key), dict)), None)
     inner: Mapping[str, Any] = nested if nested is not None else data
+    for fact, one in (("type", data), ("text-type", inner)):
+        if isinstance(one.get("model_type"), str):
+            facts[fact] = one["model_type"]
     for key, fact in _NUMBERS.items():
         if _number(inner.get(key)):
             facts[fact] = inner[key]

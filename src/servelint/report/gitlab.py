@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
-_WORST = ("security", "wrong-output", "crash-at-start", "crash-at-runtime", "out-of-memory")
+_WORST = ("security", "wrong-output", "crash-at-start", "crash-at-load", "crash-at-runtime", "out-of-memory")
 
 
 def render(report: Report) -> str:

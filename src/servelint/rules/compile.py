@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from servelint.core.source import Source
-from servelint.engines import ENGINES, catalog_file
-from servelint.rules import book
-from servelint.rules.condition import compile_condition, needs, option_names
+from servelint.engines import ENGINES, catalog, catalog_file, operands
+from servelint.rules import amount as amounts
+from servelint.rules import book, table
+from servelint.rules.condition import compile_condition, every_operand, named_parts, needs
 from servelint.rules.ranges import compile_range
-from servelint.rules.rule import ANY
+from servelint.rules.rule import ANY, PLACEHOLDER
 from servelint.syntax import yaml_values
 
 
@@ -20,17 +23,24 @@ class RuleError(Exception):
 
 
 def rule_files(folder: str) -> list[str]:
-    """The rule files of a folder, sorted."""
+    """The rule files and tables of a folder, sorted. Beside its areas only tables are of rules."""
     found: list[str] = []
     for base, _, names in os.walk(folder):
-        if base == folder:
-            continue  # what stands beside the areas is no rule
-        found += [os.path.join(base, name) for name in names if name.endswith(".yaml")]
+        written = [name for name in names if name.endswith(".yaml") and (base != folder or name.startswith(_TABLE))]
+        found += [os.path.join(base, name) for name in written]
     return sorted(found)
 
 
-def read_rule(path: str, folder: str) -> dict[str, Any]:
-    """A rule file's data; raises RuleError if it is no rule, or if its id is not its path."""
+_TABLE = "_"
+"""What the name of a table's file begins with."""
+
+
+def read_rules(path: str, folder: str) -> list[dict[str, Any]]:
+    """The rules of a file: the one that it holds, or those of a table's rows.
+
+    Raises:
+        RuleError: it holds no rule, one whose id is not its path, or a wrong table.
+    """
     with open(path, encoding="utf-8") as file:
         text = file.read()
     try:
@@ -38,9 +48,15 @@ def read_rule(path: str, folder: str) -> dict[str, Any]:
     except ValueError as error:
         raise RuleError(str(error)) from error
     wanted = os.path.relpath(path, folder).removesuffix(".yaml").replace(os.sep, "/")
+    area, _, name = wanted.rpartition("/")
+    if name.startswith(_TABLE):
+        try:
+            return table.rules_of(data, area)
+        except ValueError as error:
+            raise RuleError(f"{path}: {error}") from error
     if not isinstance(data, dict) or data.get("id") != wanted:
         raise RuleError(f"{path}: the id must be {wanted}")
-    return data
+    return [data]
 
 
 def expand(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -84,30 +100,135 @@ def engines_of(data: dict[str, Any]) -> list[str]:
 
 
 def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
-    """The part of a rule that a check needs, with conditions and range compiled."""
-    name = data["id"]
+    """The part of a rule that a check needs, with conditions, amounts and range compiled.
+
+    Raises:
+        RuleError: the rule cannot be compiled; the text says where and why. `faults` finds what is wrong beyond that.
+    """
+    part = ""
     try:
-        when = compile_condition(data["when"]) if data["when"] or "complaint" not in data else ["and", []]
+        part = "versions: "
+        bounds = compile_range(str(data["versions"]))
+        values: dict[str, Any] = {}
+        for name, written in data.get("values", {}).items():
+            part = f"values.{name}: "
+            values[name] = amounts.compile_amount(written, values)
+        part = "when: "
+        when = compile_condition(data["when"], values) if data["when"] or "complaint" not in data else ["and", []]
+        part = ""
         compiled: dict[str, Any] = {
             **{key: data[key] for key in ("id", "title", "severity", "confidence", "impact", "engine", "message", "advice")},
             "versions": str(data["versions"]),
-            "bounds": compile_range(str(data["versions"])),
+            "bounds": bounds,
             "when": when,
             "needs": needs(when),
             "at": data["at"] if isinstance(data["at"], list) else [data["at"]],
             "evidence": [_cited(entry) for entry in data["evidence"]],
         }
+        if "impact-in" in data:
+            part = "impact-in: "
+            compiled["impacts"] = [[compile_range(text), impact] for text, impact in data["impact-in"].items()]
         if "unless" in data:
-            compiled["unless"] = compile_condition(data["unless"])
+            part = "unless: "
+            compiled["unless"] = compile_condition(data["unless"], values)
+        for number, case in enumerate(data.get("cases", []), start=1):
+            part = f"case {number}: "
+            named = [name for name in _printed(case["text"]) if name in values]
+            compiled.setdefault("cases", []).append([compile_condition(case["when"], values), case["text"], named])
+        part = ""
+        _texts(data, compiled, values)
         if "options" in data:
             compiled["options"] = {option: said["is"] for option, said in data["options"].items()}
-        for option in [*option_names(when), *option_names(compiled.get("unless", ["and", []]))]:
+        for option in _options(compiled):
             if option not in compiled.get("options", {}):
                 raise ValueError(f"its condition names an option {option!r}, and it has none")
     except (KeyError, ValueError) as error:
-        raise RuleError(f"{name}: {error}") from error
+        raise RuleError(f"{data['id']}: {part}{error}") from error
     compiled.update({key: data[key] for key in ("check", "complaint", "labels", "fix", "profile") if key in data})
     return compiled
+
+
+def _printed(text: str) -> list[str]:
+    """The names that a text's placeholders print."""
+    return [name for name, _ in PLACEHOLDER.findall(text)]
+
+
+def _filled_texts(data: dict[str, Any]) -> list[str]:
+    """The texts of a rule whose placeholders are filled in, without those of its cases."""
+    fix = data.get("fix", {})
+    changes = [*fix.get("set", {}).values(), *fix.get("rename", {}).values()]
+    return [data["message"], data["advice"], *[text for text in changes if isinstance(text, str)]]
+
+
+def _texts(data: dict[str, Any], compiled: dict[str, Any], values: dict[str, Any]) -> None:
+    """Note the values that the texts of a rule print."""
+    printed = [name for text in _filled_texts(data) for name in _printed(text)]
+    if ("case" in printed) is not ("cases" in compiled):
+        raise ValueError("cases and {case} in a text go together")
+    shows = sorted({name for name in printed if name in values})
+    named = {*shows, *[name for _, _, names in compiled.get("cases", []) for name in names]}
+    if shows:
+        compiled["shows"] = shows
+    if named:
+        compiled["values"] = {name: amount for name, amount in values.items() if name in named}
+
+
+def _conditions(compiled: dict[str, Any]) -> list[Any]:
+    return [
+        compiled["when"],
+        *[one for one in [compiled.get("unless")] if one],
+        *[when for when, *_ in compiled.get("cases", [])],
+    ]
+
+
+def _options(compiled: dict[str, Any]) -> list[str]:
+    """The options of the rule that its conditions and values take their numbers from."""
+    parts = [part for one in compiled.get("values", {}).values() for part in amounts.parts_of(one)]
+    found = [*parts, *[part for condition in _conditions(compiled) for part in named_parts(condition)]]
+    return [part["option"] for part in found if "option" in part]
+
+
+def faults(data: dict[str, Any], compiled: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a rule that can be compiled: operands, names and checks that there are not.
+
+    Yields:
+        The key of the rule, and what is wrong there.
+    """
+    engine_catalog = catalog.load(data["engine"])
+    for name in data.get("values", {}):
+        if engine_catalog is not None and engine_catalog.spelled("--" + name):
+            yield "values", f"{name} is also the name of an option; give the value another name"
+    asked: list[tuple[str, str]] = [("when", name) for name in every_operand(compiled["when"])]
+    asked += [("unless", name) for name in every_operand(compiled.get("unless", ["and", []]))]
+    asked += [("cases", name) for when, *_ in compiled.get("cases", []) for name in every_operand(when)]
+    parts = [part for one in compiled.get("values", {}).values() for part in amounts.parts_of(one)]
+    asked += [("values", part["operand"]) for part in parts if "operand" in part]
+    asked += [("at", name) for name in compiled["at"]]
+    known = {"release", *(["case"] if "cases" in compiled else []), *data.get("values", {})}
+    if "check" not in data:
+        asked += [("message", name) for text in _filled_texts(data) for name in _printed(text) if name not in known]
+    asked += [("cases", name) for _, text, _ in compiled.get("cases", []) for name in _printed(text) if name not in known]
+    seen: set[str] = set()
+    for key, name in asked:
+        said = operands.fault(data["engine"], name) if name not in seen else None
+        seen.add(name)
+        if said is not None:
+            yield key, said
+    every = [*parts, *[part for condition in _conditions(compiled) for part in named_parts(condition)]]
+    for kind in dict.fromkeys([part["names"] for part in every if "names" in part]):
+        if engine_catalog is None or not engine_catalog.names(kind):
+            yield "when", f"the catalog has no names of the kind {kind!r}"
+    if "check" in data and not _exists(data["check"]):
+        yield "check", f"there is no check {data['check']!r}: src/servelint/judge/checks has no such module or function"
+
+
+def _exists(check: str) -> bool:
+    """Whether a module of servelint.judge.checks has the function that a rule names as `module` or `module.function`."""
+    module, _, function = check.partition(".")
+    try:
+        return callable(getattr(import_module("servelint.judge.checks." + module), function or "check", None))
+    except ModuleNotFoundError:
+        return False
 
 
 def on_gpus(example: dict[str, Any]) -> str:
@@ -120,21 +241,51 @@ def _cited(entry: dict[str, str]) -> str:
     return f"{entry.get('url') or entry['source']} ({entry['says']})"
 
 
+def every_rule(folder: str) -> list[dict[str, Any]]:
+    """The rules of a folder as they are written, one for each engine, in the order of their ids."""
+    found = [data for path in rule_files(folder) for read in read_rules(path, folder) for data in expand(read)]
+    return sorted(found, key=lambda data: str(data["id"]))
+
+
 def compile_book(folder: str) -> list[dict[str, Any]]:
-    """The rules of a folder in the order of their ids."""
-    written = [data for path in rule_files(folder) for data in expand(read_rule(path, folder))]
-    return [compile_rule(data) for data in sorted(written, key=lambda data: str(data["id"]))]
+    """The rules of a folder in the order of their ids. Raises RuleError for the first that is wrong."""
+    compiled: list[dict[str, Any]] = []
+    for data in every_rule(folder):
+        if compiled and compiled[-1]["id"] == data["id"]:
+            raise RuleError(f"{data['id']}: there are two rules of this name")
+        compiled.append(compile_rule(data))
+        for key, said in faults(data, compiled[-1]) if data["engine"] != ANY else ():
+            raise RuleError(f"{data['id']}: {key}: {said}")
+    return compiled
+
+
+def file_of(name: str, folder: str) -> str | None:
+    """The file that has a rule: its own, a table with its row, or that of a catalog rule; None if there is none."""
+    area, _, short = name.partition("/")
+    own = os.path.join(folder, area, short + ".yaml")
+    if os.path.exists(own):
+        return own
+    for place, row in ((os.path.join(folder, area), short), (folder, name)):
+        for table_file in sorted(os.listdir(place)) if os.path.isdir(place) else []:
+            if table_file.startswith(_TABLE) and _has_row(os.path.join(place, table_file), row):
+                return os.path.join(place, table_file)
+    shared = os.path.join(folder, "catalog", short + ".yaml")
+    return shared if os.path.exists(shared) else None
+
+
+def _has_row(path: str, row: str) -> bool:
+    """Whether a table seems to have a row. Its text is searched: to parse each table would take far longer."""
+    with open(path, encoding="utf-8") as file:
+        return f"\n  {row}:\n" in file.read()
 
 
 def find_rule(name: str, folder: str) -> dict[str, Any]:
     """A rule's data by its id; raises RuleError if there is none."""
-    path = os.path.join(folder, name + ".yaml")
-    if os.path.exists(path):
-        return expand(read_rule(path, folder))[0]
-    shared = read_rule(os.path.join(folder, "catalog", name.partition("/")[2] + ".yaml"), folder)
-    for data in expand(shared):
-        if data["id"] == name:
-            return data
+    path = file_of(name, folder)
+    for data in read_rules(path, folder) if path is not None else []:
+        for one in expand(data):
+            if one["id"] == name:
+                return one
     raise RuleError(f"there is no rule {name}")
 
 

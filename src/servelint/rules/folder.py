@@ -13,9 +13,7 @@ from functools import lru_cache
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
-from servelint.engines import catalog as catalogs
-from servelint.rules.compile import RuleError, compile_rule
-from servelint.rules.condition import operands
+from servelint.rules.compile import RuleError, compile_rule, faults
 from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
 from servelint.syntax import yaml, yaml_values
@@ -23,12 +21,11 @@ from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
 _SIZE_AT_MOST = 1 << 20
 _NODES_AT_MOST = 10_000
-_COMPUTED = ("env", "model", "effective", "container", "gpu")
 
 
 class Book:
@@ -96,20 +93,23 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
         data = yaml_values.data(document)
     except yaml_values.NotData as error:
         return [Problem(source.path, str(error), *source.position(yaml.start(error.node)))]
-    faults = sorted(_validator().iter_errors(data), key=lambda fault: [str(part) for part in fault.absolute_path])
-    problems = [_problem(source, document, fault.absolute_path, _said(fault)) for fault in faults]
+    errors = sorted(_validator().iter_errors(data), key=lambda fault: [str(part) for part in fault.absolute_path])
+    problems = [_problem(source, document, fault.absolute_path, _said(fault)) for fault in errors]
     if not problems and data["id"] != wanted:
         problems.append(
             _problem(source, document, ["id"], f"the id is {data['id']!r}, and its file's place makes it {wanted!r}")
         )
-    if not problems:
-        problems += [_problem(source, document, path, said) for path, said in _unknown(data)]
     if problems:
         return problems
     try:
-        compile_rule(data)
+        compiled = compile_rule(data)
     except RuleError as error:
         return [Problem(source.path, str(error).partition(": ")[2], 1, 1)]
+    if "check" in data:
+        return [_problem(source, document, ["check"], "checks are servelint's own; say it in `when`")]
+    problems = [_problem(source, document, [key], said) for key, said in faults(data, compiled)]
+    if problems:
+        return problems
     found: dict[str, Any] = data
     return found
 
@@ -121,23 +121,6 @@ def _size(node: Node, known: dict[int, float]) -> float:
         inside = [part for pair in node.value for part in pair] if yaml.is_mapping(node) else yaml.items(node) or []
         known[id(node)] = 1 + sum([_size(part, known) for part in inside])
     return known[id(node)]
-
-
-def _unknown(data: dict[str, Any]) -> Iterable[tuple[list[str], str]]:
-    """Operands that no release of the engine has."""
-    try:
-        compiled = compile_rule(data)
-    except RuleError:
-        return
-    catalog = catalogs.load(data["engine"])
-    if "check" in data:
-        yield ["check"], "checks are servelint's own; say it in `when`"
-    if catalog is None:
-        return
-    for name in [*operands(compiled["when"]), *operands(compiled.get("unless", ["and", []])), *compiled["at"]]:
-        head = name.partition(".")[0]
-        if head not in _COMPUTED and not catalog.spelled("--" + head):
-            yield ["when"], f"no release of {data['engine']} has an option {head!r}"
 
 
 def _said(fault: Any) -> str:

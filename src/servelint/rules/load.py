@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BOOK = os.path.join(_HERE, "book.json")
 _CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
-_COMPILERS = [os.path.join(_HERE, name) for name in ("book.py", "compile.py", "condition.py", "ranges.py", "rule.py")]
+_COMPILERS = [
+    os.path.join(_HERE, name)
+    for name in ("amount.py", "book.py", "compile.py", "condition.py", "ranges.py", "rule.py", "table.py")
+]
 
 
 def rule_folder() -> str:

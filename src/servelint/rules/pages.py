@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from servelint.engines import ENGINE_NAMES
-from servelint.rules.compile import expand, on_gpus, read_rule, rule_files
+from servelint.engines.operands import registered
+from servelint.rules.compile import every_rule, on_gpus
 from servelint.rules.load import rule_folder
 from servelint.rules.ranges import describe
 
@@ -28,7 +29,7 @@ def markdown(data: dict[str, Any]) -> str:
         "|---|---|",
         f"| severity | {data['severity']} |",
         f"| confidence | {data['confidence']} |",
-        f"| impact | {data['impact']} |",
+        f"| impact | {impacts(data)} |",
         f"| releases | {engine} {describe(str(data['versions']))}{bounds} |",
         f"| profile | {data.get('profile', 'default')} |",
         "",
@@ -60,6 +61,12 @@ def markdown(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def impacts(data: dict[str, Any]) -> str:
+    """What happens to a launch, also in those releases where it is something else."""
+    others = [f"{impact} ({describe(text)})" for text, impact in data.get("impact-in", {}).items()]
+    return ", ".join([data["impact"], *others])
+
+
 def _example(engine: str, example: dict[str, Any]) -> list[str]:
     if "text" in example:
         title, text = f"`{example['file']}`", example["text"]
@@ -72,9 +79,7 @@ def _example(engine: str, example: dict[str, Any]) -> list[str]:
 
 def pages() -> dict[str, str]:
     """`<area>/<name>.md` -> the page of each rule, and README.md, the list of them."""
-    folder = rule_folder()
-    written = [data for path in rule_files(folder) for data in expand(read_rule(path, folder))]
-    written.sort(key=lambda data: str(data["id"]))
+    written = every_rule(rule_folder())
     found = {f"{data['id']}.md": markdown(data) for data in written}
     rows = [
         f"| [{data['id']}]({data['id']}.md) | {data['severity']} | {describe(str(data['versions']))} | {data['title']} |"
@@ -84,8 +89,49 @@ def pages() -> dict[str, str]:
     return {"README.md": "\n".join([*head, *rows, ""]), **found}
 
 
+OPERANDS = "operands.md"
+"""The name of the page of all operands, beside the folder of the rules' pages."""
+
+
+_ABOUT_OPERANDS = """\
+# Operands
+
+What the conditions, values and messages of a rule can ask for. `servelint rules --operands` prints this list, and
+[Writing rules](writing-rules.md) says how a rule uses it. Asking for anything else is an error of the rule.
+
+An operand has a value, is certainly absent, or is unknown.
+This page is generated: `python -m servelint.rules.pages docs/rules`.
+"""
+
+
+def operands() -> str:
+    """The page of every operand that a rule can ask for, in Markdown."""
+    tables: dict[str, list[str]] = {title: [] for title in _TITLES.values()}
+    for one in registered():
+        engines = "all" if len(one.engines) == len(ENGINE_NAMES) else ", ".join([ENGINE_NAMES[name] for name in one.engines])
+        head, dot, _ = one.name.partition(".")
+        row = f"| `{one.name}` | {one.type} | {one.meaning} | {engines} |"
+        tables[_TITLES.get(head if dot else "", _TITLES[""])].append(row)
+    lines = [_ABOUT_OPERANDS]
+    for title, rows in tables.items():
+        lines += [f"## {title}", "", "| operand | type | meaning | engines |", "|---|---|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+_TITLES = {
+    "": "What the launch says",
+    "model": "What is known of the model",
+    "draft": "What is known of the draft model",
+    "gpu": "What is known of the GPU",
+    "container": "What the container is given",
+    "effective": "What the engine makes of the settings",
+}
+
+
 def main(folder: str) -> None:
-    """Write the pages into a folder, and remove those of rules that are gone."""
+    """Write the pages into a folder, and remove those of rules that are gone; the page of the operands stands beside it."""
+    with open(os.path.join(folder, "..", OPERANDS), "w", encoding="utf-8", newline="\n") as file:
+        file.write(operands())
     wanted = pages()
     for base, _, names in os.walk(folder):
         for name in names:

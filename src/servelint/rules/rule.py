@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
+from servelint.rules import amount as amounts
 from servelint.rules import ranges
 from servelint.rules.condition import Compiled, filled
 
@@ -11,8 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.engines.releases import ReleaseKey
+
 ANY = "any"
 """The engine of a rule that holds for every engine."""
+
+PLACEHOLDER = re.compile(r"\{([\w.-]+)(:,)?\}")
+"""What a rule's text prints: {release}, {case}, an operand, one of the rule's values or a field of its check."""
 
 HEAD = ("id", "engine", "profile", "bounds", "needs", "complaint", "options")
 """What decides whether a rule is looked at, by itself in a compiled book."""
@@ -22,6 +29,11 @@ class Rule:
     """Fields as in a rule file (schemas/rule.schema.json), with the range and the conditions compiled.
 
     The fields beyond HEAD are decoded when one of them is asked for.
+
+    Attributes:
+        values: the named amounts that the rule's texts print.
+        shows: the names of those that its message, advice or fix prints.
+        cases: of each case its condition, its text and the names of the values that the text prints.
     """
 
     __slots__ = (
@@ -29,6 +41,7 @@ class Rule:
         "advice",
         "at",
         "bounds",
+        "cases",
         "check",
         "complaint",
         "confidence",
@@ -37,14 +50,17 @@ class Rule:
         "fix",
         "id",
         "impact",
+        "impacts",
         "labels",
         "message",
         "needs",
         "options",
         "profile",
         "severity",
+        "shows",
         "title",
         "unless",
+        "values",
         "versions",
         "when",
         "written",
@@ -74,10 +90,14 @@ class Rule:
         self.severity: str = data["severity"]
         self.confidence: str = data["confidence"]
         self.impact: str = data["impact"]
+        self.impacts: list[list[Any]] = data.get("impacts", [])
         self.versions: str = data["versions"]
-        self.written: tuple[Compiled, Compiled | None] = (data["when"], data.get("unless"))
-        self.when: Compiled = self.written[0]
-        self.unless: Compiled | None = self.written[1]
+        self.written = data
+        self.when: Compiled = data["when"]
+        self.unless: Compiled | None = data.get("unless")
+        self.values: dict[str, Any] = data.get("values", {})
+        self.shows: list[str] = data.get("shows", [])
+        self.cases: list[list[Any]] = data.get("cases", [])
         self.check: str | None = data.get("check")
         self.at: list[str] = data["at"]
         self.labels: dict[str, str] = data.get("labels", {})
@@ -90,6 +110,13 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"Rule({self.id})"
+
+    def impact_on(self, key: ReleaseKey | None) -> str:
+        """What happens to a launch on a release."""
+        for bounds, impact in self.impacts:
+            if ranges.contains(ranges.loaded(bounds), key):
+                return str(impact)
+        return self.impact
 
     def changed(self, said: dict[str, Any]) -> Rule:
         """The rule as settings have it: another severity, other values of its options."""
@@ -107,9 +134,11 @@ class Rule:
 
     def _fill(self) -> None:
         """Put the values of its options into its conditions."""
-        when, unless = self.written
-        self.when = filled(when, self.options)
-        self.unless = filled(unless, self.options) if unless is not None else None
+        data = self.written
+        self.when = filled(data["when"], self.options)
+        self.unless = filled(data["unless"], self.options) if "unless" in data else None
+        self.values = {name: amounts.filled(one, self.options) for name, one in data.get("values", {}).items()}
+        self.cases = [[filled(when, self.options), *rest] for when, *rest in data.get("cases", [])]
 
 
 def option_fault(default: Any, value: Any) -> str | None:

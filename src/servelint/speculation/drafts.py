@@ -1,6 +1,7 @@
 """Models with layers of their own for drafts (multi-token prediction), and the release from which an engine uses them.
 
-An engine may ignore such layers of a checkpoint: MiniMax-M2 has three that no release reads.
+An engine may ignore such layers of a checkpoint: MiniMax-M2 has three that no release reads. The catalog has
+the architectures and model types that each release drafts for (`mtp-models`).
 """
 
 from __future__ import annotations
@@ -8,39 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from servelint.core.text import Text
-from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines import ENGINE_NAMES, ENGINES, catalog
 from servelint.engines.releases import known_releases, release_key
-from servelint.models import architecture, identify
+from servelint.models import architecture, identify, types_of
 from servelint.models.folder import open_in, read
 
-VLLM = {
-    "BailingMoeV2_5ForCausalLM": "0.25.0", "BailingMoeV3ForCausalLM": "0.28.0", "DeepseekV3ForCausalLM": "0.7.3",
-    "DeepseekV32ForCausalLM": "0.11.0", "DeepseekV4ForCausalLM": "0.20.0", "Ernie4_5_MoeForCausalLM": "0.10.2",
-    "ExaoneMoEForCausalLM": "0.14.0", "Glm4MoeForCausalLM": "0.10.0", "Glm4MoeLiteForCausalLM": "0.15.0",
-    "GlmMoeDsaForCausalLM": "0.16.0", "HYV3ForCausalLM": "0.20.0", "KimiK3ForConditionalGeneration": "0.27.0",
-    "LongcatFlashForCausalLM": "0.11.0", "MiMoForCausalLM": "0.9.2", "MiMoV2FlashForCausalLM": "0.21.0",
-    "MiniMaxM3SparseForConditionalGeneration": "0.24.0", "NemotronHForCausalLM": "0.17.0", "Qwen3NextForCausalLM": "0.10.2",
-    "Qwen3_5ForConditionalGeneration": "0.17.0", "Qwen3_5MoeForConditionalGeneration": "0.17.0", "Step3p5ForCausalLM": "0.15.1",
-    "Step3p7ForConditionalGeneration": "0.23.0",
-}  # fmt: skip
-"""Architecture -> first release: SpeculativeConfig.hf_config_override in vllm/config/speculative.py (config.py before 0.10),
-run on each of these, release by release. The source of 0.15.0 and 0.15.1 was not at hand; names of methods show it for them
-(glm4_moe_lite_mtp, step3p5_mtp)."""
-
-SGLANG = {
-    "BailingMoeForCausalLM": "0.5.3rc0", "BailingMoeV2ForCausalLM": "0.5.3rc0", "BailingMoeV2_5ForCausalLM": "0.5.9",
-    "BailingMoeV3ForCausalLM": "0.5.19", "DeepseekV3ForCausalLM": "0.4.3.post1", "DeepseekV32ForCausalLM": "0.5.3rc2",
-    "DeepseekV4ForCausalLM": "0.5.12", "Ernie4_5_MoeForCausalLM": "0.5.0rc0", "ExaoneMoEForCausalLM": "0.5.9",
-    "Glm4MoeForCausalLM": "0.4.9.post5", "Glm4MoeLiteForCausalLM": "0.5.8", "GlmMoeDsaForCausalLM": "0.5.9",
-    "HYV3ForCausalLM": "0.5.11", "LongcatFlashForCausalLM": "0.5.2rc0", "MiMoForCausalLM": "0.4.6.post5",
-    "MiMoV2FlashForCausalLM": "0.5.7", "NemotronHForCausalLM": "0.5.8", "Qwen3NextForCausalLM": "0.5.2",
-    "Qwen3_5ForConditionalGeneration": "0.5.9", "Qwen3_5MoeForConditionalGeneration": "0.5.9", "Step3p5ForCausalLM": "0.5.9",
-    "Step3p7ForConditionalGeneration": "0.5.13",
-}  # fmt: skip
-"""Architecture -> first release: ModelConfig._config_draft_model in sglang/srt/configs/model_config.py (__init__ before 0.5.4),
-read release by release. Up to 0.5.11 the config of DeepSeek V3.2 is read as DeepSeek V3's."""
-
-_SINCE = {"vllm": VLLM, "sglang": SGLANG}
 _COUNTED_BY_THE_ENGINE = ("MiMoV2FlashForCausalLM",)
 """Architectures whose config.json says nothing about the layers, because the engines know how many there are."""
 
@@ -52,10 +25,12 @@ class OwnDrafts:
     Attributes:
         architecture: the architecture, "" if it is not known.
         layers: whether the checkpoint has such layers, None if that is not known.
+        types: the model types that it may have.
     """
 
     architecture: str
     layers: bool | None
+    types: frozenset[str] = frozenset()
 
 
 def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
@@ -64,12 +39,22 @@ def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
     family = read(Text.of(model), opened) or identify(Text.of(model))
     known = architecture.find(model, opened)
     name = (family.architecture if family is not None else None) or (known.architecture if known is not None else "")
-    known_mtp = family.facts.get("mtp") if family is not None else None
-    if isinstance(known_mtp, bool):
-        return OwnDrafts(name, known_mtp)
+    types = types_of(name) | ({known.model_type} if known is not None else set())
+    mtp = family.facts.get("mtp") if family is not None else None
+    if not isinstance(mtp, bool):
+        mtp = known.mtp_layers > 0 or name in _COUNTED_BY_THE_ENGINE if known is not None else None
+    return OwnDrafts(name, mtp, frozenset(types))
+
+
+def first_release(engine: str, own: OwnDrafts) -> str | None:
+    """The first release that has the model and drafts with its own layers; None if no release does."""
+    known = catalog.load(engine)
     if known is None:
-        return OwnDrafts(name, None)
-    return OwnDrafts(name, known.mtp_layers > 0 or name in _COUNTED_BY_THE_ENGINE)
+        return None
+    drafting = known.names("mtp-models")
+    begins = [run[0] for name in (own.architecture, *own.types) for run in drafting.get(name, ())]
+    listed = known.names("architectures").get(own.architecture)
+    return known.releases[max(min(begins), listed[0][0] if listed else 0)] if begins else None
 
 
 def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str, str] | None:
@@ -79,7 +64,7 @@ def refusal(engine: str, release: str, model: str, own: OwnDrafts) -> tuple[str,
         return f"{model} has no layer for multi-token prediction; name a draft that was made for it, or serve it without", ""
     if not own.architecture:
         return None
-    since = _SINCE[engine].get(own.architecture)
+    since = first_release(engine, own)
     if since is None:
         return (
             f"no release of {product} that is known drafts with the layers of {own.architecture}; serve it without drafts",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.engines import images
-from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
+from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Fact, Operand, least_capability, quantization_method
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,23 +200,46 @@ def mamba_extra_buffer(config: Config) -> Operand:
     return Operand(True, True) if chosen and plain else UNKNOWN
 
 
+def draft_model(config: Config) -> Operand:
+    """The draft model."""
+    return config.operand("speculative-draft-model-path")
+
+
+def attention_groups(config: Config) -> Operand:
+    """The groups of data-parallel attention, which divide a chunk of prefill among them; 1 where it is off.
+
+    Source: sglang-0.4.6 srt/server_args.py:291, sglang-0.5.23 srt/arg_groups/parallel_hook.py:327.
+    """
+    shared = dp_attention(config)
+    if shared.value is False:
+        return Operand(True, 1)
+    if shared.value is not True:
+        return shared
+    sizes = [attn_dp_size(config), dp_size(config)]
+    return next((one for one in sizes if isinstance(one.value, int) and one.value > 1), UNKNOWN)
+
+
 FACTS = {
-    "command": command,
-    "old-variable": old_variable,
-    "says-other-device": says_other_device,
-    "tp-size": tp_size,
-    "pp-size": pp_size,
-    "dp-size": dp_size,
-    "ep-size": ep_size,
-    "cp-size": cp_size,
-    "attn-dp-size": attn_dp_size,
-    "moe-dp-size": moe_dp_size,
-    "dp-attention": dp_attention,
-    "mamba-extra-buffer": mamba_extra_buffer,
-    "speculative-algorithm": speculative_algorithm,
-    "speculative-algorithm-known": speculative_algorithm_known,
-    "gemma4-assistant-draft": gemma4_assistant_draft,
-    "spec-v2": spec_v2,
-    "mamba-strategy": mamba_strategy,
-    "says-rocm": says_rocm,
+    "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
+    "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method asks for"),
+    "command": Fact(command, "text", "the program that starts the server: serve or launch_server"),
+    "old-variable": Fact(old_variable, "text", "a variable under the old prefix SGL_"),
+    "says-other-device": Fact(says_other_device, "bool", "the launch says that it runs on something else than a GPU"),
+    "tp-size": Fact(tp_size, "number", "tensor parallel size; 1 unless given"),
+    "pp-size": Fact(pp_size, "number", "pipeline parallel size; 1 unless given"),
+    "dp-size": Fact(dp_size, "number", "data parallel size; 1 unless given"),
+    "ep-size": Fact(ep_size, "number", "expert parallel size; 1 unless given"),
+    "cp-size": Fact(cp_size, "number", "context parallel size of attention; 1 unless given"),
+    "attn-dp-size": Fact(attn_dp_size, "number", "data parallel size of attention; 1 unless given"),
+    "moe-dp-size": Fact(moe_dp_size, "number", "data parallel size of the experts; 1 unless given"),
+    "dp-attention": Fact(dp_attention, "bool", "attention is data parallel"),
+    "attention-groups": Fact(attention_groups, "number", "groups of data-parallel attention; 1 where it is off"),
+    "mamba-extra-buffer": Fact(mamba_extra_buffer, "bool", "the radix cache of a hybrid model keeps states in an extra buffer"),
+    "speculative-algorithm": Fact(speculative_algorithm, "text", "the algorithm of speculative decoding that runs"),
+    "speculative-algorithm-known": Fact(speculative_algorithm_known, "bool", "the release has the algorithm as it is written"),
+    "draft-model": Fact(draft_model, "text", "the draft model"),
+    "gemma4-assistant-draft": Fact(gemma4_assistant_draft, "bool", "the draft is an assistant of a Gemma 4 model"),
+    "spec-v2": Fact(spec_v2, "bool", "SGLANG_ENABLE_SPEC_V2 as SGLang reads it"),
+    "mamba-strategy": Fact(mamba_strategy, "text", "the radix cache strategy of hybrid models"),
+    "says-rocm": Fact(says_rocm, "bool", "the launch says that it is for ROCm"),
 }

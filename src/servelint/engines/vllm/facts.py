@@ -5,8 +5,7 @@ from __future__ import annotations
 from servelint import models
 from servelint.core.text import Text
 from servelint.engines import entry, images
-from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Operand
-from servelint.engines.vllm.numbers import number_out_of_range
+from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Fact, Operand, least_capability, quantization_method
 
 _METHODS = "speculative-methods"
 _METHODS_ON_HIDDEN_STATES = ("mtp", "eagle", "eagle3")
@@ -57,7 +56,7 @@ def speculative_method(config: Config) -> Operand:
 
 
 def _draft(config: Config) -> Text | None:
-    return _first(config, "speculative-config.model", "spec-model").text
+    return draft_model(config).text
 
 
 def _told_by_draft(draft: Text | None, config: Config) -> str | None:
@@ -237,18 +236,105 @@ def expandable_segments(config: Config) -> Operand:
     return Operand(True, "expandable_segments:True" in given.value, given.text, given.site)
 
 
+def draft_model(config: Config) -> Operand:
+    """The draft model, by either way to name it."""
+    return _first(config, "speculative-config.model", "spec-model")
+
+
+_OWN_CONTEXT = ("hf-overrides", "hf-config-path", "config-format", "rope-scaling", "rope-theta", "speculative-config", "runner")
+"""Options that may give a model another context than that of its configuration."""
+
+
+def longest_prompt(config: Config) -> Operand:
+    """The tokens of the longest prompt: --max-model-len, or the context of a model that is known."""
+    given = config.operand("max-model-len")
+    if given.present is not False:
+        return given if isinstance(given.value, int) and given.value > 0 else UNKNOWN
+    if any(config.operand(one).present is not False for one in _OWN_CONTEXT):
+        return UNKNOWN
+    return config.operand("model.context")
+
+
+def model_argument(config: Config) -> Operand:
+    """How the model is named: by --model alone, or by the first word."""
+    arguments, model = config.reading.arguments, config.reading.model
+    if not arguments.complete or model is None:
+        return UNKNOWN
+    return Operand(True, "option" if not arguments.positionals and config.setting("model") is not None else "word", model)
+
+
+def unknown_variable(config: Config) -> Operand:
+    """The first variable of vLLM's that the release does not read, and another release does.
+
+    Source: Platform.validate_environ in vllm-0.33.0 vllm/platforms/interface.py:1457, which goes by the list of vllm/envs.py.
+    """
+    if config.catalog is None or config.index is None:
+        return UNKNOWN
+    known = config.catalog.variables()
+    for name, variable in config.launch.env.items():
+        runs = known.get(name, ()) if name.startswith("VLLM_") else None
+        if runs is not None and not any(run[0] <= config.index <= run[1] for run in runs):
+            return Operand(True, name, None, variable.site)
+    return UNWRITTEN if config.launch.open_env or config.launch.fragment else ABSENT
+
+
+_RULE_OF_ITS_OWN = ("gpu-memory-utilization", "max-model-len", "spec-tokens")
+_MADE_WHERE = {"LoRAConfig": "enable-lora", "MultiModalConfig": "model.multimodal"}
+
+
+def refused_number(config: Config) -> tuple[str, dict[str, float]] | None:
+    """The first option, in the order of the launch, whose number the release certainly refuses, and the bounds that it has.
+
+    Source: the constraints of the fields in vllm/config/*.py (`Field(ge=..., gt=..., le=..., lt=...)`), which pydantic enforces
+    from 0.11.1 on, as the catalog has them; that each is refused below its bound and taken at it was seen in 0.11.2, 0.16.0,
+    0.20.0 and 0.33.0. Options whose range a rule of its own has are left out.
+    """
+    for name, setting in config.reading.arguments.settings.items():
+        option = setting.option
+        if option is None or not option.bounds or name in _RULE_OF_ITS_OWN:
+            continue
+        number = config.operand(name).value
+        if not isinstance(number, (int, float)) or isinstance(number, bool) or _within(number, option.bounds):
+            continue
+        if not option.config or config.operand(_MADE_WHERE[option.config]).value is True:
+            return name, option.bounds
+    return None
+
+
+def _within(number: float, bounds: dict[str, float]) -> bool:
+    held = {
+        "ge": lambda bound: number >= bound,
+        "gt": lambda bound: number > bound,
+        "le": lambda bound: number <= bound,
+        "lt": lambda bound: number < bound,
+    }
+    return all(held[name](bound) for name, bound in bounds.items())
+
+
+def number_out_of_range(config: Config) -> Operand:
+    """The number of an option that the release refuses, where it stands."""
+    found = refused_number(config)
+    return config.operand(found[0]) if found is not None else ABSENT
+
+
 FACTS = {
-    "speculation": speculation,
-    "speculative-method": speculative_method,
-    "speculative-alias": speculative_alias,
-    "speculative-method-known": speculative_method_known,
-    "speculative-tokens": speculative_tokens,
-    "prefix-caching": prefix_caching,
-    "async-scheduling": async_scheduling,
-    "tool-call-parser-known": tool_call_parser_known,
-    "reasoning-parser-known": reasoning_parser_known,
-    "quantization-known": quantization_known,
-    "entrypoint": entrypoint,
-    "expandable-segments": expandable_segments,
-    "number-out-of-range": number_out_of_range,
+    "quantization": Fact(quantization_method, "text", "the quantization method: the option's, or that of the checkpoint"),
+    "least-capability": Fact(least_capability, "number", "the compute capability that the quantization method asks for"),
+    "speculation": Fact(speculation, "bool", "speculative decoding is on"),
+    "speculative-method": Fact(speculative_method, "text", "the method of speculative decoding under its present name"),
+    "speculative-alias": Fact(speculative_alias, "text", "the present name of a method that is written under a deprecated one"),
+    "speculative-method-known": Fact(speculative_method_known, "bool", "the release has the method as it is written"),
+    "speculative-tokens": Fact(speculative_tokens, "number", "drafted tokens of a step"),
+    "draft-model": Fact(draft_model, "text", "the draft model"),
+    "prefix-caching": Fact(prefix_caching, "bool", "prefix caching is on"),
+    "async-scheduling": Fact(async_scheduling, "bool", "scheduling is asynchronous"),
+    "longest-prompt": Fact(longest_prompt, "number", "tokens of the longest prompt: --max-model-len, or the model's context"),
+    "model-argument": Fact(model_argument, "text", "how the model is named: word (the first one) or option (--model)"),
+    "tool-call-parser-known": Fact(tool_call_parser_known, "bool", "the release has the tool-call parser"),
+    "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
+    "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
+    "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
+    "expandable-segments": Fact(expandable_segments, "bool", "PyTorch is told to use expandable segments"),
+    "number-out-of-range": Fact(number_out_of_range, "number", "the number of an option that the release refuses"),
+    "unknown-variable": Fact(unknown_variable, "text", "a variable of vLLM's that the release does not read"),
 }

@@ -1,4 +1,4 @@
-"""Names that a release knows: speculative algorithms, parsers, backends."""
+"""Names that a release knows: speculative algorithms, parsers, backends, and those that its code compares others with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from servelint.harvest.pysource import Class, Module, Program
+from servelint.harvest.pysource import Class, Module, Native, Program
+from servelint.harvest.vllm.names import capability
 
 _CHOICES = {
     "tool-call-parsers": "tool-call-parser",
@@ -19,6 +20,15 @@ _SPEC_INFO = "sglang.srt.speculative.spec_info"
 _REGISTRY = "sglang.srt.speculative.spec_registry"
 _SERVE = "sglang.cli.serve"
 _SERVE_UTILS = "sglang.cli.utils"
+_QUANTIZATION = "sglang.srt.layers.quantization"
+_METHODS = ("BASE_QUANTIZATION_METHODS", "QUANTIZATION_METHODS")
+_PLACES = ("sglang.srt.utils", "sglang.srt.utils.common", "sglang.utils")
+_OTHER_DEVICES = (
+    "is_cpu", "is_npu", "is_xpu", "is_mps", "is_hip", "is_hpu", "is_musa", "is_gfx95_supported", "mxfp_supported",
+)  # fmt: skip
+_ADAPTIVE = "sglang.srt.speculative.adaptive_spec_params"
+_ADAPTIVE_TABLE = "DEFAULT_ADAPTIVE_CONFIG"
+_MODEL_CONFIG = "sglang.srt.configs.model_config"
 _HOOKS = ("sglang.srt.arg_groups.speculative_hook", "sglang.srt.server_args", _SPEC_INFO)
 
 
@@ -32,9 +42,72 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
     methods = _algorithms(program, options.get("speculative-algorithm"))
     if methods:
         found["speculative-methods"] = methods
-    serve = _serve(program)
-    if serve:
-        found["serve"] = serve
+    found["serve"] = _serve(program)
+    found["quantization"] = _capabilities(program, found.get("quantization", []))
+    found["adaptive-steps"] = _adaptive_steps(program)
+    found["mtp-models"] = {name: {} for name in _mtp_models(program)}
+    return {kind: known for kind, known in found.items() if known}
+
+
+def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, int]]:
+    """Methods with the least compute capability that their config class asks for (75 is 7.5), where the source tells it.
+
+    Of an NVIDIA GPU: some methods have other classes elsewhere. What SGLang takes from vLLM is not known.
+    """
+    externals = {f"{place}.{name}": Native(name, lambda: False) for place in _PLACES for name in _OTHER_DEVICES}
+    externals.update({f"{place}.is_cuda": Native("is_cuda", lambda: True) for place in _PLACES})
+    program = Program(program.tree, externals)
+    module = program.module(_QUANTIZATION)
+    tables = [module.resolve(name) for name in _METHODS if module.defines(name)] if module is not None else []
+    classes = {method: cls for table in tables if isinstance(table, dict) for method, cls in table.items()}
+    found: dict[str, dict[str, int]] = {method: {} for method in methods}
+    for method, cls in classes.items():
+        least = capability(program, cls)
+        if least is not None and isinstance(method, str):
+            found[method] = {"capability": least}
+    return found
+
+
+def _adaptive_steps(program: Program) -> list[str]:
+    """The steps that adaptive speculative decoding chooses among by default, whatever the batch."""
+    module = program.module(_ADAPTIVE)
+    table = module.resolve(_ADAPTIVE_TABLE) if module is not None and module.defines(_ADAPTIVE_TABLE) else None
+    sizes = list(table.values()) if isinstance(table, dict) else []
+    steps = {step for size in sizes if isinstance(size, dict) for step in size.get("candidate_steps", [])}
+    return [str(step) for step in sorted(step for step in steps if isinstance(step, int))]
+
+
+def _mtp_models(program: Program) -> list[str]:
+    """Architectures that ModelConfig makes a draft's of (`...NextN`, `...MTP`), whose layers it drafts with."""
+    module = program.module(_MODEL_CONFIG)
+    found: set[str] = set()
+    for node in ast.walk(module.tree) if module is not None else ():
+        if isinstance(node, ast.If) and "is_draft_model" in ast.unparse(node.test) and module is not None:
+            drafts = [word for one in node.body for word in _assigned(one) if word.endswith(("NextN", "MTP"))]
+            found |= _tested(module, node.test) if drafts else set()
+    return sorted(found)
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    """The words that a statement, or one inside it, assigns to `...architectures` or one of them."""
+    return [
+        word
+        for one in ast.walk(node)
+        if isinstance(one, ast.Assign) and "architectures" in ast.unparse(one.targets[0])
+        for word in _words(one.value)
+    ]
+
+
+def _tested(module: Module, test: ast.expr) -> set[str]:
+    """The architectures that a test compares the model's with, also in a list of the module's."""
+    found: set[str] = set()
+    for one in ast.walk(test):
+        if not isinstance(one, ast.Compare) or "architectures" not in ast.unparse(one.left):
+            continue
+        for side in one.comparators:
+            known = module.value(side)
+            words = [known] if isinstance(known, str) else known if isinstance(known, (list, tuple, set, frozenset)) else []
+            found |= {word for word in words if isinstance(word, str)}
     return found
 
 

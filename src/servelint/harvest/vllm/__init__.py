@@ -9,7 +9,7 @@ from servelint.harvest.declared import Reader
 from servelint.harvest.evaluate.parser import Declared, Parser
 from servelint.harvest.pysource import UNKNOWN, Class, Program
 from servelint.harvest.sources import Tree
-from servelint.harvest.vllm import machine, names
+from servelint.harvest.vllm import machine, names, ranges
 from servelint.harvest.vllm.converters import converter
 from servelint.harvest.vllm.environment import environment
 from servelint.harvest.vllm.json_options import JsonOptions
@@ -27,6 +27,7 @@ def snapshot(tree: Tree, report: Callable[[str], None] | None = None) -> dict[st
     reader = Reader(program, converter, inverse(program), json_options.link)
     options = {"help": reader.option(Declared(["-h", "--help"], {"action": "help"}))}
     options.update(reader.options(parser))
+    ranges.mark(program, options)
     positionals = reader.positionals(parser)
     if alone.declared:
         _mark(options, reader.options(alone))

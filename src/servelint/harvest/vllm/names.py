@@ -1,13 +1,25 @@
-"""Names that vLLM takes in free-text options (speculative methods, parsers, quantizations, attention backends), and those of
-the model architectures that it implements."""
+"""Names that vLLM takes in free-text options (speculative methods, parsers, quantizations, attention backends), those of the
+model architectures that it implements, and those that its start-up code compares others with."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from typing import Any
 
-from servelint.harvest.pysource import UNKNOWN, Class, External, Generic, Module, Program, plain
+from servelint.harvest.pysource import (
+    MISSING,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Generic,
+    Instance,
+    Module,
+    Program,
+    plain,
+)
 
 _CONFIGS = ("vllm.config.speculative", "vllm.config.cache", "vllm.config")
 _BACKENDS = (
@@ -17,6 +29,10 @@ _BACKENDS = (
     ("vllm.platforms.interface", "_Backend"),
     ("vllm.attention.selector", "_Backend"),
 )
+_QUANTIZATION = "vllm.model_executor.layers.quantization"
+_ONLINE = "vllm.config.quantization"
+_CONNECTORS = "vllm.distributed.kv_transfer.kv_connector.factory"
+_TARGETS = re.compile(r"eagle3_target_supported|aux_hidden_states_supported")
 _MODELS = (("vllm.model_executor.models.registry", "_VLLM_MODELS"), ("vllm.model_executor.models", "_MODELS"))
 
 
@@ -89,7 +105,12 @@ def names(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, Any
         "speculative-methods": _methods(program),
         "tool-call-parsers": registered(program, TOOL_PARSERS)[1] or options.get("tool-call-parser", {}).get("choices", []),
         "reasoning-parsers": registered(program, REASONING_PARSERS)[1],
-        "quantization": _quantization(program) or options.get("quantization", {}).get("choices", []),
+        "quantization": _capabilities(program, _quantization(program) or options.get("quantization", {}).get("choices", [])),
+        "deprecated-quantization": _listed(program, _QUANTIZATION, "DEPRECATED_QUANTIZATION_METHODS"),
+        "kv-connectors": _connectors(program),
+        "hidden-state-targets": _targets(program),
+        "mtp-models": {name: {} for name in _mtp_models(program)},
+        "histogram-families": sorted(_listed(program, "vllm.v1.metrics.buckets", "BUCKET_FAMILY_KEYS")),
         "attention-backends": _backends(program),
         "kv-cache-dtypes": _literal(program, "CacheDType") or options.get("kv-cache-dtype", {}).get("choices", []),
         "architectures": _architectures(program),
@@ -121,7 +142,7 @@ def _rewrites(program: Program) -> bool:
 
 
 def _quantization(program: Program) -> list[str]:
-    module = program.module("vllm.model_executor.layers.quantization")
+    module = program.module(_QUANTIZATION)
     for name in ("QuantizationMethods", "QUANTIZATION_METHODS"):
         value = module.resolve(name) if module is not None and module.defines(name) else UNKNOWN
         value = value.args if isinstance(value, Generic) else value
@@ -129,6 +150,121 @@ def _quantization(program: Program) -> list[str]:
         if isinstance(literal, list):
             return literal
     return []
+
+
+def _capabilities(program: Program, methods: list[str]) -> dict[str, dict[str, int]]:
+    """Methods with the least compute capability that their config class asks for (75 is 7.5), where the source tells it.
+
+    `by-option` is that of the class which the command line takes in its place.
+    """
+    module = program.module(_QUANTIZATION)
+    find = module.resolve("get_quantization_config") if module is not None else UNKNOWN
+    online = program.module(_ONLINE)
+    short = online.resolve("_ONLINE_SHORTHANDS") if online is not None and online.defines("_ONLINE_SHORTHANDS") else ()
+    online_least = (
+        capability(program, program.call(find, ["online"])) if isinstance(short, (dict, list, tuple)) and short else None
+    )
+    found: dict[str, dict[str, int]] = {}
+    for method in methods:
+        least = capability(program, program.call(find, [method]))
+        found[method] = {"capability": least} if least is not None else {}
+        if online_least is not None and method in short and least != online_least:
+            found[method]["by-option"] = online_least
+    return found
+
+
+def capability(program: Program, cls: Any) -> int | None:
+    """What `get_min_capability` of a quantization's config class gives; None where that is not a number above 0.
+
+    Where it depends on the instance, it is that of one whose attributes are the defaults of `__init__`.
+    """
+    if not isinstance(cls, Class):
+        return None
+    method = program.attribute(cls, "get_min_capability")
+    if isinstance(method, Function) and method.self_ is MISSING:
+        method = program.attribute(Instance(cls, _defaults(program, cls)), "get_min_capability")
+    found = program.call(method)
+    return found if isinstance(found, int) and found > 0 else None
+
+
+def _defaults(program: Program, cls: Class) -> dict[str, Any]:
+    """The literal defaults of the parameters of a class's `__init__`."""
+    made = program.attribute(cls, "__init__") if program.has(cls, "__init__") else None
+    if not isinstance(made, Function) or isinstance(made.node, ast.Lambda):
+        return {}
+    given = made.node.args
+    defaults = zip(reversed(given.args), reversed(given.defaults), strict=False)
+    return {name.arg: default.value for name, default in defaults if isinstance(default, ast.Constant)}
+
+
+def _listed(program: Program, dotted: str, name: str) -> list[Any]:
+    """The items of a module's list, as plain values."""
+    module = program.module(dotted)
+    value = module.resolve(name) if module is not None and module.defines(name) else None
+    literal = plain(list(value)) if isinstance(value, (list, tuple, set, frozenset)) else UNKNOWN
+    return literal if isinstance(literal, list) else []
+
+
+def _connectors(program: Program) -> list[str]:
+    """The KV connectors of vLLM's own: what KVConnectorFactory.register_connector is called with."""
+    module = program.module(_CONNECTORS)
+    calls = [node.value for node in ast.walk(module.tree) if isinstance(node, ast.Expr)] if module is not None else []
+    return [
+        call.args[0].value
+        for call in calls
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func).endswith("Factory.register_connector")
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
+    ]
+
+
+def _functions(program: Program, name: str) -> list[ast.FunctionDef]:
+    """The functions of a name in the modules that may hold SpeculativeConfig."""
+    modules = [program.module(dotted) for dotted in _CONFIGS]
+    nodes = [node for module in modules if module is not None for node in ast.walk(module.tree)]
+    return [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+
+
+def _targets(program: Program) -> list[str]:
+    """Parts of the model types that may have drafts on hidden states (EAGLE-3), as SpeculativeConfig lists or compares them."""
+    compared: list[str] = []
+    for dotted in _CONFIGS:
+        module = program.module(dotted)
+        for node in ast.walk(module.tree) if module is not None else ():
+            if isinstance(node, ast.Assign) and _TARGETS.fullmatch(ast.unparse(node.targets[0])):
+                return _words(node.value)
+            if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]).endswith("hf_text_config.model_type"):
+                compared += _words(node.left) if isinstance(node.ops[0], ast.NotIn) else []
+    return compared
+
+
+def _mtp_models(program: Program) -> list[str]:
+    """Architectures and model types with whose own layers it drafts: SpeculativeConfig.hf_config_override rewrites them."""
+    found: list[str] = []
+    for function in _functions(program, "hf_config_override"):
+        for node in ast.walk(function):
+            if isinstance(node, ast.If) and any(_makes_a_draft(one) for one in node.body):
+                found += _compared(node.test)
+    return sorted(set(found))
+
+
+def _compared(test: ast.expr) -> list[str]:
+    """The words of a test without those that it passes to functions (`getattr(hf_config, "decoder", None)`)."""
+    calls = [one for one in ast.walk(test) if isinstance(one, ast.Call)]
+    passed = {word for call in calls for one in call.args for word in _words(one)}
+    return [word for word in _words(test) if not word.endswith("mtp") and word not in passed]
+
+
+def _makes_a_draft(node: ast.stmt) -> bool:
+    """Whether a statement is `hf_config.model_type = "deepseek_mtp"`."""
+    if not isinstance(node, ast.Assign) or not ast.unparse(node.targets[0]).endswith(".model_type"):
+        return False
+    return any(word.endswith("mtp") for word in _words(node.value))
+
+
+def _words(node: ast.AST) -> list[str]:
+    return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
 def _architectures(program: Program) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 DOES = {
     "wrong-output": "answers wrongly",
     "crash-at-start": "does not start",
+    "crash-at-load": "stops while it loads",
     "crash-at-runtime": "stops while it serves",
     "out-of-memory": "runs out of memory",
     "security": "is a security risk",

@@ -1,0 +1,386 @@
+"""Checks of a memory plan: launches that certainly do not fit on the named GPU, or that waste its memory, and what helps.
+
+The arithmetic is servelint.memory's, which names the engine's files release by release. Nothing of it is imported before a GPU
+is named.
+"""
+
+from __future__ import annotations
+
+import re
+from weakref import WeakKeyDictionary
+
+from servelint.engines import ENGINES
+from servelint.engines.config import Config
+from servelint.judge.checks.values import whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.memory.plan import MemoryPlan
+
+_known: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
+"""Several rules ask for the plan of one config."""
+
+
+# -- plans
+
+
+def plan(config: Config) -> MemoryPlan | None:
+    """The plan of a launch on the GPU that is named; None if none is, or if something that it needs is not known."""
+    if not ENGINES[config.launch.engine].plans_memory or config.operand("gpu.memory-gib").value is None:
+        return None
+    arguments = config.reading.arguments
+    if not arguments.complete or arguments.possible:
+        return None
+    found = _known.get(config)
+    if found is None:
+        from servelint.memory import plan_of
+
+        found = _known[config] = plan_of(config)
+    return found if not found.missing and found.kv_gib is not None else None
+
+
+def changed(config: Config, *settings: tuple[str, str]) -> MemoryPlan | None:
+    """The plan with options set to values; None if the release does not have one, or if the plan is not known."""
+    from servelint.memory import variants
+
+    for option, value in settings:
+        if not _has(config, option):
+            return None
+        config = variants.changed(config, option, value)
+    return plan(config)
+
+
+def plain(config: Config) -> MemoryPlan | None:
+    """The plan without speculative decoding; None if there is none."""
+    from servelint.memory import variants
+
+    other = variants.without_speculation(config)
+    return plan(other) if other is not None else None
+
+
+def _has(config: Config, option: str) -> bool:
+    """Whether the release has an option."""
+    catalog = config.catalog
+    if catalog is None:
+        return False
+    index = config.index if config.index is not None else catalog.nearest(config.release)
+    return catalog.table(index).find("--" + option) is not None
+
+
+def _times(new: float, old: float) -> str:
+    """How many times as much, as a reader says it: "2.1x"."""
+    return f"{new / old:.1f}x"
+
+
+def _gib(size: float) -> str:
+    return f"{size:.1f}"
+
+
+def _where(found: MemoryPlan) -> str:
+    """The GPUs as a reader says them: "4 x h100-80gb"."""
+    name = found.gpu or "GPU"
+    return name if found.gpu_count == 1 else f"{found.gpu_count} x {name}"
+
+
+# -- launches that do not start
+
+_LARGER = ("0.85", "0.90", "0.92", "0.95")
+_SMALLER = ("0.97", "0.95", "0.92", "0.90")
+_SHORTEST = 2048
+
+
+def refused(config: Config) -> dict[str, str] | None:
+    """Weights that certainly do not fit into what the engine lets itself use, and what would fit."""
+    found = plan(config)
+    if found is None or found.verdict != "refused" or found.kv_gib is None:
+        return None
+    reason = _reason(found)
+    if reason is None:
+        return None
+    return {"where": _where(found), "reason": reason, "remedy": _remedy(config, found)}
+
+
+def too_long(config: Config) -> dict[str, str] | None:
+    """A KV cache that certainly holds less than one request of the longest length: vLLM does not start.
+
+    Source: _check_enough_kv_cache_memory in vllm-0.33.0 vllm/v1/core/kv_cache_planning.py; see servelint.memory.vllm.refusals.
+    """
+    found = plan(config)
+    if found is None or found.verdict != "refused" or found.kv_gib is None or found.need_gib is None:
+        return None
+    kv, need = found.kv_gib, found.need_gib
+    if kv.mid <= 0 or kv.mid >= need or kv.high + _encoder_gib(found) >= need:
+        return None
+    return {
+        "where": _where(found),
+        "length": str(found.max_model_len),
+        "need": _gib(need),
+        "left": _gib(kv.mid),
+        "remedy": _remedy(config, found),
+    }
+
+
+def _not_free(found: MemoryPlan) -> bool:
+    return (found.refusal or "").startswith("Free memory on device")
+
+
+def _reason(found: MemoryPlan) -> str | None:
+    """Why it certainly does not start; None if it may, at the most that may be left."""
+    kv, weights, budget = found.kv_gib, found.weights_gib, found.budget_gib
+    if kv is None or weights is None or budget is None:
+        return None
+    if _not_free(found):
+        total = _gib(found.gpu_gib or 0.0)
+        return f"it asks for {_gib(budget)} GiB, more than an empty GPU of {total} GiB has free"
+    if not ENGINES[found.engine].needs_one_request and kv.mid >= 0:
+        return "no room is left for the states of one running request"
+    beside = found.part("activations")
+    if kv.high + _encoder_gib(found) < 0:
+        taken = f"its weights take {_gib(weights)} GiB of a GPU, of which the engine uses {_gib(budget)}"
+        if weights > budget or beside is None:
+            return taken
+        return f"{taken}, and {beside.name} {_gib(beside.gib.mid)} more"
+    return None
+
+
+def _encoder_gib(found: MemoryPlan) -> float:
+    """What the plan takes off the KV cache for the encoder of pictures, the least known of all."""
+    part = found.part("activations")
+    return part.gib.mid if part is not None and "encoder" in part.origin else 0.0
+
+
+def _remedy(config: Config, found: MemoryPlan) -> str:
+    """The first change that certainly fits, and what it leaves; else the first that may fit."""
+    perhaps = None
+    for change in _changes(config, found):
+        other = changed(config, *change)
+        if other is None or other.kv_gib is None or other.kv_gib.mid <= 0:
+            continue
+        words = " ".join(f"--{option} {value}" for option, value in change)
+        leave = "leaves" if len(change) == 1 else "leave"
+        size = _gib(other.kv_gib.mid)
+        if other.verdict == "fits":
+            return f"{words} {leave} {size} GiB for the KV cache"
+        enough = not ENGINES[found.engine].needs_one_request or other.need_gib is None or other.kv_gib.mid >= other.need_gib
+        if other.verdict == "tight" and enough and perhaps is None:
+            perhaps = f"{words} may leave {size} GiB for the KV cache"
+    without = plain(config)
+    if without is not None and without.verdict == "fits" and without.kv_gib is not None:
+        return f"without speculative decoding {_gib(without.kv_gib.mid)} GiB are left for the KV cache"
+    return perhaps or "take more or larger GPUs, or weights in fewer bits"
+
+
+def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
+    """What may help, the least first."""
+    engine = ENGINES[config.launch.engine]
+    fraction = engine.memory_fraction_option
+    tries: list[list[tuple[str, str]]] = []
+    if engine.needs_one_request and not _not_free(found) and found.kv_gib is not None and found.kv_gib.mid > 0:
+        tries += _shorter(config, found)
+    given = config.operand(fraction).value
+    for share in _SMALLER if _not_free(found) else _LARGER:
+        if _not_free(found) or not isinstance(given, (int, float)) or float(share) > given:
+            tries.append([(fraction, share)])
+    tries += [[one] for one in engine.memory_reserves]
+    tries.append([(engine.kv_dtype_option, engine.kv_dtype_fp8)])
+    width = whole(config, engine.tensor_parallel_operand, 1) or 1
+    tries += [[(engine.tensor_parallel_option, str(size))] for size in (2, 4, 8) if width < size <= found.gpu_count]
+    if engine.memory_reserves and not _not_free(found):
+        tries.append([(fraction, "0.95"), engine.memory_reserves[0]])
+    return tries
+
+
+def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
+    from servelint.memory import variants
+
+    longest = variants.largest_context([config], found) or 0
+    return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []
+
+
+# -- launches that may run out of memory
+
+_SHARES_FOR_GRAPHS = ("0.95", "0.92", "0.90", "0.85")
+
+
+def _with_less(config: Config, shares: tuple[str, ...]) -> str | None:
+    """The first smaller fraction of the GPU that fits, and what it leaves; None if none does."""
+    option = ENGINES[config.launch.engine].memory_fraction_option
+    given = config.operand(option).value
+    for share in shares:
+        if isinstance(given, (int, float)) and float(share) >= given:
+            continue
+        other = changed(config, (option, share))
+        if other is not None and other.verdict == "fits" and other.kv_gib is not None:
+            return f"--{option} {share} leaves room, and {_gib(other.kv_gib.mid)} GiB for the KV cache"
+    return None
+
+
+def after_pools(config: Config) -> dict[str, str] | None:
+    """What is captured and computed after the pools, and certainly does not fit into what the memory fraction leaves."""
+    found = plan(config)
+    if found is None or found.verdict != "oom-risk" or found.gpu_gib is None:
+        return None
+    outside = [part for part in found.parts if not part.inside]
+    largest = max(outside, key=lambda part: part.gib.mid, default=None)
+    engine = ENGINES[config.launch.engine]
+    lower = f"lower --{engine.memory_fraction_option}, or capture fewer and smaller batches"
+    return {
+        "where": _where(found),
+        "need": _gib(sum(part.gib.mid for part in outside)),
+        "largest": largest.name if largest is not None else "cuda graphs",
+        "remedy": _with_less(config, engine.memory_fractions) or lower,
+    }
+
+
+def no_graphs(config: Config) -> dict[str, str] | None:
+    """A fraction that leaves less of the GPU than CUDA's context and CUDA graphs certainly take outside of it.
+
+    Source: Worker.determine_available_memory and compile_or_warm_up_model in vllm/v1/worker/gpu_worker.py, 0.10.0 to 0.33.0.
+    """
+    found = plan(config)
+    if found is None or found.verdict != "oom-risk" or found.gpu_gib is None or found.budget_gib is None:
+        return None
+    left, need = found.gpu_gib - found.budget_gib, sum(part.gib.low for part in found.parts if not part.inside)
+    if left >= need:
+        return None
+    remedy = _with_less(config, _SHARES_FOR_GRAPHS) or "write 0.95 or less, or --enforce-eager"
+    return {"where": _where(found), "left": f"{left:.2f}", "need": f"{need:.2f}", "remedy": remedy}
+
+
+def kv_bytes(config: Config) -> dict[str, str] | None:
+    """A KV cache of --kv-cache-memory-bytes beside which weights, activations and CUDA graphs certainly do not fit.
+
+    Source: Worker.determine_available_memory in vllm-0.33.0 vllm/v1/worker/gpu_worker.py: the number is taken as it is.
+    """
+    option = "kv-cache-memory-bytes"
+    found = plan(config)
+    if found is None or found.verdict != "oom-risk" or found.gpu_gib is None or found.kv_gib is None:
+        return None
+    if config.operand(option).value is None:
+        return None
+    remedy = f"delete --{option}: {config.told or 'vLLM'} measures what is left"
+    for size in range(int(min(found.kv_gib.mid, found.gpu_gib)), 0, -1):
+        other = changed(config, (option, str(size * 2**30)))
+        if other is not None and other.verdict == "fits":
+            remedy = f"--{option} {size * 2**30} ({size} GiB) fits"
+            break
+    return {
+        "where": _where(found),
+        "size": _gib(found.kv_gib.mid),
+        "others": _gib(sum(part.gib.mid for part in found.parts if part.name != "kv cache")),
+        "gpu": _gib(found.gpu_gib),
+        "remedy": remedy,
+    }
+
+
+# -- launches that waste memory
+
+_WORTH_GIB = 1.0
+_WORTH_TIMES = 1.25
+_FEWER_TOKENS = 8192
+_FEWER_SEQUENCES = 64
+_SHARE_WITH_DRAFTS = 0.6
+_DRAFTS = ("draft weights", "draft kv cache")
+_MORE = re.compile(r" joins the model's .* takes (\d+) % more")
+_WORTH_PADDING = 8
+
+
+def batched_tokens(config: Config) -> dict[str, str] | None:
+    """Activations of a large --max-num-batched-tokens that take a good part of the KV cache.
+
+    Source: Worker.determine_available_memory in vllm-0.33.0 vllm/v1/worker/gpu_worker.py profiles one batch of as many tokens.
+    """
+    tokens = whole(config, "max-num-batched-tokens")
+    if tokens is None or tokens <= _FEWER_TOKENS:
+        return None
+    return _reserved(config, plan(config), "max-num-batched-tokens", _FEWER_TOKENS)
+
+
+def sequences(config: Config) -> dict[str, str] | None:
+    """Memory reserved to sample for every sequence of --max-num-seqs at once: with a large vocabulary it eats the KV cache.
+
+    Source: GPUModelRunner._dummy_sampler_run in vllm-0.33.0 vllm/v1/worker/gpu_model_runner.py; servelint.memory.vllm.budget.
+    """
+    found = plan(config)
+    activations = found.part("activations") if found is not None else None
+    if activations is None or not activations.origin.startswith("the sampler"):
+        return None
+    return _reserved(config, found, "max-num-seqs", _FEWER_SEQUENCES)
+
+
+def _reserved(config: Config, found: MemoryPlan | None, option: str, fewer: int) -> dict[str, str] | None:
+    """What activations reserve for an option's number, where fewer certainly free a good part of the KV cache."""
+    if found is None or found.kv_gib is None or found.kv_gib.mid <= 0:
+        return None
+    activations, other = found.part("activations"), changed(config, (option, str(fewer)))
+    smaller = other.part("activations") if other is not None else None
+    if activations is None or other is None or smaller is None or other.kv_gib is None:
+        return None
+    freed = other.kv_gib.mid - found.kv_gib.mid
+    if smaller.gib.high >= activations.gib.low or freed < _WORTH_GIB or other.kv_gib.mid < _WORTH_TIMES * found.kv_gib.mid:
+        return None
+    gain = _times(other.kv_gib.mid, found.kv_gib.mid)
+    return {
+        "where": _where(found),
+        "reserve": _gib(activations.gib.mid),
+        "left": _gib(found.kv_gib.mid),
+        "remedy": f"--{option} {fewer} frees {_gib(freed)} GiB: {gain} the KV cache",
+    }
+
+
+def one_request(config: Config) -> dict[str, str] | None:
+    """A KV cache that certainly holds less than one request of the context length that is asked for: SGLang starts anyway.
+
+    Source: sglang-0.5.23 srt/managers/tp_worker.py line 421 (0.4.6 line 120): max_req_len is at most max_total_num_tokens.
+    """
+    found = plan(config)
+    if found is None or found.kv_gib is None or found.need_gib is None or not found.kv_tokens or found.max_model_len is None:
+        return None
+    if found.verdict not in ("fits", "oom-risk") or found.kv_gib.high >= found.need_gib:
+        return None
+    remedy = f"write --context-length {found.kv_tokens // 1024 * 1024}, or take more or larger GPUs"
+    other = changed(config, ("kv-cache-dtype", "fp8_e4m3"))
+    if other is not None and other.kv_tokens and other.kv_tokens >= 1.5 * found.kv_tokens:
+        remedy += f"; --kv-cache-dtype fp8_e4m3 holds {other.kv_tokens} tokens"
+    return {"where": _where(found), "tokens": str(found.kv_tokens), "remedy": remedy}
+
+
+def drafts(config: Config) -> dict[str, str] | None:
+    """Speculative decoding that leaves less than 60 % of the KV cache: the draft, its cache, the states of tokens to verify."""
+    found = plan(config)
+    if found is None or found.verdict not in ("fits", "tight", "oom-risk") or not found.kv_tokens:
+        return None
+    without = plain(config)
+    if without is None or not without.kv_tokens or found.kv_tokens >= _SHARE_WITH_DRAFTS * without.kv_tokens:
+        return None
+    if found.kv_gib is None or without.kv_gib is None or found.kv_gib.high >= without.kv_gib.low:
+        return None
+    return {
+        "where": _where(found),
+        "tokens": str(found.kv_tokens),
+        "plain": str(without.kv_tokens),
+        "less": _times(without.kv_tokens, found.kv_tokens),
+        "drafts": _gib(sum(part.gib.mid for part in found.parts if part.name in _DRAFTS)),
+    }
+
+
+def padding(config: Config) -> dict[str, str] | None:
+    """Multi-token prediction on a hybrid model: its attention layer makes every group larger, with empty pages.
+
+    Source: _get_kv_cache_groups_uniform_page_size in vllm-0.19.1 vllm/v1/core/kv_cache_utils.py; see servelint.memory.vllm.
+    """
+    found = plan(config)
+    if found is None or found.verdict not in ("fits", "tight") or not found.max_concurrency:
+        return None
+    more = next((int(match[1]) for match in map(_MORE.search, found.notes) if match), 0)
+    without = plain(config) if more >= _WORTH_PADDING else None
+    if without is None or not without.max_concurrency or without.max_concurrency <= found.max_concurrency:
+        return None
+    return {
+        "where": _where(found),
+        "more": str(more),
+        "length": str(found.max_model_len),
+        "requests": f"{found.max_concurrency:.1f}",
+        "plain": f"{without.max_concurrency:.1f}",
+        "gain": _times(without.max_concurrency, found.max_concurrency),
+    }

@@ -1,0 +1,127 @@
+"""Checks of what speculative decoding brings, by servelint.speculation (docs/advise.md).
+
+Nothing of the adviser is imported before a GPU is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp
+
+from servelint.engines import ENGINES
+from servelint.engines.config import Config
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.speculation.cases import Case
+    from servelint.speculation.gains import Gain
+
+_TRIED = (1, 2, 3)
+_SURELY_MORE = 1.1
+_SURE = 0.15
+"""How likely speculation may still gain where it is said to lose."""
+_FAR = 2
+_RATE = 0.9
+_BETTER = 1.08
+_MOST = 64
+"""Drafts beyond which one more counts for less than a thousandth."""
+
+
+def off(config: Config) -> dict[str, str] | None:
+    """A launch for one request at a time that does not draft with the layers that its model brings for it."""
+    engine, release = config.launch.engine, config.release
+    cases = [_case(config, tokens=tokens, method="mtp") for tokens in _TRIED]
+    if cases[0] is None or release is None or cases[0].model is None:
+        return None
+    from servelint.speculation import drafts
+
+    own = drafts.own_drafts(cases[0].model)
+    if own.layers is not True or not own.architecture or drafts.refusal(engine, release, cases[0].model, own) is not None:
+        return None
+    gains = [(gain, found) for found in cases if found is not None and (gain := _gain(found)) is not None]
+    if not gains:
+        return None
+    gain, found = max(gains, key=lambda pair: pair[0].low)
+    if gain.low <= _SURELY_MORE:
+        return None
+    return {"tokens": str(found.drafted), "gain": percent(gain.mid), "least": percent(gain.low)}
+
+
+def many_requests(config: Config) -> dict[str, str] | None:
+    """Speculation in a server that lets in many more requests at a time than those with which it loses already."""
+    requests = config.operand(ENGINES[config.launch.engine].requests_option).value
+    found = _case(config)
+    if found is None or not isinstance(requests, int) or requests < _FAR:
+        return None
+    from servelint.speculation.gains import curve
+
+    gains = [(batch, gain) for batch, gain in curve(found).points if gain is not None]
+    lost = next((index for index, (_, gain) in enumerate(gains) if gain.chance <= _SURE), None)
+    if lost is None or any(gain.mid >= 1 for _, gain in gains[lost:]):
+        return None
+    batch, gain = gains[lost]
+    if requests < _FAR * batch:
+        return None
+    return {"requests": str(requests), "batch": str(batch), "loss": percent(gain.mid), "tokens": str(found.drafted)}
+
+
+def many_tokens(config: Config) -> dict[str, str] | None:
+    """More drafted tokens than pay even if nine of ten are accepted, with one request at a time, where most pay."""
+    found = _case(config)
+    if found is None or found.drafted < 2:
+        return None
+    from servelint.speculation.roofline import prior
+
+    def expected(tokens: int) -> float:
+        # each draft counts only if those before it were accepted
+        length = (1 - _RATE ** (tokens + 1)) / (1 - _RATE)
+        known = prior(replace(found, tokens=tokens, accepted=length))
+        return known.mean if known is not None and known.counted else 0.0
+
+    best = max(range(1, min(found.drafted, _MOST) + 1), key=expected)
+    gained = exp(expected(best) - expected(found.drafted))
+    if best == found.drafted or gained < _BETTER:
+        return None
+    return {"tokens": str(found.drafted), "best": str(best), "gain": percent(gained)}
+
+
+def _case(config: Config, *, tokens: int | None = None, method: str | None = None) -> Case | None:
+    """A launch as the adviser sees it, one request at a time; None where something that it needs is not known.
+
+    tokens, method: in the place of what the launch drafts
+    """
+    engine = ENGINES[config.launch.engine]
+    arguments = config.reading.arguments
+    if not arguments.complete or arguments.possible:
+        return None
+    model, gpu = (config.operand(name).value for name in ("model", "gpu.name"))
+    given = config.operand(engine.tensor_parallel_operand)
+    ranks = 1 if given.present is False else given.value
+    if not isinstance(model, str) or not isinstance(gpu, str) or not isinstance(ranks, int):
+        return None
+    drafted = tokens if tokens is not None else config.operand(engine.drafted_tokens_operand).value
+    asked = method or config.operand(engine.speculation_method_operand).value
+    if not isinstance(drafted, int) or drafted < 1 or not isinstance(asked, str):
+        return None
+    from servelint.speculation.cases import MTP, Case, method_of
+
+    kind = MTP if asked in ("EAGLE", "NEXTN") and config.operand("model.mtp").value is True else method_of(asked)
+    found = Case(engine.id, kind, model, gpu if ranks == 1 else f"{ranks}x {gpu}", drafted) if kind is not None else None
+    known = found is not None and found.architecture is not None and found.gpus[0] is not None
+    return found if known else None
+
+
+def _gain(found: Case) -> Gain | None:
+    """What the adviser expects; None where it cannot tell."""
+    from servelint.speculation.gains import gain_of
+
+    return gain_of(found)
+
+
+def percent(value: float) -> str:
+    """A gain as a reader says it: "20 % more", "30 % less".
+
+    >>> percent(1.2), percent(0.7)
+    ('20 % more', '30 % less')
+    """
+    return f"{abs(value - 1):.0%} {'more' if value >= 1 else 'less'}".replace("%", " %")
