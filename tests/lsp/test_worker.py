@@ -71,10 +71,10 @@ async def test_a_job_that_has_not_begun_is_dropped(worker: Worker) -> None:
     first, second = asyncio.ensure_future(worker.run(gate)), asyncio.ensure_future(worker.run(done.append, 1))
     await begun(second)
     second.cancel()
-    gate.open()
-    await first
     with pytest.raises(asyncio.CancelledError):
         await second
+    gate.open()
+    await first
     await worker.run(done.append, 2)
     assert done == [2]
 
