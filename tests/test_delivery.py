@@ -25,7 +25,8 @@ def _servelint(*args: str) -> str:
 
 
 def _blocks(language: str = "") -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [block for name, block in blocks if name == language]
 
 
 class TestReadme:

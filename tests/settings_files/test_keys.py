@@ -97,8 +97,8 @@ class TestDocs:
         monkeypatch.chdir(tmp_path)
         (tmp_path / "policy").mkdir()
         (tmp_path / "base.toml").write_text("")
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        blocks = [block.partition("```")[0] for block in (self.DOCS + readme).split("```toml\n")[1:]]
+        usage = (ROOT / "docs" / "usage.md").read_text(encoding="utf-8")
+        blocks = [block.partition("```")[0] for block in (self.DOCS + usage).split("```toml\n")[1:]]
         assert len(blocks) >= len(KEYS)
         for block in blocks:
             name = "pyproject.toml" if "[tool.servelint" in block else "servelint.toml"
