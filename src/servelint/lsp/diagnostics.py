@@ -21,7 +21,6 @@ from servelint.rules.load import rule_folder
 NAME = "servelint"
 SYNTAX = "servelint/unreadable"
 """The code of what could not be read or parsed."""
-_DOCS = os.path.normpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "rules"))
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -134,10 +133,9 @@ def _description(rule: str, folders: tuple[str | RuleFolder, ...]) -> types.Code
 
 @lru_cache(maxsize=4096)
 def _page(rule: str, folders: tuple[str | RuleFolder, ...]) -> str | None:
-    """The path of a rule's page in a checkout, else of the file or table that the rule is written in; None if there is none."""
+    """The path of the file or table that a rule is written in; None if there is none."""
     if rule in OWN:
         return None
-    candidates = [os.path.join(_DOCS, *rule.split("/")) + ".md"]
-    candidates += [os.path.join(folder_path(folder), *rule.split("/")) + ".yaml" for folder in folders]
+    candidates = [os.path.join(folder_path(folder), *rule.split("/")) + ".yaml" for folder in folders]
     path = next((path for path in candidates if os.path.isfile(path)), None) or file_of(rule, rule_folder())
     return os.path.abspath(path) if path is not None else None
