@@ -17,6 +17,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
+from servelint.readers.registry import JSON, Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax import json as json_nodes
 from servelint.syntax.interpolation import interpolate, nothing
@@ -27,6 +28,10 @@ from servelint.syntax.shell.words import split
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+FORMAT = Format(
+    "argv-json", 320, title="JSON recipes", about="argument lists and command lines: editor tasks, npm scripts", syntax=JSON
+)
 
 _CONTAINER = re.compile(r"\b(?:docker|podman|nerdctl|apptainer|singularity)\b")
 _OTHERS = ("scripts", "module", "program")

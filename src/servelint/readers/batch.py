@@ -10,7 +10,12 @@ from servelint.readers import installs
 from servelint.readers.commands import launches
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file
+from servelint.readers.registry import Format
 from servelint.syntax.batch.evaluate import Command, evaluate
+
+FORMAT = Format(
+    "batch", 190, title="Windows batch files", about="variables, `call`, labels", files=("*.bat", "*.cmd"), languages=("bat",)
+)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:

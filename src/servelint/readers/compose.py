@@ -18,6 +18,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
+from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
     from servelint.readers.compose_build import Built
     from servelint.readers.compose_mounts import Mounts
     from servelint.syntax.shell.files import Opened
+
+FORMAT = Format(
+    "compose",
+    10,
+    title="docker compose",
+    about="`extends`, `include`, override files, anchors, profiles, `env_file`, `configs`, services that are built from a "
+    "Dockerfile beside it",
+    syntax=YAML,
+    shape=r"(?m)^[ \t]*[\"']?services[\"']?[ \t]*:",
+    lists=False,
+    languages=("dockercompose",),
+)
 
 _BASES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")

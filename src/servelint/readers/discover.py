@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,7 +15,7 @@ from servelint.core.trust import EVERYTHING
 from servelint.files.project import Project, folders
 from servelint.files.text import decode_text
 from servelint.readers import mentions_engine
-from servelint.readers.recognise import CANDIDATE
+from servelint.readers.registry import CANDIDATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def _walk(
     project: Callable[[str], Project],
 ) -> Iterator[str]:
     folders = [folder]
+    candidate = re.compile(CANDIDATE)
     while folders:
         here = folders.pop()
         left_out = settings.excluder(here) if settings is not None else None
@@ -96,7 +98,7 @@ def _walk(
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED and not (left_out is not None and left_out(entry.name)):
                     deeper.append(_shown(here, entry.name))
-            elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
+            elif candidate.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
                 path = _shown(here, entry.name)
                 if entry.is_symlink() and not project(here).holds(path):
                     notes.append(Problem(path, _LEADS_OUT))

@@ -13,10 +13,21 @@ from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.dockerfile_stages import Command, Stage, base, stage, stages
 from servelint.readers.place import Place
+from servelint.readers.registry import Format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.files import Opened
+
+FORMAT = Format(
+    "dockerfile",
+    140,
+    title="Dockerfile",
+    about="stages, `ARG`, `ENV`, both forms of `ENTRYPOINT` and `CMD`, heredocs, scripts that are copied in",
+    files=("{,*[._-]}{Docker,Container}file{,[._-]*}",),
+    shape=r"(?i)\A(?:\s|#[^\n]*\n|ARG[ \t][^\n]*\n)*FROM[ \t]+\S",
+    languages=("dockerfile",),
+)
 
 __all__ = ["base", "launches_of", "read", "stage"]
 

@@ -16,8 +16,19 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.option_owner import owner
 from servelint.readers.place import Place
+from servelint.readers.registry import Format
 from servelint.syntax import dotenv
 from servelint.syntax.shell.words import split
+
+FORMAT = Format(
+    "env",
+    210,
+    title="`.env`, `.conf`, `.ini`",
+    about="variables that hold a command or an engine's options",
+    files=("*.env", "*.env.*"),
+    fallback=("*.conf", "*.ini"),
+    languages=("dotenv", "ini", "properties"),
+)
 
 _ARGUMENTS = re.compile(r"(?:^|_)(?:ARGS?|ARGUMENTS|OPTS|OPTIONS|FLAGS|PARAMS|PARAMETERS|ARGV)(?:_|$)")
 _OTHERS = re.compile(r"(?:^|_)(?:BENCH\w*|CLIENT|TEST|EVAL|BUILD|COMPILE|CMAKE|DOCKER|PIP|ROUTER|PROXY)(?:_|$)")

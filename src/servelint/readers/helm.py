@@ -8,6 +8,7 @@ import os
 from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
+from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 
     Data = dict[str, Any]
     Root = tuple[Node, str]
+
+FORMAT = Format(
+    "helm",
+    40,
+    title="Helm",
+    about="values of the vLLM production stack, llm-d modelservice, vLLM's own chart, KubeAI and others; templates with their "
+    "holes as unknowns",
+    syntax=YAML,
+    words=("servingenginespec",),
+    languages=("helm",),
+)
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "charts")
 _HELD = ("helm.values", "helm.valuesObject", "releases[].values[]", "helmCharts[].valuesInline")

@@ -12,8 +12,18 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, inside, installed, named
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax.just.recipes import Justfile, Recipe
+
+FORMAT = Format(
+    "justfile",
+    180,
+    title="justfile",
+    about="recipes, with just's variables and parameters filled in",
+    files=("{,.}justfile", "*.just", "*.justfile"),
+    languages=("just",),
+)
 
 _PREFIX = re.compile(r"[@\-?]*")
 _QUOTED = re.compile(r"([\"'])(.*)\1$")

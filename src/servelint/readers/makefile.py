@@ -12,11 +12,21 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, inside, installed, named
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax.make.rules import Makefile, Rule
 from servelint.syntax.make.rules import read as read_rules
 from servelint.syntax.make.variables import Scope
 from servelint.syntax.make.variables import Variable as MakeVariable
+
+FORMAT = Format(
+    "makefile",
+    170,
+    title="Makefile",
+    about="recipes, with make's variables filled in",
+    files=("{,GNU}Makefile", "{,GNU}Makefile.*", "*.mak", "*.mk"),
+    languages=("makefile",),
+)
 
 _PREFIX = re.compile(r"[@+\-\s]*")
 _LINE_END = re.compile(r"(?<!\\)\n")

@@ -15,6 +15,7 @@ from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs, mentions_engine
 from servelint.readers.place import Place
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax import json as json_nodes
 from servelint.syntax.shell.words import split
@@ -23,6 +24,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+FORMAT = Format(
+    "notebook",
+    110,
+    title="Jupyter notebooks",
+    about="`!` lines, `%%bash` cells, `%env`, values that Python sets",
+    files=("*.ipynb",),
+)
 
 _SOURCE = re.compile(r'"source"\s*:\s*(?=["\[])')
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script[ \t]+(?:--\S+[ \t]+)*(?:ba|z)?sh)\b[^\n]*\n?")

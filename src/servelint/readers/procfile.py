@@ -10,7 +10,12 @@ from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, named
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
+
+FORMAT = Format(
+    "procfile", 200, title="Procfile", about="processes with the `.env` beside it", files=("Procfile", "Procfile.*")
+)
 
 _PROCESS = re.compile(r"([A-Za-z0-9_-]+):[ \t]*")
 _CONTINUED = re.compile(r"[ \t]*\\$")

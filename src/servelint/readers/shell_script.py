@@ -9,8 +9,21 @@ from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.place import Place
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax import dotenv
+
+FORMAT = Format(
+    "shell",
+    120,
+    title="shell",
+    about="evaluated without running it: variables, arrays, functions, loops, branches, `source`, files that the script "
+    "writes, scripts that it calls, `docker run`, `ssh`, `tmux`, `srun`, `bash -c` and what else stands before an engine",
+    files=("*.bash", "*.ksh", "*.sbatch", "*.sh", "*.slurm", "*.zsh"),
+    shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)",
+    any_name=True,
+    languages=("shellscript",),
+)
 
 _TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
 _VALUES = re.compile(r"\{\{-?\s*\$?\.Values\.")

@@ -15,6 +15,16 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.place import Place
 from servelint.readers.recipes import named
+from servelint.readers.registry import Format
+
+FORMAT = Format(
+    "supervisor",
+    150,
+    title="supervisord",
+    about="programs and their environment",
+    shape=r"(?m)^[ \t]*\[program:",
+    languages=("ini",),
+)
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _OPTION = re.compile(r"([^\s:=;#][^:=]*?)\s*[:=]\s*")

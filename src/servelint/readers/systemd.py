@@ -11,10 +11,21 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
 from servelint.readers.place import Place
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax import dotenv
 from servelint.syntax.units import environment, words
 from servelint.syntax.units.file import Section, Setting, parse
+
+FORMAT = Format(
+    "systemd",
+    160,
+    title="systemd, Quadlet",
+    about="services with their environment files and drop-ins, `.container` units",
+    files=("*.container", "*.service"),
+    shape=r"(?m)^[ \t]*(?:ExecStart|Exec)[ \t]*=",
+    languages=("ini", "properties"),
+)
 
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)

@@ -18,9 +18,20 @@ from servelint.readers.kubernetes.objects import (
     string,
 )
 from servelint.readers.place import Place
+from servelint.readers.registry import YAML, Format
 from servelint.readers.scripts import script_launches
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
+
+FORMAT = Format(
+    "kubernetes",
+    20,
+    title="Kubernetes",
+    about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
+    "KubeAI, Ray, patches and kustomizations, HelmRelease and Argo CD, JSON and lists",
+    syntax=YAML,
+    shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
+)
 
 _OPERATORS = (
     ("kubeai", "kubeai.org/", ("Model",)),

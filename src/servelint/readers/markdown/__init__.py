@@ -15,7 +15,17 @@ from servelint.readers.markdown import files, placeholders, powershell, prompts
 from servelint.readers.markdown.blocks import Block, blocks
 from servelint.readers.markdown.languages import CONSOLE, KINDS, MARKDOWN, PLAIN, POWERSHELL, SHELL
 from servelint.readers.place import Place
+from servelint.readers.registry import Format
 from servelint.readers.scripts import script_launches
+
+FORMAT = Format(
+    "markdown",
+    130,
+    title="Markdown",
+    about="fenced and indented code, consoles, PowerShell, files that a block shows",
+    files=("*.markdown", "*.md", "*.mdx"),
+    languages=("markdown",),
+)
 
 _DEPTH = 3
 """Characters of a block. Nobody types more."""

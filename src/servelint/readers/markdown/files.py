@@ -6,18 +6,20 @@ import re
 from importlib import import_module
 
 from servelint.core.launch import Launch, Variable, Word
+from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import moved
 from servelint.readers.markdown import placeholders
 from servelint.readers.markdown.languages import DOCKERFILE, JSON, UNIT, YAML
+from servelint.readers.registry import of_syntax
 
 _NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
 _LEFT_OUT = re.compile(r"#[ \t]*(?:\.{3}|\u2026)[^\n]*")
 """A comment that stands for lines that the page does not show."""
-_DOCUMENTS = ("compose", "kubernetes", "tasks", "helm", "tasks.generic")
-"""The readers of YAML that a page's block goes to. One that holds an engine's settings may be a part of them only."""
+_PARTIAL = "engine-config"
+"""The YAML format that is not looked for in a page: a block that shows an engine's options may show a part of them."""
 _MEANT = (
     (re.compile(r"[ \t]*(?:---|[\w.\"'-]+:(?:[ \t]|\r?$)|- [\w\"'-]+:)", re.MULTILINE), YAML),
     (re.compile(r"[ \t]*(?:ARG[ \t][^\n]*\n[ \t]*)*FROM[ \t]+\S", re.IGNORECASE), DOCKERFILE),
@@ -64,9 +66,8 @@ def _read(kind: str, shown: Source) -> list[Launch]:
     if kind == YAML:
         return _documents(shown, nowhere)
     if kind == JSON:
-        from servelint.readers import argv_json, spec_config
-
-        return spec_config.read(shown)[0] or argv_json.read(shown, nowhere)
+        given = [one.function(one.read)(shown, nowhere) for one in of_syntax(JSON)]
+        return next((launches for launches in given if launches and not isinstance(launches, Problem)), [])
     if kind == UNIT:
         kind = "supervisor" if "[program:" in shown.text else "systemd"
     found: list[Launch] = import_module(f"servelint.readers.{kind}").read(shown, nowhere)
@@ -77,14 +78,9 @@ def _read(kind: str, shown: Source) -> list[Launch]:
 
 
 def _documents(shown: Source, nowhere: Neighbours) -> list[Launch]:
+    from servelint.readers import read_documents
     from servelint.syntax import yaml
 
     documents, _ = yaml.documents(shown)
-    found: list[Launch] = []
-    for document in documents:
-        for name in _DOCUMENTS:
-            reader = import_module(f"servelint.readers.{name}")
-            if reader.is_mine(shown, document):
-                found += reader.read(shown, [document], nowhere)
-                break
-    return found
+    formats = [one for one in of_syntax(YAML) if one.name != _PARTIAL]
+    return [launch for document in documents for launch in read_documents(shown, [document], nowhere, formats)[0]]

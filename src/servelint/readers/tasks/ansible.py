@@ -11,10 +11,20 @@ from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
-from servelint.readers.tasks.values import Environment, environment, optional, run, section, text, words
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import Environment, each, environment, optional, run, section, text, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
+
+FORMAT = Format(
+    "ansible",
+    36,
+    title="Ansible",
+    about="commands and containers of tasks in playbooks and roles",
+    syntax=YAML,
+    bounded=True,
+)
 
 _BLOCKS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _SHELLS = ("shell", "raw")
@@ -36,7 +46,7 @@ def is_mine(source: Source, document: Node) -> bool:
     )
 
 
-def launches(source: Source, document: Node) -> list[Launch]:
+def _playbook(source: Source, document: Node) -> list[Launch]:
     found: list[Launch] = []
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
         if bounds.TASKS.passed(count + 1, yaml.span(source, next(iter(task.values()))[0]) if task else None):
@@ -115,3 +125,6 @@ def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
     if written is not None:
         return split(written)
     return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None
+
+
+read = each(_playbook)

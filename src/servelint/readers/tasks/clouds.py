@@ -12,9 +12,11 @@ from servelint.engines import images
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
-from servelint.readers.tasks.values import (
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import (
     Claims,
     Environment,
+    each,
     environment,
     optional,
     run,
@@ -27,6 +29,27 @@ from servelint.readers.tasks.values import (
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
+
+SKYPILOT = Format(
+    "skypilot",
+    32,
+    title="SkyPilot",
+    about="`setup` and `run` of a task, its image and accelerators",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_sky",
+    read="read_sky",
+)
+DSTACK = Format(
+    "dstack",
+    33,
+    title="dstack",
+    about="commands of tasks, services and groups of replicas, their image and GPUs",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_dstack",
+    read="read_dstack",
+)
 
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
 _DSTACK = frozenset(("dev-environment", "service", "task"))
@@ -45,7 +68,7 @@ def is_sky(source: Source, document: Node) -> bool:
     return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
 
 
-def of_sky(source: Source, document: Node) -> list[Launch]:
+def _sky(source: Source, document: Node) -> list[Launch]:
     """The launches of a task. `setup` and `run` are scripts on one machine, or in one container."""
     fields = yaml.entries(document)
     env: Environment = {}
@@ -113,7 +136,7 @@ def is_dstack(source: Source, document: Node) -> bool:
     )
 
 
-def of_dstack(source: Source, document: Node) -> list[Launch]:
+def _dstack(source: Source, document: Node) -> list[Launch]:
     """The launches of a run configuration, and of the groups of replicas that have commands of their own."""
     fields = yaml.entries(document)
     found = _of_run(source, "commands", fields)
@@ -168,3 +191,7 @@ def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
             product = written.cut(at, at + len(part))
         at += len(part) + 1
     return product, number
+
+
+read_sky = each(_sky)
+read_dstack = each(_dstack)

@@ -13,22 +13,21 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
-from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.place import Place
+from servelint.readers.registry import YAML, Format
 from servelint.readers.runners import SHELLS
-from servelint.readers.tasks.values import (
+from servelint.readers.tasks import (
     Claims,
     Environment,
+    each,
     environment,
-    grows,
     optional,
     run,
     scalars,
     script,
     section,
-    tell_apart,
     text,
     verbatim,
     words,
@@ -36,6 +35,15 @@ from servelint.readers.tasks.values import (
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
+
+FORMAT = Format(
+    "yaml",
+    60,
+    title="other YAML",
+    about="commands under keys that mean one, containers, Markdown in a text",
+    syntax=YAML,
+    bounded=True,
+)
 
 _COMMAND = (
     r"(?:(?:before|container|docker|engine|exec|inference|init|launch|main|model|onstart|pre|run|serve|server|serving|shell|"
@@ -76,16 +84,7 @@ def is_mine(source: Source, document: Node) -> bool:
     return bool(_launches(source, document))
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    del neighbours
-    found = [launch for document in documents for launch in _launches(source, document)]
-    tell_apart(found)
-    return found
-
-
 def _launches(source: Source, document: Node) -> list[Launch]:
-    if grows(source, document):
-        return []
     fields = yaml.entries(document)
     if {"suite", "tests"} <= set(fields) or "openapi" in fields:
         return []  # what a test expects, what an interface describes
@@ -240,3 +239,6 @@ def _is_argv(listed: list[Word]) -> bool:
         or entry.program(listed[0]) in SHELLS
         or not any(" " in word.text.flat for word in listed)
     )
+
+
+read = each(_launches)

@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.readers import mentions_engine, read
-from servelint.readers.recognise import recognise
+from servelint.readers.registry import recognise
 from tests.launching import shown
 
 
@@ -18,16 +18,16 @@ from tests.launching import shown
         ("spec.json", '{"a": 1}', "json"),
         ("spec.json", "\n  {", "json"),
         ("spec.json", "[1]", "json"),
-        ("run.sh", "", "shell_script"),
-        ("run.bash", "{", "shell_script"),
-        ("job.sbatch", "#!/bin/bash", "shell_script"),
-        ("job.slurm", "", "shell_script"),
-        ("start", "#!/bin/bash\n", "shell_script"),
-        ("start", "#!/bin/sh", "shell_script"),
-        ("start", "#! /bin/bash -e\r\n", "shell_script"),
-        ("start", "#!/usr/bin/env bash\n", "shell_script"),
-        ("start", "#!/usr/bin/env -S zsh -e\n", "shell_script"),
-        ("start.txt", "#!/bin/dash\n", "shell_script"),
+        ("run.sh", "", "shell"),
+        ("run.bash", "{", "shell"),
+        ("job.sbatch", "#!/bin/bash", "shell"),
+        ("job.slurm", "", "shell"),
+        ("start", "#!/bin/bash\n", "shell"),
+        ("start", "#!/bin/sh", "shell"),
+        ("start", "#! /bin/bash -e\r\n", "shell"),
+        ("start", "#!/usr/bin/env bash\n", "shell"),
+        ("start", "#!/usr/bin/env -S zsh -e\n", "shell"),
+        ("start.txt", "#!/bin/dash\n", "shell"),
         ("start", "#!/usr/bin/env python3\n", None),
         ("start", "#!/opt/my-sh/bin/python\n", None),
         ("start", "#!/usr/bin/fish\n", None),
@@ -37,7 +37,7 @@ from tests.launching import shown
         ("-", '"services": {}', "yaml"),
         ("-", "vllm serve m", None),
         ("compose", "services:\n", "yaml"),
-        (".env", "VLLM=1", "env_file"),
+        (".env", "VLLM=1", "env"),
         ("README.md", "services:\n", "markdown"),
         ("main.py", "import vllm", None),
         ("", "", None),

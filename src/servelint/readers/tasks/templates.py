@@ -1,21 +1,41 @@
-"""llama-swap: a proxy that starts a server for each model. A `cmd` is one command, whatever lines it is written on.
-
-Its macros (`${name}`) are replaced before it is split; `${PORT}` and variables of the environment are not known.
-"""
+"""Files that hold the command of a model as a template: llama-swap, and recipes with `defaults`."""
 
 from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Launch, Variable
+from servelint.core.launch import Container, Launch, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import Piece, Text, unknown
+from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.place import Place
-from servelint.readers.tasks.values import environment, section, verbatim
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import each, environment, optional, run, section, verbatim
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
+
+LLAMA_SWAP = Format(
+    "llama-swap",
+    34,
+    title="llama-swap",
+    about="the `cmd` of each model, with macros",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_llama_swap",
+    read="read_llama_swap",
+)
+RECIPE = Format(
+    "recipe",
+    35,
+    title="model recipes",
+    about="a `command` whose braces `defaults` fills in",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_recipe",
+    read="read_recipe",
+)
 
 _MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*\n?", re.MULTILINE)
@@ -24,13 +44,13 @@ _DEPTH = 10
 _LENGTH_AT_MOST = 20_000
 
 
-def is_mine(source: Source, document: Node) -> bool:
+def is_llama_swap(source: Source, document: Node) -> bool:
     del source
     models = [yaml.entries(node) for _, node in section(yaml.entries(document), "models").values()]
     return bool(models) and all("cmd" in model for model in models if model) and any(models)
 
 
-def launches(source: Source, document: Node) -> list[Launch]:
+def _models(source: Source, document: Node) -> list[Launch]:
     fields = yaml.entries(document)
     found: list[Launch] = []
     outer = _macros(source, fields)
@@ -82,3 +102,55 @@ def _replaced(text: Text, macros: dict[str, Text], depth: int = 0) -> Text:
         length += len(value)
         done = match.end()
     return Text.join([*parts, text.cut(done)]) if parts else text
+
+
+_BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
+
+
+def is_recipe(source: Source, document: Node) -> bool:
+    del source
+    fields = yaml.entries(document)
+    return (
+        "command" in fields
+        and yaml.scalar(fields["command"][1]) is not None
+        and "defaults" in fields
+        and (yaml.is_mapping(fields["defaults"][1]) or yaml.is_null(fields["defaults"][1]))
+        and ("recipe_version" in fields or "container" in fields or "model" in fields)
+    )
+
+
+def _recipe(source: Source, document: Node) -> list[Launch]:
+    fields = yaml.entries(document)
+    given = {
+        name: verbatim(source, value)
+        for name, (_, value) in section(fields, "defaults").items()
+        if yaml.scalar(value) is not None
+    }
+    model = optional(source, fields, "model")
+    if model is not None:
+        given.setdefault("model", model)
+    named = optional(source, fields, "container", "image")
+    image = images.identify(named) if named is not None else None
+    env = environment(source, fields["env"][1]) if "env" in fields else {}
+    container = Container(named, open=True) if named is not None else None
+    place = Place(source, "command", None, env, container, image.claims if image is not None else {})
+    return run(_formatted(verbatim(source, fields["command"][1]), given), place, {})
+
+
+def _formatted(template: Text, given: dict[str, Text]) -> Text:
+    parts: list[Text] = []
+    done = 0
+    for match in _BRACES.finditer(template.flat):
+        span = template.span(*match.span())
+        if match["name"] is None:
+            value = Text((Piece(match.group()[0], span),))
+        else:
+            known = given.get(match["name"])
+            value = known.placed(span, assumed=True) if known is not None else Text((unknown(match.group(), span),))
+        parts += [template.cut(done, match.start()), value]
+        done = match.end()
+    return Text.join([*parts, template.cut(done)])
+
+
+read_llama_swap = each(_models)
+read_recipe = each(_recipe)
