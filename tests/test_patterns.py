@@ -42,7 +42,7 @@ MADE = {
     "hardware/__init__.py": "data, which is looked at",
     "models/__init__.py": "data, which is looked at",
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
-    "readers/dockerfile_lines.py": "the escape character and the name of a here-document, escaped",
+    "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",
     "readers/helm_chart.py": "data, which is looked at",
     "readers/installs.py": "made from the records of engines, and looked at",
     "readers/markdown/blocks.py": "two names of elements",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.launch import Word
-from servelint.readers.container_run import parse, verb
+from servelint.readers.containers import parse, verb_of
 from tests.launching import argv, launch_in
 
 
@@ -103,7 +103,7 @@ def test_the_last_of_an_option_counts() -> None:
     ],
 )
 def test_the_verb(text: str, found: tuple[str, int] | None) -> None:
-    assert verb(words(text), 0) == found
+    assert verb_of(words(text), 0) == found
 
 
 def test_options_of_a_variable_s_known_value() -> None:

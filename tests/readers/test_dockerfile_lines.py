@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.core.text import Text
-from servelint.readers.dockerfile_lines import Instruction, expand, instructions, words
+from servelint.readers.dockerfile_stages import Instruction, expand, instructions, words
 
 
 def read(text: str) -> list[Instruction]:

@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.launch import Hosting, Port
 from servelint.core.text import Text, unknown
-from servelint.readers import hosting
+from servelint.readers import runtime
 from tests.launching import launch_in, launches_in, marked_launch
 
 
@@ -63,23 +63,23 @@ class TestPublished:
         ],
     )
     def test_text(self, text: str, expected: list[tuple[int | None, int | None, bool | None]]) -> None:
-        assert [told(port) for port in hosting.published(Text.of(text))] == expected
+        assert [told(port) for port in runtime.published(Text.of(text))] == expected
 
     def test_unknown_parts(self) -> None:
         hole = Text((unknown("V", None),))
-        assert [told(one) for one in hosting.published(Text.join((hole, Text.of(":8000"))))] == [(8000, None, True)]
-        assert [told(one) for one in hosting.published(Text.join((hole, Text.of(":80:8000"))))] == [(8000, 80, None)]
-        assert [told(one) for one in hosting.published(Text.join((Text.of("80:"), hole)))] == [(None, None, None)]
+        assert [told(one) for one in runtime.published(Text.join((hole, Text.of(":8000"))))] == [(8000, None, True)]
+        assert [told(one) for one in runtime.published(Text.join((hole, Text.of(":80:8000"))))] == [(8000, 80, None)]
+        assert [told(one) for one in runtime.published(Text.join((Text.of("80:"), hole)))] == [(None, None, None)]
 
     @pytest.mark.parametrize(
         ("text", "seconds"), [("30s", 30), ("1m30s", 90), ("2h", 7200), ("500ms", 0.5), ("0", 0), ("30", None), ("soon", None)]
     )
     def test_duration(self, text: str, seconds: float | None) -> None:
-        assert hosting.duration(Text.of(text), 7) == seconds
+        assert runtime.duration(Text.of(text), 7) == seconds
 
     def test_duration_that_is_not_given_or_not_known(self) -> None:
-        assert hosting.duration(None, 7) == 7
-        assert hosting.duration(Text((unknown("V", None),)), 7) is None
+        assert runtime.duration(None, 7) == 7
+        assert runtime.duration(Text((unknown("V", None),)), 7) is None
 
     @pytest.mark.parametrize(
         ("command", "port"),
@@ -94,7 +94,7 @@ class TestPublished:
         ],
     )
     def test_port_that_a_check_asks(self, command: str, port: int | None) -> None:
-        found = hosting.asked([Text.of(command)])
+        found = runtime.asked_port([Text.of(command)])
         assert (found[0] if found is not None else None) == port
 
 

@@ -150,9 +150,9 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
 
     documents, problem = yaml.documents(source, text, most)
     if source.mask is not None:
-        from servelint.readers import helm_values
+        from servelint.readers import helm
 
-        helm_values.attach(source, neighbours)
+        helm.attach(source, neighbours)
     launches, known = read_documents(source, documents, neighbours)
     shown = problem is not None and (known or _TEMPLATE not in source.text or re.search(named("compose").shape, source.text))
     return Reading(source, launches, [problem] if problem is not None and shown else [])

@@ -14,11 +14,10 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
-from servelint.readers.commands import launches
+from servelint.readers.commands import launches, script_launches
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
+from servelint.readers.context import Place
 from servelint.readers.registry import JSON, Format
-from servelint.readers.scripts import script_launches
 from servelint.syntax import json as json_nodes
 from servelint.syntax.interpolation import interpolate, nothing
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode

@@ -8,8 +8,7 @@ from servelint.core.text import HOLE, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file
+from servelint.readers.context import Place, env_file
 from servelint.readers.registry import Format
 from servelint.syntax.batch.evaluate import Command, evaluate
 

@@ -11,7 +11,7 @@ import re
 from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
 from servelint.files.siblings import Neighbours
-from servelint.readers.option_owner import owner
+from servelint.readers.env_file import owner
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import interpolate, nothing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.text import Text
 from servelint.engines.registry import ENGINES, derived
 
 _REQUIREMENT = re.compile(
@@ -92,3 +93,19 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     if exact is None:
         return engine, ReleaseClaim(None, "pip", word.text.span(start, end) if end > start else word.text.span())
     return engine, ReleaseClaim(exact.group("release"), "pip", word.text.span(*exact.span("release")))
+
+
+def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[str, ReleaseClaim]:
+    """engine -> release for each engine that a script installs. environment: variables that are set before it starts"""
+    if "install" not in script.flat and "add" not in script.flat:
+        return {}
+    from servelint.syntax.shell.evaluate import Invocation, evaluate
+
+    found: dict[str, ReleaseClaim] = {}
+
+    def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
+        found.update(claims(ran.words))
+        return {}
+
+    evaluate(script, on_command, environment=environment)
+    return found

@@ -10,10 +10,10 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file, inside, installed, named
+from servelint.readers.commands import script_launches
+from servelint.readers.context import Place, env_file, inside, named
+from servelint.readers.installs import installed
 from servelint.readers.registry import Format
-from servelint.readers.scripts import script_launches
 from servelint.syntax.just.recipes import Justfile, Recipe
 
 FORMAT = Format(

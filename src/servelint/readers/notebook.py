@@ -14,9 +14,9 @@ from servelint.core.source import Source
 from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs, mentions_engine
-from servelint.readers.place import Place
+from servelint.readers.commands import script_launches
+from servelint.readers.context import Place
 from servelint.readers.registry import Format
-from servelint.readers.scripts import script_launches
 from servelint.syntax import json as json_nodes
 from servelint.syntax.shell.words import split
 

@@ -13,9 +13,9 @@ from servelint.core.text import Piece, Text
 from servelint.engines import entry, installed
 from servelint.files import programs
 from servelint.files.siblings import Neighbours
-from servelint.readers import container_run, runners
+from servelint.readers import commands, containers
 from servelint.readers.commands import WRAPPERS, launches
-from servelint.readers.place import Place
+from servelint.readers.context import Place
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ _PLAIN = frozenset((
     "stdbuf", "su-exec", "taskset", "time", "timeout", "tini",
 ))  # fmt: skip
 """Wrappers after which the command finds the same files and programs as before them."""
-_OTHERS = (WRAPPERS | runners.TEXTS | runners.SHELLS | frozenset(container_run.TOOLS)) - _PLAIN
+_OTHERS = (WRAPPERS | commands.TEXTS | commands.SHELLS | frozenset(containers.TOOLS)) - _PLAIN
 _ELSEWHERE = r"-C|--chdir(?:=.*)?|-S|--split-string(?:=.*)?|-i|-|--ignore-environment|PATH=.*|PYTHON[A-Z]+=.*"
 """Options of `env` after which it does not."""
 _FIRST = r"(?:\A|[\n;&|({'\"]|\b(?:exec|then|else|do|time|nohup)\s)\s*(?:\w+=[^\s;&|]*\s+)*\Z"

@@ -8,10 +8,9 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file, named
+from servelint.readers.commands import script_launches
+from servelint.readers.context import Place, env_file, named
 from servelint.readers.registry import Format
-from servelint.readers.scripts import script_launches
 
 FORMAT = Format(
     "procfile", 200, title="Procfile", about="processes with the `.env` beside it", files=("Procfile", "Procfile.*")

@@ -8,9 +8,9 @@ from servelint.core.launch import Launch, Variable
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
-from servelint.readers.place import Place
+from servelint.readers.commands import script_launches
+from servelint.readers.context import Place
 from servelint.readers.registry import Format
-from servelint.readers.scripts import script_launches
 from servelint.syntax import dotenv
 
 FORMAT = Format(

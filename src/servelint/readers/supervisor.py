@@ -13,8 +13,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.place import Place
-from servelint.readers.recipes import named
+from servelint.readers.context import Place, named
 from servelint.readers.registry import Format
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""systemd units: the engine that a service starts, itself, through a shell or in a container."""
+"""systemd units: what a service starts, itself, through a shell or in a container; and Quadlet's `.container` units."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
-from servelint.readers.commands import launches
-from servelint.readers.place import Place
+from servelint.readers.commands import launches, script_launches
+from servelint.readers.context import Place
 from servelint.readers.registry import Format
-from servelint.readers.scripts import script_launches
-from servelint.syntax import dotenv
+from servelint.syntax import dotenv, json
 from servelint.syntax.units import environment, words
 from servelint.syntax.units.file import Section, Setting, parse
 
@@ -37,9 +36,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     container = merged(sections, "Container")
     service = Service(source, neighbours, settings)
     if container:
-        from servelint.readers import quadlet
-
-        return quadlet.read(service, container)
+        return _quadlet(service, container)
     return service.launches()
 
 
@@ -135,3 +132,99 @@ class Service:
         rest = given[2:] if "@" in marks else given[1:]  # `@` puts another name for the program next
         all_words = [words.specified(word) for word in (first, *rest)]
         return all_words if ":" in marks else words.expanded(all_words, self.lookup)
+
+
+_OPTIONS = (
+    ("AddDevice", "--device"),
+    ("ShmSize", "--shm-size"),
+    ("PublishPort", "--publish"),
+    ("Volume", "--volume"),
+    ("Mount", "--mount"),
+    ("Tmpfs", "--tmpfs"),
+    ("Network", "--network"),
+    ("Pod", "--pod"),
+    ("HealthCmd", "--health-cmd"),
+    ("HealthInterval", "--health-interval"),
+    ("HealthRetries", "--health-retries"),
+    ("HealthStartPeriod", "--health-start-period"),
+)
+"""Settings of which the generator makes an option with the same value."""
+
+
+def _quadlet(service: Service, settings: list[Setting]) -> list[Launch]:
+    """The launches of the container. service: the unit's `[Service]`, whose variables systemd fills in."""
+    last = {setting.key: setting for setting in settings if setting.value.flat}
+    if "Image" not in last:
+        return []
+    entrypoint = _entrypoint(last.get("Entrypoint"))
+    exec_words = _unit_words(service, last["Exec"].value) if "Exec" in last else []
+    command: list[Word] = [_made("podman"), _made("run")]
+    for setting in _listed(settings, "EnvironmentFile"):
+        command += [_made("--env-file"), Word(_base(setting.value))]
+    for setting in _listed(settings, "Environment"):
+        for variable in environment.assignments(setting.value):
+            command += [_made("--env"), _assignment(service, variable)]
+    for key, option in _OPTIONS:
+        for setting in _listed(settings, key):
+            command += [_made(option), Word(setting.value)]
+    for setting in _listed(settings, "PodmanArgs"):
+        command += _unit_words(service, setting.value)
+    if entrypoint:
+        command += [_made("--entrypoint"), entrypoint[0]]
+    command += [Word(_image(service, last["Image"].value)), *entrypoint[1:], *exec_words]
+    start = last.get("Exec") or last.get("Entrypoint") or last["Image"]
+    place = Place(service.source, site=start.site, env=service.env, env_file=service.env_file, open_env=service.open_env)
+    found = launches(command, place)
+    for launch in found:
+        launch.cut = start.cut
+    return found
+
+
+def _made(text: str) -> Word:
+    return Word(Text.of(text))
+
+
+def _listed(settings: list[Setting], key: str) -> list[Setting]:
+    """The settings of a list; an empty one takes back those before it."""
+    found: list[Setting] = []
+    for setting in settings:
+        if setting.key == key:
+            found.append(setting)
+            if not setting.value.flat:
+                found.clear()
+    return found
+
+
+def _unit_words(service: Service, value: Text) -> list[Word]:
+    return words.expanded([words.specified(word) for word in words.split(value)], service.lookup)
+
+
+def _assignment(service: Service, variable: Variable) -> Word:
+    value = variable.value if variable.value is not None else Text(())
+    return Word(Text.join((Text.of(variable.name + "="), words.substituted(value, service.lookup))), variable.site)
+
+
+def _entrypoint(setting: Setting | None) -> list[Word]:
+    """The words of `Entrypoint=`, which may be a JSON list."""
+    if setting is None:
+        return []
+    if setting.value.flat[:1] == "[":
+        node = json.parse(setting.value)
+        if isinstance(node, json.JsonNode) and node.kind == json.ARRAY:
+            return [Word(item.content, item.text.span()) for item in node.items]
+    return [Word(setting.value)]
+
+
+def _base(path: Text) -> Text:
+    return path.cut(path.flat.rfind("/") + 1)
+
+
+def _image(service: Service, image: Text) -> Text:
+    """An image; that of another unit (`Image=llm.image`), if it lies beside this one."""
+    if not image.flat.endswith((".image", ".build")):
+        return words.substituted(words.specified(Word(image)).text, service.lookup)
+    beside = service.neighbours.read(image.flat) if image.flat.endswith(".image") else None
+    named = [setting for setting in merged(parse(beside), "Image") if setting.key == "Image"] if beside is not None else []
+    if named:
+        return named[-1].value
+    return Text((unknown(image.flat, image.span()),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.text import Text
-from servelint.readers.markdown.placeholders import replaced
+from servelint.readers.markdown.snippets import replaced
 
 
 def unknowns(text: str, script: bool = True) -> list[str | None]:

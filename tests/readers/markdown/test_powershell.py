@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.text import Text
-from servelint.readers.markdown.powershell import as_shell
+from servelint.readers.markdown.snippets import as_shell
 from tests.launching import argv, environment, launch_in, marked_launch, spans
 
 

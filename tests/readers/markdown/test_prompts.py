@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.text import Text
-from servelint.readers.markdown import prompts
+from servelint.readers.markdown import snippets
 
 
 def typed(text: str, root: bool = False) -> str | None:
-    found = prompts.commands(Text.of(text), root)
+    found = snippets.commands(Text.of(text), root)
     return found.flat if found is not None else None
 
 
@@ -73,4 +73,4 @@ def test_commands_that_go_on(text: str, command: str) -> None:
     ],
 )
 def test_marks_of_continued_lines(text: str, script: str) -> None:
-    assert prompts.continued(Text.of(text)).flat == script
+    assert snippets.continued(Text.of(text)).flat == script

@@ -11,9 +11,9 @@ from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
 from servelint.core.text import Text, unknown
 from servelint.readers import installs
-from servelint.readers.place import Place
-from servelint.readers.recipes import installed
-from servelint.readers.scripts import script_launches
+from servelint.readers.commands import script_launches
+from servelint.readers.context import Place
+from servelint.readers.installs import installed
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
 

@@ -10,7 +10,7 @@ from servelint.core.source import Source, Span
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
+from servelint.readers.context import Place
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import Environment, each, environment, optional, run, section, text, words
 from servelint.syntax import yaml

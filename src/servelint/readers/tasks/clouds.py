@@ -11,7 +11,7 @@ from servelint.core.text import Text
 from servelint.engines import images
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
+from servelint.readers.context import Place
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,

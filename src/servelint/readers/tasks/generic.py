@@ -13,11 +13,11 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
+from servelint.readers.commands import SHELLS
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
+from servelint.readers.context import Place
 from servelint.readers.registry import YAML, Format
-from servelint.readers.runners import SHELLS
 from servelint.readers.tasks import (
     Claims,
     Environment,
@@ -135,10 +135,10 @@ class _Walk:
         path, content = optional(self.source, fields, "path", "dest"), optional(self.source, fields, "content")
         if path is None or content is None or not content.known or not entry.mentions(content.flat):
             return []
-        from servelint.readers import moved, read
+        from servelint.readers import embedded, read
 
         held = Source(path.shown, content.flat)
-        return moved.launches(read(held).launches, held, content, self.source)
+        return embedded.moved(read(held).launches, held, content, self.source)
 
     def environment(self, fields: Entries, outer: Environment) -> Environment:
         for name, (_, value) in fields.items():

@@ -9,7 +9,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text, unknown
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
-from servelint.readers.place import Place
+from servelint.readers.context import Place
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import each, environment, optional, run, section, verbatim
 from servelint.syntax import yaml

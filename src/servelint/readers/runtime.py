@@ -1,12 +1,14 @@
-"""How containers are run, as the formats write it alike: published ports, mounts, durations, the port that a check asks."""
+"""How containers are run, as formats write it alike: published ports, mounts, health checks, networks; and `docker run`."""
 
 from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Port
+from servelint.core.launch import Hosting, Port, Probe
 from servelint.core.numbers import is_whole, whole_number
+from servelint.core.source import Source
 from servelint.core.text import HOLE, Text
+from servelint.readers.containers import ContainerRun
 
 _DURATION = r"(\d+(?:\.\d+)?)(h|ms|us|µs|ns|m|s)"
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -70,7 +72,7 @@ def count(text: Text | None, default: int) -> int | None:
     return int(text.value) if text.value is not None and is_whole(text.value) and len(text.value) < 9 else None
 
 
-def asked(texts: list[Text]) -> tuple[int, Text] | None:
+def asked_port(texts: list[Text]) -> tuple[int, Text] | None:
     """The port of the container itself that a command asks, if it asks just one, and where that stands."""
     if not re.search(_CALLED, " ".join([text.flat for text in texts])):
         return None
@@ -84,3 +86,58 @@ def asked(texts: list[Text]) -> tuple[int, Text] | None:
 def given_up(start: float | None, interval: float | None, retries: int | None) -> float | None:
     """Seconds until so many checks in a row have failed after the start that is granted."""
     return start + interval * retries if start is not None and interval is not None and retries is not None else None
+
+
+_SHARED = ("host", "container:", "ns:")
+
+
+def of_run(run: ContainerRun, source: Source) -> Hosting:
+    network = run.last("--network") or run.last("--net")
+    return Hosting(
+        ports=[port for word in run.values("--publish") for port in published(word.text)],
+        mounts=_mounts(run),
+        probes=_checks(run),
+        network=network,
+        private=_private(run, network, source),
+        restart=run.last("--restart"),
+    )
+
+
+def _private(run: ContainerRun, network: Text | None, source: Source) -> bool | None:
+    if run.values("--pod") or "container:" in source.text:
+        return False  # another container may join it
+    if network is None:
+        return True
+    if network.value is None:
+        return None
+    return not network.value.startswith(_SHARED)
+
+
+def _mounts(run: ContainerRun) -> list[Text] | None:
+    if run.values("--volumes-from"):
+        return None
+    found: list[Text] = []
+    for word in run.values("--volume"):
+        parts = word.text.flat.split(":")
+        start = len(parts[0]) + 1 if len(parts) > 1 else 0
+        found.append(word.text.cut(start, start + len(parts[1] if len(parts) > 1 else parts[0])))
+    found += [word.text.cut(0, len(word.text.flat.partition(":")[0])) for word in run.values("--tmpfs")]
+    for word in run.values("--mount"):
+        at = 0
+        for part in word.text.flat.split(","):
+            name, sign, _ = part.partition("=")
+            if sign and name in ("target", "dst", "destination"):
+                found.append(word.text.cut(at + len(name) + 1, at + len(part)))
+            at += len(part) + 1
+    return found
+
+
+def _checks(run: ContainerRun) -> list[Probe]:
+    test = run.last("--health-cmd")
+    if test is None or not test.flat or test.flat == "none" or any(name == "--no-healthcheck" for name, _ in run.options):
+        return []
+    start, interval, retries = (run.last(f"--health-{name}") for name in ("start-period", "interval", "retries"))
+    patience = given_up(duration(start, 0), duration(interval, 30), count(retries, 3))
+    asked = asked_port([test])
+    port, site = asked if asked is not None else (None, None)
+    return [Probe("healthcheck", start or retries or interval or test, patience, port, site)]

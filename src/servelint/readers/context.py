@@ -1,13 +1,14 @@
-"""Where a command stands and what surrounds it."""
+"""What surrounds a command: where it stands, the variables, the container and the files that it can reach."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
 
-from servelint.core.launch import Container, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,3 +119,35 @@ def _start(span: Span) -> int:
 
 def _end(span: Span) -> int:
     return span.end
+
+
+def env_file(neighbours: Neighbours) -> EnvFile:
+    """Reads an env file beside the file."""
+
+    def read(path: str) -> dict[str, Variable] | None:
+        from servelint.syntax import dotenv
+
+        beside = neighbours.read(path)
+        if beside is None:
+            return None
+        return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
+
+    return read
+
+
+def inside(site: Span, line: Text) -> Span:
+    """A launch's place within the line that makes it: the value of a variable stands elsewhere."""
+    own = line.strip().extent()
+    if own is None or (site.source is own.source and own.start <= site.start and site.end <= own.end):
+        return site
+    if site.source is own.source and own.start <= site.start < own.end:
+        return Span(own.source, site.start, own.end)
+    return own
+
+
+def named(found: list[Launch]) -> list[Launch]:
+    """The launches of one program or recipe; its name is left off where it stands for several commands."""
+    if len({(launch.site.start, launch.site.end) for launch in found}) > 1:
+        for launch in found:
+            launch.name = ""
+    return found

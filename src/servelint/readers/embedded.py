@@ -1,12 +1,15 @@
-"""Launches read from a text that was taken out of a file, with every span back in that file."""
+"""Texts that a file holds, read as the files that they are, with every span back in the file that holds them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 
 from servelint.core.launch import Container, Hosting, Launch, Port, Probe, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,18 +18,18 @@ if TYPE_CHECKING:
 _RECORDS = (Variable, ReleaseClaim, Container, Hosting, Port, Probe)
 
 
-def launches(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:
+def moved(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:
     """The launches of a source that holds a text's characters, as launches of the file that the text was taken from.
 
     shown: what was read, as long as `text.flat`; a character that differs is there what it is in the text;  source: the file
     """
     if not found:
         return found
-    move = _Move(shown, text, source)
+    move = _Mover(shown, text, source)
     return [move.launch(launch) for launch in found]
 
 
-class _Move:
+class _Mover:
     def __init__(self, shown: Source, text: Text, source: Source) -> None:
         self.shown = shown
         self.original = text
@@ -90,3 +93,40 @@ class _Move:
                 perhaps=self.text(piece.perhaps) if piece.perhaps is not None else None,
             )
         ]
+
+
+Read = Callable[[Source, list[Node]], list[Launch]]
+
+
+def of_yaml(source: Source, node: Node, read: Read) -> list[Launch]:
+    """What `read` makes of the documents in a text, with spans in the file.
+
+    A literal block is YAML as it stands, indented throughout: it is parsed in place. Other texts are read on their own.
+    """
+    if not yaml.is_scalar(node):
+        return []
+    if node.style == "|":
+        start = source.text.find("\n", yaml.start(node)) + 1
+        found, _ = yaml.documents(Source(source.path, source.text[start : yaml.end(node)])) if start else ([], None)
+        _shift(found, start)
+        return read(source, found)
+    text = yaml.text(source, node)
+    inner = Source(source.path, text.flat)
+    found, _ = yaml.documents(inner)
+    return moved(read(inner, found), inner, text, source)
+
+
+def _shift(nodes: list[Node], by: int) -> None:
+    """Put the marks of some nodes, and of all in them, further on."""
+    seen: set[int] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yaml.move(node, by)
+        if yaml.is_sequence(node):
+            waiting += node.value
+        elif yaml.is_mapping(node):
+            waiting += [one for pair in node.value for one in pair]
