@@ -1,4 +1,4 @@
-"""llama-swap: a command for each model, its macros replaced."""
+"""llama-swap, and recipes with defaults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from servelint.core.launch import Launch
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, reading, release, sites, spans
 
 
-def launch(text: str) -> Launch:
+def swap_launch(text: str) -> Launch:
     return launch_in(dedent(text), "config.yaml")
 
 
@@ -39,7 +39,7 @@ def test_lines_are_one_command() -> None:
 
 
 def test_macros() -> None:
-    found = launch("""
+    found = swap_launch("""
         macros:
           server: llama-server --port ${PORT} ${common}
           common: -fa on -c ${size}
@@ -61,13 +61,13 @@ def test_a_macro_of_itself() -> None:
 
 
 def test_no_shell_reads_it() -> None:
-    found = launch("models:\n  m:\n    cmd: llama-server -m $HOME/a.gguf --alias '$A'\n")
+    found = swap_launch("models:\n  m:\n    cmd: llama-server -m $HOME/a.gguf --alias '$A'\n")
     assert argv(found) == ["-m", "$HOME/a.gguf", "--alias", "$A"]
     assert found.argv[1].value == "$HOME/a.gguf"
 
 
 def test_containers() -> None:
-    found = launch("""
+    found = swap_launch("""
         models:
           m:
             cmdStop: docker stop llm
@@ -93,3 +93,48 @@ def test_spans_of_a_macro() -> None:
         "macros:\n  size: \u27e68192\u27e7\nmodels:\n  m:\n    cmd: llama-server -c ${size}\n", "config.yaml"
     )
     assert spans(found.argv[1:]) == marks
+
+
+def recipe_launch(text: str) -> Launch:
+    return launch_in(dedent(text), "recipe.yaml")
+
+
+def test_settings_and_braces() -> None:
+    found, marks = marked_launch(
+        """
+        recipe_version: "1"
+        model: Qwen/Qwen3-8B
+        container: vllm/vllm-openai:v0.20.0
+        defaults:
+          port: 8000
+          max_model_len: 32768
+        env:
+          VLLM_USE_V1: 1
+        command: |
+          vllm serve {model} \\
+            --port \u27e6{port}\u27e7 --max-model-len={max_model_len} \\
+            --speculative-config '\u27e6{{"method":"mtp","num_speculative_tokens":2}}\u27e7' \\
+            -tp {tensor_parallel}
+        """,
+        "recipe.yaml",
+    )
+    assert argv(found) == [
+        "Qwen/Qwen3-8B", "--port", "8000", "--max-model-len=32768", "--speculative-config",
+        '{"method":"mtp","num_speculative_tokens":2}', "-tp", "{tensor_parallel}",
+    ]  # fmt: skip
+    assert [spans(found.argv)[2], spans(found.argv)[5]] == marks
+    assert found.argv[2].text.assumed
+    assert found.argv[7].value is None
+    assert environment(found) == {"VLLM_USE_V1": "1"}
+    assert release(found) == ("0.20.0", "image")
+
+
+def test_a_template_without_settings_is_read_as_it_stands() -> None:
+    found = recipe_launch('name: a\ncommand: |\n  vllm serve m --port {port} --speculative-config \'{"method": "mtp"}\'\n')
+    assert argv(found) == ["m", "--port", "{port}", "--speculative-config", '{"method": "mtp"}']
+    assert found.argv[2].value is None
+    assert found.argv[4].value == '{"method": "mtp"}'
+
+
+def test_a_recipe_of_something_else() -> None:
+    assert launches_in("recipe_version: 1\nmodel: vllm\ndefaults: {a: 1}\ncommand: python train.py {a}\n", "recipe.yaml") == []
