@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.core.launch import Hosting, Port
+from servelint.core.launch import Port, Runtime
 from servelint.core.text import Text, unknown
 from servelint.readers import runtime
 from tests.launching import launch_in, launches_in, marked_launch
 
 
-def compose(fields: str, others: str = "") -> Hosting:
+def compose(fields: str, others: str = "") -> Runtime:
     lines = [f"    {line}" for line in fields.strip().splitlines()]
     text = (
         "services:\n  llm:\n    image: vllm/vllm-openai:v0.33.0\n    command: [--model, m]\n" + "\n".join(lines) + "\n" + others
@@ -18,11 +18,11 @@ def compose(fields: str, others: str = "") -> Hosting:
     return of_launch(text, "compose.yml")
 
 
-def run(options: str, after: str = "") -> Hosting:
+def run(options: str, after: str = "") -> Runtime:
     return of_launch(f"docker run {options} vllm/vllm-openai:v0.33.0 --model m\n{after}", "run.sh")
 
 
-def pod(container: str = "", spec: str = "", kind: str = "Pod") -> Hosting:
+def pod(container: str = "", spec: str = "", kind: str = "Pod") -> Runtime:
     lines = ["apiVersion: v1", f"kind: {kind}", "metadata: {name: llm}", "spec:"]
     lines += [f"  {line}" for line in spec.splitlines()]
     lines += ["  containers:", "    - name: s", "      image: vllm/vllm-openai:v0.33.0"]
@@ -30,14 +30,14 @@ def pod(container: str = "", spec: str = "", kind: str = "Pod") -> Hosting:
     return of_launch("\n".join(lines) + "\n", "pod.yaml")
 
 
-def of_launch(text: str, filename: str) -> Hosting:
+def of_launch(text: str, filename: str) -> Runtime:
     container = launches_in(text, filename)[0].container
     assert container is not None
-    assert container.hosting is not None
-    return container.hosting
+    assert container.runtime is not None
+    return container.runtime
 
 
-def ports(found: Hosting) -> list[tuple[int | None, int | None, bool | None]]:
+def ports(found: Runtime) -> list[tuple[int | None, int | None, bool | None]]:
     return [told(port) for port in found.ports or []]
 
 
@@ -116,7 +116,7 @@ class TestCompose:
                 volumes: [cache:⟦/root/.cache⟧:ro]
                 restart: ⟦always⟧
         """)
-        found = launch.container.hosting if launch.container is not None else None
+        found = launch.container.runtime if launch.container is not None else None
         assert found is not None
         assert found.ports is not None
         assert found.mounts is not None
@@ -179,7 +179,7 @@ class TestCompose:
         text = f"services:\n  llm:\n    {extends}\n    image: vllm/vllm-openai:v0.33.0\n    command: [--model, m]\n"
         container = launch_in(text).container
         assert container is not None
-        assert container.hosting is None
+        assert container.runtime is None
 
     @pytest.mark.parametrize(
         ("command", "direct"),
@@ -229,7 +229,7 @@ class TestDockerRun:
     @pytest.mark.parametrize("command", ["docker run $OPTIONS", 'docker run "${OPTIONS[@]}"', "apptainer run"])
     def test_nothing_is_known(self, command: str) -> None:
         launch = launch_in(f"{command} vllm/vllm-openai:v0.33.0 vllm serve m\n", "run.sh")
-        assert launch.container is None or launch.container.hosting is None
+        assert launch.container is None or launch.container.runtime is None
 
     @pytest.mark.parametrize("options", ["--no-healthcheck --health-cmd 'curl localhost'", "--health-cmd none"])
     def test_no_health_check(self, options: str) -> None:
@@ -283,7 +283,7 @@ class TestPods:
         """
         container = launch_in(text, "isvc.yaml").container
         assert container is not None
-        assert container.hosting is None
+        assert container.runtime is None
 
 
 class TestPrivileged:

@@ -466,10 +466,10 @@ def test_how_it_is_run() -> None:
         "Image=docker.io/vllm/vllm-openai:v0.20.0\nPublishPort=127.0.0.1:8000:8001\nVolume=%h/.cache:/root/.cache:Z\n"
         "Network=llm.network\nHealthCmd=curl -f http://localhost:8001/health\nHealthStartPeriod=5m\nExec=m\n"
     )
-    hosting = launch.container.hosting if launch.container is not None else None
-    assert hosting is not None
-    assert hosting.ports is not None
-    assert [(port.number, port.host, port.exposed) for port in hosting.ports] == [(8001, 8000, False)]
-    assert [mount.shown for mount in hosting.mounts or []] == ["/root/.cache"]
-    assert [(probe.patience, probe.port) for probe in hosting.probes] == [(390, 8001)]
-    assert hosting.private
+    runtime = launch.container.runtime if launch.container is not None else None
+    assert runtime is not None
+    assert runtime.ports is not None
+    assert [(port.number, port.host, port.exposed) for port in runtime.ports] == [(8001, 8000, False)]
+    assert [mount.shown for mount in runtime.mounts or []] == ["/root/.cache"]
+    assert [(probe.patience, probe.port) for probe in runtime.probes] == [(390, 8001)]
+    assert runtime.private

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Hosting, Launch, Port, Probe, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry, images
@@ -26,7 +26,7 @@ from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
+    from servelint.core.launch import Runtime
     from servelint.readers.compose_project import Built, Mounts
     from servelint.syntax.shell.files import Opened
 
@@ -141,14 +141,14 @@ class _Reading:
         if entrypoint == []:
             entrypoint = None if command is None else entrypoint
         words = [*(entrypoint or []), *(command or [])]
-        place.hosting = None if part else self.hosting
+        place.runtime = None if part else self.container_runtime
         found = in_container(entrypoint, command or [], image, place)
         if not found and any(word.text.flat.endswith((".sh", "entrypoint")) for word in words[:2]):
             from servelint.readers.compose_project import passed_on
 
             found = passed_on(words, self.opened, place)
             if found:
-                place.note_hosting(direct=True, starts=True)
+                place.note_runtime(direct=True, starts=True)
         for launch in found:
             launch.owner = service.owner
             if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):
@@ -232,7 +232,7 @@ class _Reading:
             unsure = _gpus_added_elsewhere(self.service.parts[0][0])
         return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
 
-    def hosting(self) -> Hosting:
+    def container_runtime(self) -> Runtime:
         """How the service is run: what only a service that starts an engine is asked for."""
 
         return of_service(self.service, self.files)
@@ -267,9 +267,9 @@ def _count(file: File, device: Entries) -> int | None:
 _ALONE = ("bridge", "default", "none")
 
 
-def of_service(service: Service, files: list[File]) -> Hosting:
+def of_service(service: Service, files: list[File]) -> Runtime:
     network = service.last("network_mode")
-    return Hosting(
+    return Runtime(
         ports=_ports(service),
         mounts=_mounts(service),
         probes=_checks(service, files),

@@ -15,7 +15,7 @@ from servelint.readers.context import Place, site_of, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
+    from servelint.core.launch import Runtime
     from servelint.syntax.shell.files import Opened
 
 TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
@@ -199,7 +199,7 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
     image = images.identify(run.image.text)
     site = place.site or span_of(words)
     inner = Place(place.source, place.name, site, env, container, image.claims, place.env_file, open_env)
-    inner.hosting = partial(_hosting, run, verb, place)
+    inner.runtime = partial(_runtime, run, verb, place)
     inner.ran = place.ran
     explicit = run.values("--entrypoint")
     # `--entrypoint ""` clears the image's own
@@ -210,7 +210,7 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
     return in_container(entrypoint, run.command, image, inner, depth + 1)
 
 
-def _hosting(run: ContainerRun, verb: str, place: Place) -> Hosting | None:
+def _runtime(run: ContainerRun, verb: str, place: Place) -> Runtime | None:
     """How the container is run; None where options may stand in a variable."""
     if run.open or verb != "run":
         return None
@@ -289,7 +289,7 @@ def in_container(
     words = [*(entrypoint or []), *command]
     found = [] if repeated else commands.launches(words, place, depth)
     direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
-    place.note_hosting(direct=direct, starts=bool(found) or image.engine is not None)
+    place.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found
     if image.engine is None or not _implied(image, command):

@@ -12,7 +12,7 @@ from servelint.files.siblings import Neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
+    from servelint.core.launch import Runtime
     from servelint.syntax.shell.evaluate import Budget
     from servelint.syntax.shell.files import Opened
 
@@ -32,12 +32,12 @@ class Place:
     open:       the file that a word of the command names, if it is known;  stdin: what the command reads, likewise
     ran:        the written scripts that were run;  budget: the steps that are left for scripts that a script runs
     anchor:     the command that stands for words which all stand elsewhere
-    hosting:    tells how the container is run, where that takes longer than to see that it starts no engine
+    runtime:    tells how the container is run, where that takes longer than to see that it starts no engine
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "files", "hosting", "name", "open", "open_env", "ran",
-        "site", "source", "stdin",
+        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran",
+        "runtime", "site", "source", "stdin",
     )  # fmt: skip
 
     def __init__(
@@ -58,7 +58,7 @@ class Place:
         self.open = open
         self.stdin = stdin
         self.anchor: Span | None = None
-        self.hosting: Callable[[], Hosting | None] | None = None
+        self.runtime: Callable[[], Runtime | None] | None = None
         self.ran: list[Text] = []
         self.budget: Budget | None = None
         self.source = source
@@ -80,20 +80,20 @@ class Place:
     ) -> Place:
         """The same place for a command inside this one."""
         place = copy(self)
-        place.site, place.env, place.hosting = site, env, None
+        place.site, place.env, place.runtime = site, env, None
         place.claims = self.claims if claims is None else claims
         place.open_env = self.open_env if open_env is None else open_env
         return place
 
-    def note_hosting(self, *, direct: bool, starts: bool) -> None:
+    def note_runtime(self, *, direct: bool, starts: bool) -> None:
         """Note how the container is run. direct: its command is the engine's;  starts: it may start one"""
         container = self.container
         if container is None:
             return
-        if self.hosting is not None and starts:
-            container.hosting = self.hosting()
-        if container.hosting is not None:
-            container.hosting.direct = direct
+        if self.runtime is not None and starts:
+            container.runtime = self.runtime()
+        if container.runtime is not None:
+            container.runtime.direct = direct
 
 
 def site_of(words: list[Word], place: Place) -> Span:

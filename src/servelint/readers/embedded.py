@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from servelint.core.launch import Container, Hosting, Launch, Port, Probe, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
 from servelint.syntax import yaml
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_RECORDS = (Variable, ReleaseClaim, Container, Hosting, Port, Probe)
+_RECORDS = (Variable, ReleaseClaim, Container, Runtime, Port, Probe)
 
 
 def moved(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Hosting, Port, Probe
+from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole, whole_number
 from servelint.core.source import Source
 from servelint.core.text import HOLE, Text
@@ -91,9 +91,9 @@ def given_up(start: float | None, interval: float | None, retries: int | None) -
 _SHARED = ("host", "container:", "ns:")
 
 
-def of_run(run: ContainerRun, source: Source) -> Hosting:
+def of_run(run: ContainerRun, source: Source) -> Runtime:
     network = run.last("--network") or run.last("--net")
-    return Hosting(
+    return Runtime(
         ports=[port for word in run.values("--publish") for port in published(word.text)],
         mounts=_mounts(run),
         probes=_checks(run),

@@ -35,7 +35,7 @@ from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
+    from servelint.core.launch import Runtime
 
 _LISTS = ("containers", "initContainers")
 _SINGLE = ("container", "mainContainer")
@@ -181,10 +181,10 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
 def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) -> Container:
     """What a launch runs in. complete: no other file adds to it"""
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
-    hosting: Hosting | None = None
+    how: Runtime | None = None
     if not more:
-        hosting = runtime.of_container(pod.file.source, pod.path, pod.fields, fields)
-    return Container(image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete), open=more, hosting=hosting)
+        how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields)
+    return Container(image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete), open=more, runtime=how)
 
 
 def _script(source: Source, fields: Entries, given: environment.Environment, place: Place) -> list[Launch]:

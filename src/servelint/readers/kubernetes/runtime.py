@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Hosting, Port, Probe
+from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source
 from servelint.core.text import Text, unknown
@@ -180,7 +180,7 @@ _KILLING = ("startupProbe", "livenessProbe")
 _PROBES = (*_KILLING, "readinessProbe")
 
 
-def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Hosting | None:
+def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Runtime | None:
     """path: where the pod stands, kind first;  None for what other kinds or a template may add to"""
     if path.partition("/")[0] not in _KINDS or hidden(pod, "containers", "initContainers"):
         return None
@@ -189,7 +189,7 @@ def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Ho
     ports = _ports(source, fields)
     names = {name: port.number for name, port in ports}
     mounts = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
-    return Hosting(
+    return Runtime(
         ports=[port for _, port in ports],
         mounts=[yaml.text(source, mount["mountPath"][1]) for mount in mounts if string(mount, "mountPath") is not None],
         probes=[_probe(source, kind, fields, names) for kind in _PROBES if section(fields, kind)],
