@@ -8,7 +8,7 @@ from servelint.core.text import HOLE, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
-from servelint.readers.context import Place, env_file
+from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
 from servelint.syntax.batch.evaluate import Command, evaluate
 
@@ -29,8 +29,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             for value in ran.state.values()
             if value.text.flat and value.name.isidentifier()
         }
-        place = Place(source, env=env, claims=dict(claims), env_file=env_file(neighbours))
-        for launch in launches(ran.words, place):
+        context = CommandContext(source, env=env, claims=dict(claims), env_file=env_file(neighbours))
+        for launch in launches(ran.words, context):
             launch.cut = launch.cut or ran.lost
             launch.likely = ran.likely and launch.likely
             key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))

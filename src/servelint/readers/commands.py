@@ -10,7 +10,7 @@ from servelint.core.source import Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry
 from servelint.readers import containers
-from servelint.readers.context import Place, site_of, span_of
+from servelint.readers.context import CommandContext, site_of, span_of
 
 WRAPPERS = frozenset((
     "aws-vault", "bash-preexec", "catchsegv", "chroot", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas",
@@ -44,30 +44,30 @@ UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
-def launches(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
+def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list[Launch]:
     """The launches that a command makes: none, one, or those of a script inside it."""
     if not words or bounds.SCRIPTS.passed(depth, words[0].text):
         return []
     found = entry.find(words)
     if found is not None:
-        return [_launch(words, 0, found, place)]
+        return [_launch(words, 0, found, context)]
     head = entry.program(words[0])
     if head in SHELLS:
-        return shell_launches(words, place, depth)
+        return shell_launches(words, context, depth)
     if head in containers.TOOLS or (head is None and words[0].text.flat == words[0].text.pieces[0].text):
-        ran = containers.container(words, place, depth)
+        ran = containers.container(words, context, depth)
         if ran is not None:
             return ran
     if head is not None and head in TEXTS:
-        ran = text_launches(words, place, depth)
+        ran = text_launches(words, context, depth)
         if ran:
             return ran
     if head is None or head in WRAPPERS:
-        return _wrapped(words, head, place, depth)
-    return script_file(words[0], words[1:], place, depth) or _passed_on(words, place)
+        return _wrapped(words, head, context, depth)
+    return script_file(words[0], words[1:], context, depth) or _passed_on(words, context)
 
 
-def _passed_on(words: list[Word], place: Place) -> list[Launch]:
+def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
     """The command that a script is told to run: `./wait.sh db:5432 -- vllm serve`. What the script sets is not known."""
     if not words[0].text.flat.endswith((".sh", ".bash", ".py")):
         return []
@@ -75,17 +75,17 @@ def _passed_on(words: list[Word], place: Place) -> list[Launch]:
         if words[at].value in ("exec", "--"):
             found = entry.find(words, at + 1)
             if found is not None:
-                return [_launch(words, at + 1, found, place.with_(site=place.site, env=place.env, open_env=True))]
+                return [_launch(words, at + 1, found, context.with_(site=context.site, env=context.env, open_env=True))]
     return []
 
 
-def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> list[Launch]:
+def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth: int) -> list[Launch]:
     """Look behind a wrapper (`sudo -E env A=b numactl -N 0 vllm serve`) for the command that it runs."""
     from servelint.readers import installs
 
-    env = dict(place.env)
-    claims = dict(place.claims)
-    open_env = place.open_env or head in _OPENERS
+    env = dict(context.env)
+    claims = dict(context.claims)
+    open_env = context.open_env or head in _OPENERS
     wrapper = head
     for at in range(1, len(words)):
         flat = words[at].text.flat
@@ -98,7 +98,7 @@ def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> l
         elif wrapper == "env":
             _unset(words, at, env)
         open_env = open_env or flat.startswith("--env-file")
-        inner = place.with_(site=place.site, env=env, claims=claims, open_env=open_env)
+        inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         found = entry.find(words, at)
         if found is not None:
             return [_launch(words, at, found, inner)]
@@ -135,24 +135,24 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
         env.pop(flat.partition("=")[2], None)
 
 
-def _launch(words: list[Word], start: int, found: entry.Entry, place: Place) -> Launch:
+def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
     launch = Launch(
-        source=place.source,
+        source=context.source,
         engine=found.engine,
         verb=tuple(words[start : found.end]),
         argv=words[found.end :],
-        site=site_of(words[start:], place),
-        name=place.name,
-        env=place.env,
-        container=place.container,
-        release=place.claims.get(found.engine),
-        open_env=place.open_env,
+        site=site_of(words[start:], context),
+        name=context.name,
+        env=context.env,
+        container=context.container,
+        release=context.claims.get(found.engine),
+        open_env=context.open_env,
     )
-    launch.open = place.open
+    launch.open = context.open
     return launch
 
 
-def shell_launches(words: list[Word], place: Place, depth: int) -> list[Launch]:
+def shell_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """`bash -c SCRIPT NAME ARGS...`, `bash FILE ARGS...`, or a script on its standard input."""
     at = 1
     script: Word | None = None
@@ -174,18 +174,18 @@ def shell_launches(words: list[Word], place: Place, depth: int) -> list[Launch]:
         else:
             break
     if script is not None:
-        return script_launches(script.text, _no_file(place), words[at + 2 :], depth + 1)
+        return script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
     if at < len(words):
-        return script_file(words[at], words[at + 1 :], place, depth)
-    return script_launches(place.stdin, _no_file(place), words[:1], depth + 1) if place.stdin is not None else []
+        return script_file(words[at], words[at + 1 :], context, depth)
+    return script_launches(context.stdin, _no_file(context), words[:1], depth + 1) if context.stdin is not None else []
 
 
-def script_file(path: Word, args: list[Word], place: Place, depth: int) -> list[Launch]:
+def script_file(path: Word, args: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """A shell script that a command runs: one that is written here, or one beside the file that is given arguments.
 
     What a script beside the file starts without arguments is told where that script is read.
     """
-    opened = place.open(path.text) if place.open is not None else None
+    opened = context.open(path.text) if context.open is not None else None
     if opened is None:
         return []
     from servelint.syntax.shell.files import is_shell
@@ -199,23 +199,23 @@ def script_file(path: Word, args: list[Word], place: Place, depth: int) -> list[
     below = (lambda name: opener(f"{folder}/{name}")) if opener is not None else None
     # a script that is written here stands here
     extent = opened.text.extent()
-    here = opened.own and extent is not None and extent.source is place.source
-    site = None if here else place.site or span_of([path, *args])
-    place.ran.append(opened.text)
-    inner = place.with_(site=site, env=place.env)
+    here = opened.own and extent is not None and extent.source is context.source
+    site = None if here else context.site or span_of([path, *args])
+    context.ran.append(opened.text)
+    inner = context.with_(site=site, env=context.env)
     inner.files, inner.stdin = below, None
     return script_launches(opened.text, inner, [path, *args], depth + 1, site)
 
 
-def _no_file(place: Place) -> Place:
+def _no_file(context: CommandContext) -> CommandContext:
     """A place for a script that is no file."""
-    inner = place.with_(site=place.site, env=place.env)
+    inner = context.with_(site=context.site, env=context.env)
     inner.files = None
     return inner
 
 
 def script_launches(
-    text: Text, place: Place, args: list[Word] | None, depth: int = 0, site: Span | None = None
+    text: Text, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
 ) -> list[Launch]:
     """The launches of a shell script, the first of each place first.
 
@@ -226,8 +226,8 @@ def script_launches(
 
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
-    outside = place.open
-    environment = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
+    outside = context.open
+    environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
 
     def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
         if len(found) > bounds.LAUNCHES.most:
@@ -235,15 +235,15 @@ def script_launches(
         installed = installs.claims(ran.words)
         if installed or ran.sourced:
             return installed
-        env = dict(place.env)
+        env = dict(context.env)
         # in the order of the script: what is exported is a set, whose order is another in each process
         for name, value in sorted(ran.env.items(), key=lambda item: (_written_at(item[1]), item[0])):
             if name not in env or env[name].value is not value:
                 env[name] = Variable(name, value, value.span() or ran.site)
         # what was installed here counts here, not in a container that is started from here
-        found_here = {**place.claims, **ran.installed}
-        here = place.with_(site=site, env=env, claims=found_here, open_env=place.open_env or ran.open_env)
-        here.anchor = ran.site if ran.site.source is place.source else place.anchor
+        found_here = {**context.claims, **ran.installed}
+        here = context.with_(site=site, env=env, claims=found_here, open_env=context.open_env or ran.open_env)
+        here.anchor = ran.site if ran.site.source is context.source else context.anchor
         here.stdin = ran.stdin
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
         for launch in launches(ran.words, here, depth):
@@ -255,21 +255,21 @@ def script_launches(
                 found.append(launch)
         return {}
 
-    budget, place.budget = place.budget, place.budget or Budget()
+    budget, context.budget = context.budget, context.budget or Budget()
     scripts = evaluate(
         text,
         on_command,
         environment=environment,
         args=args,
-        files=place.files,
+        files=context.files,
         here=outside,
         budget=budget,
         unheard=UNHEARD,
     )
     for script in scripts:
-        if not any(script is one for one in place.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
+        if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
             # nothing here runs it: whoever does may set anything
-            found += script_launches(script, Place(place.source, place.name, open_env=True), None, depth + 1)
+            found += script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
     return found
 
 
@@ -304,17 +304,17 @@ TEXTS = _REMOTE | frozenset(
 """Programs whose words may hold a whole command."""
 
 
-def text_launches(words: list[Word], place: Place, depth: int) -> list[Launch]:
+def text_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """The launches of the commands that such a program is given, as one text or as its last words."""
     from servelint.syntax.shell.recipe import joined
 
     name = words[0].text.flat.rpartition("/")[2]
-    env = {} if name in _REMOTE else place.env
-    inner = place.with_(site=None, env=env, open_env=True)
+    env = {} if name in _REMOTE else context.env
+    inner = context.with_(site=None, env=env, open_env=True)
     inner.open = inner.files = None
     if name == "sshpass":
         at = next((at for at, word in enumerate(words) if word.value in ("ssh", "scp")), None)
-        return text_launches(words[at:], place, depth) if at is not None and words[at].value == "ssh" else []
+        return text_launches(words[at:], context, depth) if at is not None and words[at].value == "ssh" else []
     if name == "ssh":
         command = _after_host(words)
         bare = (
@@ -322,7 +322,7 @@ def text_launches(words: list[Word], place: Place, depth: int) -> list[Launch]:
         )
         if command and not bare:
             return script_launches(joined([word.text for word in command], " "), inner, None, depth + 1)
-        return script_launches(place.stdin, inner, None, depth + 1) if place.stdin is not None else []
+        return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
     # what these read is added to the command
     more = [Word(Text((unknown("...", None, ""),)), None, many=True)] if name in ("xargs", "parallel") else []
@@ -334,8 +334,8 @@ def text_launches(words: list[Word], place: Place, depth: int) -> list[Launch]:
             rest = launches([*words[at:], *more], inner, depth + 1)
             if rest:
                 return [*found, *rest]
-    if not found and place.stdin is not None and name in ("at", "batch", "wsl", "su"):
-        return script_launches(place.stdin, inner, None, depth + 1)
+    if not found and context.stdin is not None and name in ("at", "batch", "wsl", "su"):
+        return script_launches(context.stdin, inner, None, depth + 1)
     return found
 
 

@@ -18,7 +18,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import runtime
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
@@ -133,22 +133,24 @@ class _Reading:
         if image.engine is None and not entrypoint and not command:
             return []
         env, complete = self.environment()
-        place = Place(self.source, f"services.{service.name}", self.site(), env, self.container(image_text, env, part), claims)
-        place.open_env = part or not complete
-        place.anchor = place.site
+        context = CommandContext(
+            self.source, f"services.{service.name}", self.site(), env, self.container(image_text, env, part), claims
+        )
+        context.open_env = part or not complete
+        context.anchor = context.site
         if self.built is not None or "volumes" in service.fields or "configs" in service.fields:
-            place.open, place.files = self.opened, self.mounted
+            context.open, context.files = self.opened, self.mounted
         if entrypoint == []:
             entrypoint = None if command is None else entrypoint
         words = [*(entrypoint or []), *(command or [])]
-        place.runtime = None if part else self.container_runtime
-        found = in_container(entrypoint, command or [], image, place)
+        context.runtime = None if part else self.container_runtime
+        found = in_container(entrypoint, command or [], image, context)
         if not found and any(word.text.flat.endswith((".sh", "entrypoint")) for word in words[:2]):
             from servelint.readers.compose_project import passed_on
 
-            found = passed_on(words, self.opened, place)
+            found = passed_on(words, self.opened, context)
             if found:
-                place.note_runtime(direct=True, starts=True)
+                context.note_runtime(direct=True, starts=True)
         for launch in found:
             launch.owner = service.owner
             if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):

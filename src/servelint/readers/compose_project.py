@@ -21,7 +21,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers import commands
 from servelint.readers.commands import launches
 from servelint.readers.compose_file import OVERRIDE, RESET, File, Service, add_variables
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import Lookup
 from servelint.syntax.shell.files import Opened
@@ -457,7 +457,7 @@ def _here(source: Text) -> str | None:
     return flat if HOLE not in flat and (flat in (".", "..") or flat.startswith(("./", "../"))) else None
 
 
-def passed_on(words: list[Word], opened: Callable[[Text], Opened | None], place: Place) -> list[Launch]:
+def passed_on(words: list[Word], opened: Callable[[Text], Opened | None], context: CommandContext) -> list[Launch]:
     """The launch of a command that is given to a script which is not here: such a script ends in `exec "$@"`."""
     at = 1 if entry.program(words[0]) in commands.SHELLS else 0
     if len(words) < at + 3 or opened(words[at].text) is not None:
@@ -467,4 +467,4 @@ def passed_on(words: list[Word], opened: Callable[[Text], Opened | None], place:
     at += 2 if words[at + 1].value == "--" else 1
     if entry.find(words, at) is None:
         return []
-    return launches(words[at:], place.with_(site=place.site, env=place.env, open_env=True))
+    return launches(words[at:], context.with_(site=context.site, env=context.env, open_env=True))

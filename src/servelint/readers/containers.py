@@ -11,7 +11,7 @@ from servelint.core.numbers import is_whole
 from servelint.core.text import HOLE, Text
 from servelint.engines import entry, images
 from servelint.readers import commands
-from servelint.readers.context import Place, site_of, span_of
+from servelint.readers.context import CommandContext, site_of, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,20 +167,22 @@ _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-r
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
-def container(words: list[Word], place: Place, depth: int) -> list[Launch] | None:
+def container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
     """`docker run [options] IMAGE [command]` and `docker exec`; None if the words are neither."""
     ran = verb_of(words, 0)
     if ran is None:
         return None
     verb, at = ran
     run = parse(words[at:], verb)
-    env, open_env = _container_env(run, place)
+    env, open_env = _container_env(run, context)
     if verb == "apptainer":
-        env = {**place.env, **env}
+        env = {**context.env, **env}
     if verb == "exec":
         # the container's own environment is not shown here
         return commands.launches(
-            run.command, Place(place.source, place.name, place.site or span_of(words), env, open_env=True), depth + 1
+            run.command,
+            CommandContext(context.source, context.name, context.site or span_of(words), env, open_env=True),
+            depth + 1,
         )
     if run.image is None:
         return []
@@ -197,31 +199,31 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
         settings["privileged"] = Text.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
-    site = place.site or span_of(words)
-    inner = Place(place.source, place.name, site, env, container, image.claims, place.env_file, open_env)
-    inner.runtime = partial(_runtime, run, verb, place)
-    inner.ran = place.ran
+    site = context.site or span_of(words)
+    inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
+    inner.runtime = partial(_runtime, run, verb, context)
+    inner.ran = context.ran
     explicit = run.values("--entrypoint")
     # `--entrypoint ""` clears the image's own
     entrypoint = [word for word in explicit[-1:] if word.text.flat] if explicit else None
-    inner.open = _mounted(run, place)
+    inner.open = _mounted(run, context)
     if verb == "apptainer" and words[at - 1].value == "exec":
         entrypoint = []
     return in_container(entrypoint, run.command, image, inner, depth + 1)
 
 
-def _runtime(run: ContainerRun, verb: str, place: Place) -> Runtime | None:
+def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime | None:
     """How the container is run; None where options may stand in a variable."""
     if run.open or verb != "run":
         return None
     from servelint.readers import runtime
 
-    return runtime.of_run(run, place.source)
+    return runtime.of_run(run, context.source)
 
 
-def _mounted(run: ContainerRun, place: Place) -> Callable[[Text], Opened | None] | None:
+def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[Text], Opened | None] | None:
     """Opens the files of a container that are mounted from where the command runs (`-v ./serve.sh:/serve.sh`)."""
-    outer = place.open
+    outer = context.open
     if outer is None:
         return None
     mounts: list[tuple[str, Text]] = []
@@ -240,12 +242,12 @@ def _mounted(run: ContainerRun, place: Place) -> Callable[[Text], Opened | None]
     return opened
 
 
-def _container_env(run: ContainerRun, place: Place) -> tuple[dict[str, Variable], bool]:
+def _container_env(run: ContainerRun, context: CommandContext) -> tuple[dict[str, Variable], bool]:
     """The variables that the options set, and whether there may be more."""
     env: dict[str, Variable] = {}
     open_env = run.open
     for file in run.values("--env-file"):
-        read = place.env_file(file.value) if place.env_file is not None and file.value is not None else None
+        read = context.env_file(file.value) if context.env_file is not None and file.value is not None else None
         open_env = open_env or read is None
         env.update(read or {})
     for word in run.values("--env"):
@@ -253,7 +255,7 @@ def _container_env(run: ContainerRun, place: Place) -> tuple[dict[str, Variable]
         if assignment is not None:
             env[assignment.group(1)] = Variable(assignment.group(1), word.text.cut(assignment.end()), word.site)
         elif word.value is not None and word.value.isidentifier():
-            outer = place.env.get(word.value)
+            outer = context.env.get(word.value)
             env[word.value] = Variable(word.value, outer.value if outer else None, word.site)
         else:
             open_env = True
@@ -281,15 +283,15 @@ def _may_have_gpus(run: ContainerRun) -> bool:
 
 
 def in_container(
-    entrypoint: list[Word] | None, command: list[Word], image: images.Image, place: Place, depth: int = 0
+    entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int = 0
 ) -> list[Launch]:
     """The launches of a container. entrypoint: None where the file leaves the image's own."""
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
-    found = [] if repeated else commands.launches(words, place, depth)
+    found = [] if repeated else commands.launches(words, context, depth)
     direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
-    place.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
+    context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found
     if image.engine is None or not _implied(image, command):
@@ -297,17 +299,17 @@ def in_container(
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
     launch = Launch(
-        source=place.source,
+        source=context.source,
         engine=image.engine,
         argv=argv,
-        site=site_of(command, place),
-        name=place.name,
-        env=place.env,
-        container=place.container,
-        release=place.claims.get(image.engine),
-        open_env=place.open_env,
+        site=site_of(command, context),
+        name=context.name,
+        env=context.env,
+        container=context.container,
+        release=context.claims.get(image.engine),
+        open_env=context.open_env,
     )
-    launch.open = place.open
+    launch.open = context.open
     return [launch]
 
 

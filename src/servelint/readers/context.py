@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EnvFile = Callable[[str], "dict[str, Variable] | None"]
 
 
-class Place:
+class CommandContext:
     """Where a command stands and what surrounds it.
 
     name:       "services.llm", or "" in a script
@@ -77,13 +77,13 @@ class Place:
         env: dict[str, Variable],
         claims: dict[str, ReleaseClaim] | None = None,
         open_env: bool | None = None,
-    ) -> Place:
+    ) -> CommandContext:
         """The same place for a command inside this one."""
-        place = copy(self)
-        place.site, place.env, place.runtime = site, env, None
-        place.claims = self.claims if claims is None else claims
-        place.open_env = self.open_env if open_env is None else open_env
-        return place
+        context = copy(self)
+        context.site, context.env, context.runtime = site, env, None
+        context.claims = self.claims if claims is None else claims
+        context.open_env = self.open_env if open_env is None else open_env
+        return context
 
     def note_runtime(self, *, direct: bool, starts: bool) -> None:
         """Note how the container is run. direct: its command is the engine's;  starts: it may start one"""
@@ -96,13 +96,13 @@ class Place:
             container.runtime.direct = direct
 
 
-def site_of(words: list[Word], place: Place) -> Span:
+def site_of(words: list[Word], context: CommandContext) -> Span:
     """The command's characters; the place's own where its words do not stand one after the other in one file."""
-    if place.site is not None:
-        return place.site
-    spans = [word.site for word in words if word.site is not None and word.site.source is place.source]
+    if context.site is not None:
+        return context.site
+    spans = [word.site for word in words if word.site is not None and word.site.source is context.source]
     if not spans:
-        return place.anchor or Span(place.source, 0, 0)
+        return context.anchor or Span(context.source, 0, 0)
     return spans[0].to(max(spans, key=_end))
 
 

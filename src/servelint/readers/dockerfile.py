@@ -14,7 +14,7 @@ from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.dockerfile_stages import Command, Stage, Step, array, base, expand, option, replace, stage, stages, words
 from servelint.readers.registry import Format
 
@@ -86,16 +86,16 @@ def _started(
     # an engine that is installed here is nobody's build of it: the image below says nothing of it
     installed = one.origin.engine is None and one.image.engine is not None
     container = Container(None if installed else one.reference, open=True)
-    place = Place(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
+    context = CommandContext(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
     if entrypoint is None:
         program = entry.program(command[0]) if command else None
         if program is not None and _PROGRAM.fullmatch(program):
-            return launches(command, place)
-        return in_container(None, command, one.origin, place)
+            return launches(command, context)
+        return in_container(None, command, one.origin, context)
     words = _unwrapped([*entrypoint.words, *command])
-    found = in_container(words, [], one.origin, place)
+    found = in_container(words, [], one.origin, context)
     if not found and cmd is not None and _passes_on(entrypoint):
-        found = launches(command, place)
+        found = launches(command, context)
     return found
 
 

@@ -15,7 +15,7 @@ from servelint.engines import images
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import dotenv
 from servelint.syntax.shell.words import split
@@ -83,7 +83,7 @@ class _File:
             return [fragment]
         if len(words) < 2:
             return []
-        place = Place(self.source, name, site, self.env(name), None, dict(self.claims))
+        place = CommandContext(self.source, name, site, self.env(name), None, dict(self.claims))
         return launches(words, place)
 
     def env(self, without: str) -> dict[str, Variable]:

@@ -29,7 +29,7 @@ from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
 from servelint.readers.commands import SHELLS
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, runtime
 from servelint.readers.kubernetes.environment import expand
 from servelint.readers.kubernetes.objects import File
@@ -161,7 +161,7 @@ class Reader:
         command = self.words(case["command"]) if "command" in case else None
         image_text = self.image()
         image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
-        place = Place(
+        context = CommandContext(
             self.source,
             self.entry.path,
             self.site(),
@@ -172,18 +172,18 @@ class Reader:
         )
         engine = case.get("engine")
         if engine is None:
-            return in_container(command or None, args, image, place)
+            return in_container(command or None, args, image, context)
         return [
             Launch(
                 source=self.source,
                 engine=engine,
                 argv=args,
-                site=place.site or self.anchor,
-                env=place.env,
-                name=place.name,
+                site=context.site or self.anchor,
+                env=context.env,
+                name=context.name,
                 release=image.claims.get(engine),
-                container=place.container,
-                open_env=place.open_env,
+                container=context.container,
+                open_env=context.open_env,
             )
         ]
 

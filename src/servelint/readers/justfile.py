@@ -11,7 +11,7 @@ from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place, env_file, inside, named
+from servelint.readers.context import CommandContext, env_file, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
 from servelint.syntax.just.recipes import Justfile, Recipe
@@ -75,7 +75,7 @@ class _Recipes:
         claims = self.claims(recipe, set())
         for index, text in enumerate(scripts):
             line = text.cut(_start(text))
-            place = Place(
+            context = CommandContext(
                 self.source,
                 recipe.name,
                 env=env,
@@ -84,7 +84,7 @@ class _Recipes:
                 open_env=self.open_env,
                 files=self.neighbours.read,
             )
-            started = script_launches(line, place, None)
+            started = script_launches(line, context, None)
             for launch in started:
                 launch.site = inside(launch.site, text)
                 launch.cut = launch.cut or _lost(scripts[index + 1 :])

@@ -11,7 +11,7 @@ from servelint.core.text import EMPTY, Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place, env_file, inside, named
+from servelint.readers.context import CommandContext, env_file, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
 from servelint.syntax.make.rules import Makefile, Rule
@@ -73,7 +73,7 @@ class _Recipes:
         if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in texts):
             return []
         env, open_env = self.environment(scope, target.flat)
-        place = Place(
+        context = CommandContext(
             self.source,
             target.flat,
             env=env,
@@ -85,7 +85,7 @@ class _Recipes:
         found: list[Launch] = []
         for index, text in enumerate(texts):
             for script in [text] if self.makefile.one_shell else _commands(text):
-                started = script_launches(script, place, None)
+                started = script_launches(script, context, None)
                 for launch in started:
                     launch.site = inside(launch.site, scripts[index])
                     launch.cut = launch.cut or self.lost(rule, index)

@@ -15,7 +15,7 @@ from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs, mentions_engine
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import json as json_nodes
 from servelint.syntax.shell.words import split
@@ -154,8 +154,8 @@ class _Notebook:
             self.claims.update(installs.claims(split(script.cut(*line.span()))))
         if not mentions_engine(script.flat.encode("utf-8", "replace")):
             return
-        place = Place(self.source, name, None, dict(self.env), None, dict(self.claims))
-        self.found += script_launches(script, place, None)
+        context = CommandContext(self.source, name, None, dict(self.env), None, dict(self.claims))
+        self.found += script_launches(script, context, None)
 
     def filled(self, text: Text) -> Text:
         """A line with the Python values that it takes over: `{model}`, and `$model` where Python knows it."""

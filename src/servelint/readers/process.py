@@ -15,7 +15,7 @@ from servelint.files import programs
 from servelint.files.siblings import Neighbours
 from servelint.readers import commands, containers
 from servelint.readers.commands import WRAPPERS, launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -69,7 +69,7 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
             return None
         return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
 
-    found = launches(words, Place(source, env=env, env_file=env_file, open=opened))
+    found = launches(words, CommandContext(source, env=env, env_file=env_file, open=opened))
     for launch in found:
         if launch.container is not None:
             continue

@@ -9,7 +9,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place, env_file, named
+from servelint.readers.context import CommandContext, env_file, named
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -32,8 +32,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         continued = _CONTINUED.search(flat)
         end = continued.start() if continued is not None else len(flat)
         command = Text.at(source, start + process.end(), start + max(end, process.end()))
-        place = Place(source, process.group(1), env=env, env_file=env_file(neighbours), files=neighbours.read)
-        started = named(script_launches(command, place, None))
+        context = CommandContext(source, process.group(1), env=env, env_file=env_file(neighbours), files=neighbours.read)
+        started = named(script_launches(command, context, None))
         cut = _lost(source, line)
         for launch in started:
             launch.cut = launch.cut or cut

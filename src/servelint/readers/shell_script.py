@@ -9,7 +9,7 @@ from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import dotenv
 
@@ -42,7 +42,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         from servelint.syntax import templates
 
         text = templates.filled(text, script=True)
-    return script_launches(text, Place(source, env_file=env_file, files=neighbours.read), None)
+    return script_launches(text, CommandContext(source, env_file=env_file, files=neighbours.read), None)
 
 
 def _has_actions(text: str) -> bool:

@@ -13,7 +13,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.context import Place, named
+from servelint.readers.context import CommandContext, named
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -47,7 +47,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         names = {"program_name": Text.of(program), "group_name": Text.of(program)}
         env = {**shared, **_environment(options, names)}
         command = expanded(options["command"], names)
-        found += named(launches(split(command), Place(source, name, env=env)))
+        found += named(launches(split(command), CommandContext(source, name, env=env)))
     return found
 
 

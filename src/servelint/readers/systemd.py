@@ -10,7 +10,7 @@ from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import Format
 from servelint.syntax import dotenv, json
 from servelint.syntax.units import environment, words
@@ -103,8 +103,8 @@ class Service:
             return None
         return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
 
-    def place(self, claims: dict[str, ReleaseClaim]) -> Place:
-        return Place(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
+    def context(self, claims: dict[str, ReleaseClaim]) -> CommandContext:
+        return CommandContext(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
 
     def launches(self) -> list[Launch]:
         claims: dict[str, ReleaseClaim] = {}
@@ -112,13 +112,13 @@ class Service:
             for command in words.commands(setting.value):
                 claims.update(installs.claims(self.command(command)))
         found: list[Launch] = []
-        place = self.place(claims)
+        context = self.context(claims)
         for setting in self.of("ExecStart"):
             by_shell = _PREFIX.match(setting.value.flat)
             if by_shell and "|" in by_shell.group():
-                started = script_launches(setting.value.cut(by_shell.end()), place, [])
+                started = script_launches(setting.value.cut(by_shell.end()), context, [])
             else:
-                started = [one for words_ in words.commands(setting.value) for one in launches(self.command(words_), place)]
+                started = [one for words_ in words.commands(setting.value) for one in launches(self.command(words_), context)]
             for launch in started:
                 launch.cut = setting.cut
             found += started
@@ -173,8 +173,10 @@ def _quadlet(service: Service, settings: list[Setting]) -> list[Launch]:
         command += [_made("--entrypoint"), entrypoint[0]]
     command += [Word(_image(service, last["Image"].value)), *entrypoint[1:], *exec_words]
     start = last.get("Exec") or last.get("Entrypoint") or last["Image"]
-    place = Place(service.source, site=start.site, env=service.env, env_file=service.env_file, open_env=service.open_env)
-    found = launches(command, place)
+    context = CommandContext(
+        service.source, site=start.site, env=service.env, env_file=service.env_file, open_env=service.open_env
+    )
+    found = launches(command, context)
     for launch in found:
         launch.cut = start.cut
     return found

@@ -8,7 +8,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes.objects import (
     KUSTOMIZATIONS,
     File,
@@ -101,7 +101,7 @@ def _other_scripts(file: File, told: list[int]) -> list[Launch]:
             if extent is None or not (key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
             if bisect_left(told, extent.start) == bisect_left(told, extent.end):
-                found += script_launches(text, Place(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
+                found += script_launches(text, CommandContext(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
     return found
 
 

@@ -14,7 +14,7 @@ from servelint.engines import images
 from servelint.engines.registry import Engine, called, started_by
 from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods, runtime
 from servelint.readers.kubernetes.objects import File, Object, Overrides, listed, section, string
 from servelint.syntax import yaml, yaml_values
@@ -318,8 +318,10 @@ def ray(file: File, one: Object, images: Overrides | None) -> list[Launch]:
         found += embedded.of_yaml(file.source, spec["serveConfigV2"][1], partial(_applications, worker, one.label))
     if "entrypoint" in spec:
         text = yaml.text(file.source, spec["entrypoint"][1])
-        place = Place(file.source, f"{one.label}.entrypoint", None, {}, worker.container, worker.claims, open_env=True)
-        found += script_launches(text, place, None)
+        context = CommandContext(
+            file.source, f"{one.label}.entrypoint", None, {}, worker.container, worker.claims, open_env=True
+        )
+        found += script_launches(text, context, None)
     return [*found, *pods.of_object(file, one, images)]
 
 

@@ -13,7 +13,7 @@ from servelint.engines import entry, images
 from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, runtime
 from servelint.readers.kubernetes.environment import expand, no_variable
 from servelint.readers.kubernetes.objects import (
@@ -157,7 +157,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
     patch = image_text is None or hidden(fields)
     complete = pod.complete and not patch and not pod.more
-    place = Place(
+    context = CommandContext(
         pod.file.source,
         name,
         extent(pod.file.source, [fields[key] for key in ("command", "args") if key in fields] or [fields["image"]]),
@@ -170,9 +170,9 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     rest = args or []
     if pod.more or (patch and args is None):
         rest = [*rest, unseen()]
-    found = in_container(command, rest, image, place)
+    found = in_container(command, rest, image, context)
     if not found and image_text is None and command is None:
-        found = _script(pod.file.source, fields, given, place)
+        found = _script(pod.file.source, fields, given, context)
     for launch in found:
         environment.show_injected(launch, given)
     return found
@@ -187,12 +187,12 @@ def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) 
     return Container(image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete), open=more, runtime=how)
 
 
-def _script(source: Source, fields: Entries, given: environment.Environment, place: Place) -> list[Launch]:
+def _script(source: Source, fields: Entries, given: environment.Environment, context: CommandContext) -> list[Launch]:
     """The launches of a patch's only argument, where the command is not shown and must be a shell: it has white space."""
     args = _listed(source, fields, "args") or []
     if len(args) != 1 or args[0].many or not any(map(str.isspace, args[0].text.flat.strip())):
         return []
-    return script_launches(expand(args[0].text, given.variables.get, script=True), place, None)
+    return script_launches(expand(args[0].text, given.variables.get, script=True), context, None)
 
 
 def words(source: Source, fields: Entries, given: environment.Environment) -> tuple[list[Word] | None, list[Word] | None]:
@@ -320,13 +320,13 @@ def of_operations(file: File, operations: list[Node], label: str, images: Overri
         if string(fields, "op") not in _OPERATIONS or path is None or "value" not in fields:
             continue
         key, value = fields["value"]
-        place = _CONTAINER.fullmatch(path)
-        if place is None:
+        target = _CONTAINER.fullmatch(path)
+        if target is None:
             for inside, below in walk(file, value, label + path.replace("/", ".")):
                 found += _of_pod(file, inside, below, images)
             continue
-        known = containers.setdefault(place.group("place"), {})
-        field = place.group("field")
+        known = containers.setdefault(target.group("place"), {})
+        field = target.group("field")
         if field is None:
             known.update(yaml.entries(value))
         elif field == "args/0":

@@ -16,7 +16,7 @@ from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import embedded
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.markdown import snippets
 from servelint.readers.markdown.blocks import (
     CONSOLE,
@@ -103,7 +103,7 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
 
 
 def _run(script: Text, source: Source) -> list[Launch]:
-    found = script_launches(snippets.replaced(script, script=True), Place(source), None)
+    found = script_launches(snippets.replaced(script, script=True), CommandContext(source), None)
     for launch in found:
         launch.argv = [snippets.counted(word) for word in launch.argv]
     return found

@@ -12,7 +12,7 @@ from servelint.core.source import Source
 from servelint.core.text import Text, unknown
 from servelint.readers import installs
 from servelint.readers.commands import script_launches
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.installs import installed
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries, Node
@@ -136,14 +136,14 @@ def words(source: Source, node: Node) -> list[Word]:
     return [Word(text(source, item), yaml.span(source, item)) for item in scalars(node)]
 
 
-def run(written: Text, place: Place, claims: Claims) -> list[Launch]:
+def run(written: Text, context: CommandContext, claims: Claims) -> list[Launch]:
     """The launches of a script. claims: what was installed before it; what it installs itself is added for what comes after."""
     if not written.flat.strip() or len(written) > _LENGTH_AT_MOST:
         return []
-    inside = place.with_(site=None, env=place.env, claims={**place.claims, **claims})
+    inside = context.with_(site=None, env=context.env, claims={**context.claims, **claims})
     found = script_launches(written, inside, None)
     if installs.with_package("(?i){}").search(written.flat):
-        given = {name: variable.value for name, variable in place.env.items() if variable.value is not None}
+        given = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
         claims.update(installed(written, given))
     return found
 

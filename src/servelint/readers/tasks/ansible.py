@@ -10,7 +10,7 @@ from servelint.core.source import Source, Span
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import Environment, each, environment, optional, run, section, text, words
 from servelint.syntax import yaml
@@ -85,20 +85,20 @@ def _tasks(source: Source, node: Node, env: Environment, depth: int) -> Iterator
 
 def _command(source: Source, name: str, task: Entries, module: str, kind: str, env: Environment) -> list[Launch]:
     key, value = task[module]
-    place = Place(source, name, None, env)
+    context = CommandContext(source, name, None, env)
     given = section(task, module) or section(task, "args")
     if "argv" in given:
-        place.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
-        return launches_of(words(source, given["argv"][1]), place)
+        context.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
+        return launches_of(words(source, given["argv"][1]), context)
     node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
     if node is None:
         return []
     written = text(source, node)
     if kind in _SHELLS:
-        return run(written, place, {})
+        return run(written, context, {})
     # no shell: what it would expand stays as it is written
-    place.site = Span(source, yaml.start(key), yaml.span(source, node).end)
-    return launches_of(split(written), place)
+    context.site = Span(source, yaml.start(key), yaml.span(source, node).end)
+    return launches_of(split(written), context)
 
 
 def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
@@ -114,10 +114,10 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
             settings[setting] = value
     env = environment(source, fields["env"][1]) if "env" in fields else {}
     image = images.identify(named)
-    place = Place(source, name, site, env, Container(named, settings), image.claims, open_env="env_file" in fields)
+    context = CommandContext(source, name, site, env, Container(named, settings), image.claims, open_env="env_file" in fields)
     entrypoint = _words(source, fields, "entrypoint")
     command = _words(source, fields, "command") or _words(source, fields, "cmd") or []
-    return in_container(entrypoint, command, image, place)
+    return in_container(entrypoint, command, image, context)
 
 
 def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:

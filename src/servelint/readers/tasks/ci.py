@@ -7,7 +7,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import images
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,
@@ -118,8 +118,8 @@ def _steps(
             continue
         inner = {**env, **(environment(source, step["env"][1]) if "env" in step else {})}
         written = text(source, step["run"][1])
-        place = Place(source, f"{name}.steps[{index}]", None, inner, container, image.claims, open_env=open_env)
-        found += run(written, place, installed)
+        context = CommandContext(source, f"{name}.steps[{index}]", None, inner, container, image.claims, open_env=open_env)
+        found += run(written, context, installed)
         open_env = open_env or "GITHUB_ENV" in written.flat
     return found
 
@@ -134,9 +134,9 @@ def _github_service(source: Source, name: str, fields: Entries) -> list[Launch]:
     site = Span(source, yaml.start(key), yaml.span(source, value).end)
     image = images.identify(named)
     env = environment(source, fields["env"][1]) if "env" in fields else {}
-    place = Place(source, name, site, env, Container(named, open=True), image.claims, open_env="options" in fields)
+    context = CommandContext(source, name, site, env, Container(named, open=True), image.claims, open_env="options" in fields)
     words = split(command) if command is not None else []
-    return in_container(split(entrypoint) if entrypoint is not None else None, words, image, place)
+    return in_container(split(entrypoint) if entrypoint is not None else None, words, image, context)
 
 
 _OF_JOBS = frozenset(("artifacts", "extends", "needs", "only", "rules", "stage", "tags"))
@@ -216,10 +216,10 @@ def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_e
             named = interpolate(named, lookup)
             image, container = images.identify(named), Container(named, open=True)
     before = fields["before_script"][1] if "before_script" in fields else None
-    place = Place(source, name, None, env, container, image.claims, open_env=open_env)
-    found += run(script(source, before, fields["script"][1]), place, {})
+    context = CommandContext(source, name, None, env, container, image.claims, open_env=open_env)
+    found += run(script(source, before, fields["script"][1]), context, {})
     if "after_script" in fields:
-        found += run(script(source, fields["after_script"][1]), place, {})
+        found += run(script(source, fields["after_script"][1]), context, {})
     return found
 
 
@@ -232,12 +232,12 @@ def _gitlab_service(source: Source, name: str, node: Node, env: Environment) -> 
     given = [fields[key] for key in ("entrypoint", "command") if key in fields]
     site = Span(source, yaml.start(given[0][0]), yaml.span(source, given[-1][1]).end)
     own = environment(source, fields["variables"][1]) if "variables" in fields else {}
-    place = Place(source, name, site, {**env, **own}, Container(named, open=True), image.claims)
+    context = CommandContext(source, name, site, {**env, **own}, Container(named, open=True), image.claims)
     parts = []
     for key in ("entrypoint", "command"):
         one = optional(source, fields, key)
         parts.append(split(one) if one is not None else words(source, fields[key][1]) if key in fields else None)
-    return in_container(parts[0], parts[1] or [], image, place)
+    return in_container(parts[0], parts[1] or [], image, context)
 
 
 read_github = each(_workflow)

@@ -11,7 +11,7 @@ from servelint.core.text import Text
 from servelint.engines import images
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,
@@ -79,13 +79,13 @@ def _sky(source: Source, document: Node) -> list[Launch]:
     named = named.cut(len("docker:")) if named is not None and named.flat.startswith("docker:") else None
     image = images.identify(named) if named is not None else _NO_IMAGE
     machine = _machine(named, *_accelerators(source, wanted))
-    place = Place(source, "run", None, env, machine, image.claims)
+    context = CommandContext(source, "run", None, env, machine, image.claims)
     installed: Claims = {}
     found: list[Launch] = []
     for key in ("setup", "run"):
         if key in fields:
-            place.name = key
-            found += run(script(source, fields[key][1]), place, installed)
+            context.name = key
+            found += run(script(source, fields[key][1]), context, installed)
     return found
 
 
@@ -153,19 +153,19 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
     named = optional(source, fields, "image")
     image = images.identify(named) if named is not None else _NO_IMAGE
     machine = _machine(named, *_gpu(source, section(fields, "resources")))
-    place = Place(source, name, None, env, machine, image.claims)
+    context = CommandContext(source, name, None, env, machine, image.claims)
     entrypoint = optional(source, fields, "entrypoint")
     if entrypoint is not None:
         argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
         ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
-        place.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
-        return launches(argv, place)
+        context.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
+        return launches(argv, context)
     nodes = [fields[key][1] for key in ("init", "commands") if key in fields and scalars(fields[key][1])]
     if nodes:
-        return run(script(source, *nodes), place, {})
+        return run(script(source, *nodes), context, {})
     if image.entrypoint and "image" in fields and yaml.scalar(fields["type"][1]) != "dev-environment":
-        place.site = yaml.span(source, fields["image"][1])
-        return in_container(None, [], image, place)
+        context.site = yaml.span(source, fields["image"][1])
+        return in_container(None, [], image, context)
     return []
 
 

@@ -9,7 +9,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text, unknown
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
-from servelint.readers.context import Place
+from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import each, environment, optional, run, section, verbatim
 from servelint.syntax import yaml
@@ -67,8 +67,8 @@ def _models(source: Source, document: Node) -> list[Launch]:
             for variable in (environment(source, model["env"][1]) if "env" in model else {}).values()
             if variable.value is not None
         }
-        place = Place(source, f"models.{name}", site, env)
-        found += launches_of(split(_one_line(command)), place)
+        context = CommandContext(source, f"models.{name}", site, env)
+        found += launches_of(split(_one_line(command)), context)
     return found
 
 
@@ -133,8 +133,8 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
     image = images.identify(named) if named is not None else None
     env = environment(source, fields["env"][1]) if "env" in fields else {}
     container = Container(named, open=True) if named is not None else None
-    place = Place(source, "command", None, env, container, image.claims if image is not None else {})
-    return run(_formatted(verbatim(source, fields["command"][1]), given), place, {})
+    context = CommandContext(source, "command", None, env, container, image.claims if image is not None else {})
+    return run(_formatted(verbatim(source, fields["command"][1]), given), context, {})
 
 
 def _formatted(template: Text, given: dict[str, Text]) -> Text:
