@@ -11,7 +11,7 @@ import re
 
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, script_launches
@@ -57,6 +57,7 @@ _PLACEHOLDER = re.compile(r"\$\{\w+:(?![-+?=])[^{}]*\}|\{\{[^{}]*\}\}|(?<![\w$\{
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a JSON recipe."""
     del neighbours
     if len(source.text) > _SIZE_AT_MOST or not entry.mentions(source.text):
         return []
@@ -238,14 +239,7 @@ def _started(name: str, command: JsonNode, args: JsonNode) -> list[Word] | None:
 
 def _filled(text: Text) -> Text:
     """A string with its placeholders unknown: what reads the recipe replaces them."""
-    flat = text.flat
-    parts: list[Text] = []
-    done = 0
-    for match in _PLACEHOLDER.finditer(flat) if "{" in flat else ():
-        span = text.span(*match.span())
-        parts += [text.cut(done, match.start()), Text((unknown(match.group(), span),))]
-        done = match.end()
-    return Text.join([*parts, text.cut(done)]) if parts else text
+    return text.sub(_PLACEHOLDER, text.unknown) if "{" in text.flat else text
 
 
 def _known(text: Text) -> Text:

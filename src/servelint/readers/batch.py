@@ -8,7 +8,7 @@ from servelint.core.text import HOLE, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
-from servelint.readers.context import CommandContext, env_file
+from servelint.readers.context import CommandContext, env_file, identity
 from servelint.readers.registry import Format
 from servelint.syntax.batch.evaluate import Command, evaluate
 
@@ -18,6 +18,7 @@ FORMAT = Format(
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a batch file."""
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
     claims: dict[str, ReleaseClaim] = {}
@@ -33,7 +34,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         for launch in launches(ran.words, context):
             launch.cut = launch.cut or ran.lost
             launch.likely = ran.likely and launch.likely
-            key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+            key = identity(launch)
             if key not in seen:
                 seen.add(key)
                 found.append(launch)

@@ -68,7 +68,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
 
 
 def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
-    """The command that a script is told to run: `./wait.sh db:5432 -- vllm serve`. What the script sets is not known."""
+    """The command that a script is given to run: `./wait.sh db:5432 -- vllm serve`. What the script sets is not known."""
     if not words[0].text.flat.endswith((".sh", ".bash", ".py")):
         return []
     for at in range(1, len(words) - 1):
@@ -183,7 +183,7 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
 def script_file(path: Word, args: list[Word], context: CommandContext, depth: int) -> list[Launch]:
     """A shell script that a command runs: one that is written here, or one beside the file that is given arguments.
 
-    What a script beside the file starts without arguments is told where that script is read.
+    What a script beside the file starts without arguments is found where that script is read.
     """
     opened = context.open(path.text) if context.open is not None else None
     if opened is None:
@@ -268,7 +268,7 @@ def script_launches(
     )
     for script in scripts:
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
-            # nothing here runs it: whoever does may set anything
+            # nothing here runs it: what does may set anything
             found += script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
     return found
 

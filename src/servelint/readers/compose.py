@@ -10,14 +10,14 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
+from servelint.core.launch import Container, Launch, Port, Probe, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
-from servelint.engines import entry, images
+from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers import runtime
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
-from servelint.readers.containers import in_container
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
@@ -55,6 +55,7 @@ def is_mine(source: Source, document: Node) -> bool:
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the services of a compose file."""
     repeated = [again for node in yaml.collections(documents) if (again := yaml.repeated_key(node)) is not None]
     if repeated:
         bounds.COMPOSE_KEYS.reached(yaml.span(source, min(repeated, key=yaml.start)))
@@ -115,7 +116,7 @@ class _Reading:
         service = self.service
         entrypoint, command = self.words("entrypoint"), self.words("command")
         image_text = service.last("image")
-        image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+        image = identified(image_text)
         claims, part = image.claims, service.open
         if service.layers("build"):
             from servelint.readers.compose_project import Built
@@ -221,7 +222,13 @@ class _Reading:
     # -- container
 
     def container(self, image: Text | None, env: dict[str, Variable], part: bool) -> Container:
-        """What the service says of its container. part: more of it stands elsewhere"""
+        """What the service says of its container.
+
+        Args:
+            image: The name of its image.
+            env: Its variables.
+            part: Whether another file says more of it.
+        """
         settings: dict[str, Text] = {}
         for name in ("ipc", "shm_size", "runtime", "privileged"):
             value = self.service.last(name)
@@ -235,12 +242,11 @@ class _Reading:
         return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
 
     def container_runtime(self) -> Runtime:
-        """How the service is run: what only a service that starts an engine is asked for."""
-
+        """How the service is run. Only asked of a service that starts an engine."""
         return of_service(self.service, self.files)
 
     def gpus(self, runtime: Text | None) -> tuple[int | None, bool | None]:
-        """How many GPUs the service reserves (None: all, or not known), and whether it reserves any."""
+        """How many GPUs the service reserves (None for all, or an unknown number), and whether it reserves any."""
         counts: list[int | None] = []
         reservations = ("deploy", "resources", "reservations")
         for file, _, node in self.service.layers(*reservations, "devices"):
@@ -270,6 +276,12 @@ _ALONE = ("bridge", "default", "none")
 
 
 def of_service(service: Service, files: list[File]) -> Runtime:
+    """How a service is run, as the last of its files says it.
+
+    Args:
+        service: The service.
+        files: The files of its project.
+    """
     network = service.last("network_mode")
     return Runtime(
         ports=_ports(service),
@@ -332,7 +344,7 @@ def _first(text: Text) -> Text:
 
 
 def _private(service: Service, network: Text | None, files: list[File]) -> bool | None:
-    """Whether no other container shares the network of a service."""
+    """Whether no other container shares the network of a service; None if that is not known."""
     joined = f"service:{service.name}"
     if any(joined in file.source.text for file in (*files, *[file for file, _ in service.parts])):
         return False

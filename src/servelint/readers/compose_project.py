@@ -36,10 +36,17 @@ Part = tuple[File, Entries]
 
 
 def services(file: File, other: Source | None, *, over: bool) -> tuple[list[Service], list[File]]:
-    """The services of a file as they are started, and the files of their project, the last word last.
+    """Put the services of a file together as they are started.
 
-    other: the file that `docker compose up` takes as well;  over: it is the base of the file, not its override.
-    Services that only the other file, or an included one, names are not among them: they are told where that file is read.
+    Services that only another file of the project names are left out: they are found where that file is read.
+
+    Args:
+        file: The file that is read.
+        other: The file that `docker compose up` takes as well.
+        over: Whether that is the base of the file, not its override.
+
+    Returns:
+        The services, and the files of their project; the file that counts most comes last.
     """
     model = _Model(file)
     beside = model.parsed(other, "", None) if other is not None else None
@@ -63,7 +70,11 @@ def services(file: File, other: Source | None, *, over: bool) -> tuple[list[Serv
 
 
 class _Model:
-    """The files of a project, each parsed once. missing: a part that was asked for is not here."""
+    """The files of a project, each parsed once.
+
+    Attributes:
+        missing: Whether a part that was needed is not there.
+    """
 
     def __init__(self, project: File) -> None:
         self.project = project
@@ -80,9 +91,12 @@ class _Model:
         return File(source, mine, self.neighbours, folder, self.project, lookup) if mine else None
 
     def open(self, path: str, folder: str, lookup: Lookup | None = None) -> File | None:
-        """A compose file by its path as seen from the file that is read.
+        """Open a compose file.
 
-        folder: where its own paths start;  lookup: the variables of a file that is included, None for the project's
+        Args:
+            path: Its path, seen from the file that is read.
+            folder: Where its own paths start.
+            lookup: The variables of an included file, None for those of the project.
         """
         key = (path, folder, lookup is None)
         if key not in self.files:
@@ -220,10 +234,10 @@ _IMAGE = "docker-image://"
 
 
 class Built:
-    """An image that is built here.
+    """An image that is built from a Dockerfile.
 
-    image, claims, env:  as the Dockerfile says, as far as it is here; the name of the image is only a label
-    entrypoint, command: of the Dockerfile; None where the base image's own hold
+    Attributes:
+        image: What the Dockerfile says of the engine and its release. The name of the image is only a label.
     """
 
     def __init__(self, service: Service, labelled: images.Image) -> None:
@@ -249,18 +263,22 @@ class Built:
 
     @property
     def claims(self) -> dict[str, ReleaseClaim]:
+        """Engine -> what is known of its release."""
         return self.stage.claims if self.stage is not None else self.image.claims
 
     @property
     def env(self) -> dict[str, Variable]:
+        """The variables that the Dockerfile sets."""
         return self.stage.env if self.stage is not None else {}
 
     @property
     def entrypoint(self) -> list[Word] | None:
+        """The words of ENTRYPOINT, None for the base image's own."""
         return self.stage.entrypoint.words if self.stage is not None and self.stage.entrypoint is not None else None
 
     @property
     def command(self) -> list[Word] | None:
+        """The words of CMD, None for the base image's own."""
         return self.stage.cmd.words if self.stage is not None and self.stage.cmd is not None else None
 
     def open(self, path: Text) -> Opened | None:
@@ -336,7 +354,13 @@ _WORKING = "${PWD}"
 
 
 class Mounts:
-    """path in the container -> the file and the path of what is mounted there; None for a volume, or for what is not here."""
+    """What a service sees in its container at which path.
+
+    Attributes:
+        targets: Path in the container -> file and path of what is mounted there; None for a volume or an unknown source.
+        configs: Path in the container -> the file, the item and the name of a config.
+        folder: The working folder.
+    """
 
     def __init__(self, service: Service, files: list[File]) -> None:
         self.files = files
@@ -375,6 +399,7 @@ class Mounts:
             self.configs[posixpath.normpath(target)] = (file, item, name.value)
 
     def absolute(self, path: str) -> str | None:
+        """The absolute path in the container, None if the working folder is not known."""
         if not path.startswith("/"):
             if self.folder is None or not self.folder.startswith("/"):
                 return None

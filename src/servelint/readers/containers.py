@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.text import HOLE, Text
 from servelint.engines import entry, images
@@ -51,9 +51,13 @@ _IMAGE_NAME = re.compile(r"im(?:a)?ge?|container|repo", re.IGNORECASE)
 
 
 class ContainerRun:
-    """What `docker run` was asked: options by long name in order, the image, and the words after it.
+    """The words of `docker run`.
 
-    open: more options may stand in a variable
+    Attributes:
+        options: Long name and value of each option, in order.
+        image: The image, None if there is none.
+        command: The words after it.
+        open: Whether a variable may hold more options.
     """
 
     __slots__ = ("command", "image", "open", "options")
@@ -65,17 +69,22 @@ class ContainerRun:
         self.open = open
 
     def values(self, *names: str) -> list[Word]:
+        """The values of some options, in order."""
         return [value for name, value in self.options if name in names and value is not None]
 
     def last(self, name: str) -> Text | None:
+        """The value of an option that counts, None if it is not given."""
         values = self.values(name)
         return values[-1].text if values else None
 
 
 def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
-    """("run", "exec" or "apptainer", index after it) of a container tool at an index, its global options stepped over.
+    """Find what a container tool does, its global options stepped over.
 
-    A service of a compose file (`docker compose run SERVICE ...`) is like a running container: what it holds is not said here.
+    A service of a compose file (`docker compose run SERVICE ...`) counts as a running container: its image is not named.
+
+    Returns:
+        ("run", "exec" or "apptainer", index after it), None for anything else.
     """
     tool = words[at].text.flat.rpartition("/")[2]
     compose = tool.endswith("-compose")
@@ -98,7 +107,12 @@ def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
 
 
 def parse(words: list[Word], kind: str = "run") -> ContainerRun:
-    """Read the words after `run` (or `exec`, where the container takes the image's place). kind: as verb() tells it"""
+    """Read the words after `run`, or after `exec`, where the container takes the place of the image.
+
+    Args:
+        words: The words.
+        kind: "run", "exec" or "apptainer".
+    """
     apptainer = kind == "apptainer"
     switches = _APPTAINER_SWITCHES if apptainer else _SWITCHES
     options: list[tuple[str, Word | None]] = []
@@ -285,7 +299,15 @@ def _may_have_gpus(run: ContainerRun) -> bool:
 def in_container(
     entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int = 0
 ) -> list[Launch]:
-    """The launches of a container. entrypoint: None where the file leaves the image's own."""
+    """The launches of a container.
+
+    Args:
+        entrypoint: The words of its entrypoint, None for the image's own.
+        command: The words after it.
+        image: What is known of the image.
+        context: What surrounds the command.
+        depth: How many scripts and containers it is inside of.
+    """
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
@@ -311,6 +333,11 @@ def in_container(
     )
     launch.open = context.open
     return [launch]
+
+
+def identified(name: Text | None) -> images.Image:
+    """What the name of an image says; nothing where there is none."""
+    return images.identify(name) if name is not None else images.Image(None, ReleaseClaim(), None)
 
 
 def _implied(image: images.Image, command: list[Word]) -> bool:

@@ -22,17 +22,22 @@ EnvFile = Callable[[str], "dict[str, Variable] | None"]
 class CommandContext:
     """Where a command stands and what surrounds it.
 
-    name:       "services.llm", or "" in a script
-    env:        the variables that reach the command
-    container:  the container that it runs in
-    claims:     what the image, or an installer in front of the command, says of an engine's release
-    env_file:   reads an env file that a command names; None if it cannot be read
-    open_env:   more variables may be set than env has
-    files:      opens a file by its path below the folder of the script; None where no script file stands
-    open:       the file that a word of the command names, if it is known;  stdin: what the command reads, likewise
-    ran:        the written scripts that were run;  budget: the steps that are left for scripts that a script runs
-    anchor:     the command that stands for words which all stand elsewhere
-    runtime:    tells how the container is run, where that takes longer than to see that it starts no engine
+    Attributes:
+        source: The file.
+        name: "services.llm", or "" in a script.
+        site: The characters of the command where its words do not show them.
+        env: The variables that reach the command.
+        container: The container that it runs in.
+        claims: Engine -> release, as the image or an installer in front of the command says it.
+        env_file: Reads an env file that a command names; None if it cannot be read.
+        open_env: Whether more variables may be set than env has.
+        files: Opens a file by its path below the folder of the script; None outside of script files.
+        open: Opens the file that a word of the command names, if it is known.
+        stdin: What the command reads.
+        ran: The scripts of this file that were run.
+        budget: The steps that are left for scripts that a script runs.
+        anchor: The command that stands for words which are all written elsewhere.
+        runtime: Gives how the container is run. It takes longer than to see that it starts no engine.
     """
 
     __slots__ = (
@@ -78,7 +83,7 @@ class CommandContext:
         claims: dict[str, ReleaseClaim] | None = None,
         open_env: bool | None = None,
     ) -> CommandContext:
-        """The same place for a command inside this one."""
+        """The same context for a command inside this one."""
         context = copy(self)
         context.site, context.env, context.runtime = site, env, None
         context.claims = self.claims if claims is None else claims
@@ -86,7 +91,12 @@ class CommandContext:
         return context
 
     def note_runtime(self, *, direct: bool, starts: bool) -> None:
-        """Note how the container is run. direct: its command is the engine's;  starts: it may start one"""
+        """Note how the container is run.
+
+        Args:
+            direct: Whether its command is the engine's.
+            starts: Whether it may start an engine.
+        """
         container = self.container
         if container is None:
             return
@@ -97,7 +107,7 @@ class CommandContext:
 
 
 def site_of(words: list[Word], context: CommandContext) -> Span:
-    """The command's characters; the place's own where its words do not stand one after the other in one file."""
+    """The characters of a command; those of the context if its words do not follow each other in one file."""
     if context.site is not None:
         return context.site
     spans = [word.site for word in words if word.site is not None and word.site.source is context.source]
@@ -107,6 +117,7 @@ def site_of(words: list[Word], context: CommandContext) -> Span:
 
 
 def span_of(words: list[Word]) -> Span | None:
+    """From the first to the last of some words, None if they stand in several files."""
     spans = [word.site for word in words if word.site is not None]
     if not spans or any(span.source is not spans[0].source for span in spans):
         return None
@@ -135,6 +146,11 @@ def env_file(neighbours: Neighbours) -> EnvFile:
     return read
 
 
+def identity(launch: Launch) -> tuple[int, int, str, tuple[str, ...]]:
+    """What two launches have in common that one place makes with the same words."""
+    return launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv])
+
+
 def inside(site: Span, line: Text) -> Span:
     """A launch's place within the line that makes it: the value of a variable stands elsewhere."""
     own = line.strip().extent()
@@ -146,7 +162,7 @@ def inside(site: Span, line: Text) -> Span:
 
 
 def named(found: list[Launch]) -> list[Launch]:
-    """The launches of one program or recipe; its name is left off where it stands for several commands."""
+    """Leave off the name of a program or recipe that stands for several commands."""
     if len({(launch.site.start, launch.site.end) for launch in found}) > 1:
         for launch in found:
             launch.name = ""

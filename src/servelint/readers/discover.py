@@ -49,10 +49,14 @@ def files(
 ) -> Iterator[str]:
     """The files to look at: a file that is named is always taken, a folder is walked, links to folders are not followed.
 
-    What cannot be read is added to problems. A file comes once, even if it is named twice.
-    settings: those that say what is left out, if any do
-    notes:    is told of links in a folder that lead out of the project; they are not followed
-    outside:  what the settings of a folder allow beside the project
+    A file comes once, even if it is named twice.
+
+    Args:
+        paths: Files and folders.
+        problems: Takes what cannot be read.
+        settings: The settings that exclude files, if any do.
+        notes: Takes links in a folder that lead out of the project. They are not followed.
+        outside: Gives the folders beside the project that the settings of a folder allow.
     """
     seen: set[str] = set()
     named = folders(paths)
@@ -155,7 +159,7 @@ def bound(path: str, head: bytes = b"") -> bounds.Bound:
 
 
 def too_large(path: str, size: int, head: bytes = b"") -> Problem:
-    """What is told of a text of so many bytes."""
+    """The problem of a text of so many bytes."""
     return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"))
 
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text, unknown
+from servelint.core.text import Text, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
@@ -83,7 +83,7 @@ def _started(
 
         return open_file(one, all_stages, path, neighbours)
 
-    # an engine that is installed here is nobody's build of it: the image below says nothing of it
+    # an engine that is installed here is not the build of the image below
     installed = one.origin.engine is None and one.image.engine is not None
     container = Container(None if installed else one.reference, open=True)
     context = CommandContext(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
@@ -266,7 +266,7 @@ def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
     run = step.instruction.raw
     if not step.instruction.heredocs:
         for harmless in (_LINE_ENDS, _OWNER):
-            run = _without(run, harmless)
+            run = run.sub(harmless, lambda _: Text.of("true "))
     elif step.instruction.text.flat.startswith("<<"):
         run = step.instruction.heredocs[0].text
     shell = Evaluator(run, lambda _: None, step.values, [Word(Text.of("sh"))])
@@ -283,25 +283,9 @@ def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
     return written[name] if name is not None and name in written else text
 
 
-def _without(text: Text, pattern: re.Pattern[str]) -> Text:
-    """The text with `true` in the place of each match."""
-    parts: list[Text] = []
-    done = 0
-    for match in pattern.finditer(text.flat):
-        parts += [text.cut(done, match.start()), Text.of("true ")]
-        done = match.end()
-    return Text.join([*parts, text.cut(done)])
-
-
 def _echoed(text: Text) -> Text:
-    """The text as the `echo` of /bin/sh prints it, which knows escapes: told by a first line that ends in one."""
+    """The text as the `echo` of /bin/sh prints it, which knows escapes, if its first line ends in one."""
     first = text.flat.partition("\n")[0]
     if not first.startswith("#!") or "\\n" not in first:
         return text
-    parts: list[Text] = []
-    done = 0
-    for match in _ESCAPE.finditer(text.flat):
-        parts.append(text.cut(done, match.start()))
-        parts.append(Text((Piece(_ESCAPES[match.group(1)], text.span(*match.span())),)))
-        done = match.end()
-    return Text.join([*parts, text.cut(done)])
+    return text.sub(_ESCAPE, lambda match: Text.of(_ESCAPES[match.group(1)], text.span(*match.span())))

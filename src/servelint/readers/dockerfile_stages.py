@@ -35,7 +35,13 @@ _DEPTH = 16
 
 
 class Heredoc:
-    """A here-document: its name, its lines, and whether variables in them are expanded (`<<EOF`, not `<<"EOF"`)."""
+    """A here-document.
+
+    Attributes:
+        name: The word that ends it.
+        text: Its lines.
+        expands: Whether variables in it are expanded (`<<EOF`, not `<<"EOF"`).
+    """
 
     __slots__ = ("expands", "name", "text")
 
@@ -48,12 +54,14 @@ class Heredoc:
 class Instruction:
     """One instruction.
 
-    keyword:  in capitals
-    text:     what follows it, without continuations and the comments between them
-    site:     from the keyword to the end of its last line
-    raw:      the text with its here-documents, as the shell of a RUN gets it
-    escape:   the escape character of the file: a backslash or a backtick
-    cut:      the next line is no instruction: a continuation is missing, and the file cannot be built
+    Attributes:
+        keyword: In capitals.
+        text: What follows it, without continuations and the comments between them.
+        site: From the keyword to the end of its last line.
+        heredocs: Its here-documents.
+        raw: The text with its here-documents, as the shell of a RUN gets it.
+        escape: The escape character of the file: a backslash or a backtick.
+        cut: Whether the next line is not an instruction: a continuation is missing, and the file cannot be built.
     """
 
     __slots__ = ("cut", "escape", "heredocs", "keyword", "raw", "site", "text")
@@ -69,7 +77,7 @@ class Instruction:
 
 
 def instructions(text: Text) -> list[Instruction]:
-    """The instructions of a Dockerfile. A line that is none is passed over; what stands before it is marked as cut short."""
+    """Split a Dockerfile into instructions. A line that is none marks the instruction before it as cut short."""
     return _Lines(text).read()
 
 
@@ -158,19 +166,10 @@ class _Lines:
                 continue
             text = self.text.cut(self.at, close.start())
             if tabs:
-                text = _without_tabs(text)
+                text = text.sub(re.compile(r"^\t+", re.MULTILINE), lambda _: EMPTY)
             found.append(Heredoc(name, text, expands=match.group(4) is not None))
             self.at = min(close.end() + 1, len(self.flat))
         return found
-
-
-def _without_tabs(text: Text) -> Text:
-    kept: list[Text] = []
-    done = 0
-    for match in re.finditer(r"^\t+", text.flat, re.MULTILINE):
-        kept.append(text.cut(done, match.start()))
-        done = match.end()
-    return Text.join([*kept, text.cut(done)])
 
 
 # -- words
@@ -318,8 +317,11 @@ _SHELL = ("/bin/sh", "-c")
 class Command:
     """An ENTRYPOINT or CMD as words.
 
-    exec:  written as a JSON array, not as a text for the shell
-    cut:   a missing continuation keeps the rest of it from the image, which cannot be built
+    Attributes:
+        words: The words, with those of the shell in front.
+        site: The instruction.
+        exec: Whether it is a JSON array, not a text for the shell.
+        cut: Whether a missing continuation keeps the rest of it from the image.
     """
 
     __slots__ = ("cut", "exec", "site", "words")
@@ -332,10 +334,12 @@ class Command:
 
 
 class Step:
-    """A COPY, ADD or RUN of a stage: what may bring a file into the image.
+    """A COPY, ADD or RUN of a stage, which may bring a file into the image.
 
-    folder:  the working folder; a path that is not absolute starts at the base image's, which nobody knows
-    values:  the variables at that point
+    Attributes:
+        instruction: The instruction.
+        folder: The working folder. Unless it is absolute it starts at the base image's, which is unknown.
+        values: The variables at that point.
     """
 
     __slots__ = ("folder", "instruction", "values")
@@ -349,14 +353,22 @@ class Step:
 class Stage:
     """One stage, as an image that it would make.
 
-    name:        in lower case, "" if it has none;  number: its place among the stages
-    reference:   the image that its first ancestor is made from
-    origin:      what the name of that image says
-    image:       what the stage holds: the engine, its release, and the program that it starts if the file names none
-    claims:      engine -> what the image or an installer says of its release
-    entrypoint, cmd:  of this file, None where the image's own hold
-    env:         the variables that it sets; all may be overridden where it is run
-    parent:      the stage of this file that it is made from;  copies: numbers of the stages that it takes files from
+    Attributes:
+        number: Its index among the stages.
+        name: In lower case, "" if it has none.
+        parent: The stage of this file that it is made from.
+        reference: The image that its first ancestor is made from.
+        origin: What the name of that image says.
+        image: The engine, its release, and the program that the image starts if the file names none.
+        claims: Engine -> release, as the image or an installer says it.
+        env: The variables that it sets. All may be overridden where it is run.
+        entrypoint: Of this file, None for the image's own.
+        cmd: Likewise.
+        shell: The words in front of a command that is a text.
+        folder: The working folder.
+        args: The build arguments.
+        steps: What may bring files into the image, in order.
+        copies: Numbers of the stages that it takes files from.
     """
 
     __slots__ = (
@@ -383,15 +395,18 @@ class Stage:
         self.copies: set[int] = set()
 
     def value(self, name: str) -> Text | None:
-        """The value of a variable while the image is built."""
+        """The value of a variable while the image is built, None if it is not known."""
         variable = self.env.get(name)
         return variable.value if variable is not None else self.args.get(name)
 
 
 def base(text: Text, given: Given | None = None, target: str | None = None) -> images.Image:
-    """The image of a Dockerfile's target, which is its last stage if None is named.
+    """The image of a Dockerfile's target.
 
-    given: the build arguments that are set from outside; None where that value is not known
+    Args:
+        text: The Dockerfile.
+        given: The build arguments that are set from outside; None for an unknown value.
+        target: The stage, None for the last.
     """
     found = stage(text, given, target)
     return found.image if found is not None else images.Image(None, ReleaseClaim(), None)
@@ -412,7 +427,13 @@ def chosen(found: list[Stage], target: str | None) -> Stage | None:
 
 
 def stages(text: Text, given: Given | None = None, contexts: dict[str, Text] | None = None) -> list[Stage]:
-    """All stages, in order. contexts: images that a build gives names to, which FROM may use (`--build-context`)"""
+    """Read all stages, in order.
+
+    Args:
+        text: The Dockerfile.
+        given: The build arguments that are set from outside; None for an unknown value.
+        contexts: Images that a build gives names to, which FROM may use (`--build-context`).
+    """
     return _Build(given or {}, contexts or {}).run(instructions(text))
 
 
@@ -536,7 +557,7 @@ class _Build:
 
 
 def array(text: Text) -> list[Word] | None:
-    """The words of an instruction that is written as a JSON array; None if it is none."""
+    """The words of an instruction that is a JSON array; None for anything else."""
     if not text.flat.startswith("["):
         return None
     from servelint.syntax import json
@@ -562,12 +583,7 @@ def _installed(run: Text) -> dict[str, ReleaseClaim]:
     """What a RUN installs, by engine; of an engine that it names in a way that is not understood, no release is known."""
     if "install" not in run.flat and " add " not in run.flat:
         return {}
-    parts: list[Text] = []
-    done = 0
-    for comment in _COMMENTS.finditer(run.flat):
-        parts.append(run.cut(done, comment.start()))
-        done = comment.end()
-    text = Text.join([*parts, run.cut(done)])
+    text = run.sub(_COMMENTS, lambda _: EMPTY)
     found: dict[str, ReleaseClaim] = {}
     rest = ""
     for command in _COMMAND.finditer(text.flat):

@@ -1,6 +1,6 @@
 """Files that hold an engine's options: what `vllm serve --config FILE` and `sglang serve --config FILE` take.
 
-Such a file names no engine: it is told by its keys, which must all be options of the engine, one of them of no other engine.
+Such a file names no engine. Its keys decide: all must be options of the engine, one of them of no other engine.
 What else configures a program around an engine (a benchmark's harness) has keys of its own beside them.
 """
 

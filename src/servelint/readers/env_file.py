@@ -1,7 +1,7 @@
 """`.env` and `.conf` files that hold commands or arguments: `SERVE_CMD="vllm serve ..."`, `VLLM_ARGS="--model x ..."`.
 
 A value that starts with an engine's command is a launch. One that starts with an option is a part of a launch, where its
-variable's name or the options themselves tell the engine. All else in such files is only text for somebody's script.
+variable's name or the options themselves tell the engine. All else in such files is text for a script.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ _ARRAY = re.compile(r"^[ \t]*(?:(?:export|declare|readonly|typeset)(?:[ \t]+-\w+
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches, and parts of launches, that variables hold."""
     del neighbours
     values = dotenv.parse(source)
     return _File(source, values).launches()
@@ -156,10 +157,12 @@ _SHORT = ("tp", "dp", "pp", "ep")
 
 
 def owner(names: Iterable[str], hint: str = "", takes: Callable[[str, list[Option]], bool] | None = None) -> str | None:
-    """The engine that knows all options and, unless the hint names it, is the only one to know one of them.
+    """Find the engine that has all of some options and, unless a hint names it, is the only one to have one of them.
 
-    names: without their dashes;  hint: the name of a file or variable
-    takes: whether an option may have the value that it is given
+    Args:
+        names: The options without their dashes.
+        hint: The name of a file or variable.
+        takes: Whether an option may have the value that it is given.
     """
     names = list(names)
     if not any(_SEVERAL_WORDS.match(name) for name in names):

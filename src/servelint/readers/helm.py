@@ -78,13 +78,20 @@ def is_mine(source: Source, document: Node) -> bool:
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of values."""
     del neighbours
     yaml.merge_in_order(documents, source)
     return [launch for document in documents for launch in values(source, document)]
 
 
 def values(source: Source, document: Node, label: str = "") -> list[Launch]:
-    """The launches that some values make. label: what stands in front of their names"""
+    """Read the launches of values, of known charts and of others.
+
+    Args:
+        source: The text.
+        document: The values.
+        label: What stands in front of the names of the launches.
+    """
     from servelint.readers import helm_chart
 
     found: list[Launch] = []
@@ -206,7 +213,7 @@ _LITERAL = re.compile(r"\"[^\"]*\"|-?[\d.]+|true|false")
 
 
 def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
-    """The value of an action that only names a value, and may give a default for it; None for any other action."""
+    """Make a lookup of actions that only name a value and may give a default for it; None for any other action."""
     busy: set[str] = set()
 
     def find(action: str) -> Text | None:

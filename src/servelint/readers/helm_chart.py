@@ -6,7 +6,7 @@ A chart's file says where in the values its launches stand and which words the c
     entries   where the launches stand: `a.b[]` the items of a list, `a{}` the values of a mapping, "" the whole
     has       what an entry must have;  off, on: conditions under which there is no launch, or is one (any of them is enough)
     image     a path, or those of its parts;  anchor: the key that stands for words which no value made
-    cases     the first whose `if` holds gives `command` and `args`, or `args` of an `engine` whose program nobody shows
+    cases     the first whose `if` holds gives `command` and `args`, or `args` of an `engine` whose program is not shown
     parts     items that several cases `use`;  env, resources, settings: what surrounds the engine
     closed    conditions under which nothing else than `env` reaches the engine; without it the chart may set more
 
@@ -21,14 +21,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
 from servelint.readers.commands import SHELLS
-from servelint.readers.containers import in_container
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, runtime
 from servelint.readers.kubernetes.environment import expand
@@ -49,8 +49,12 @@ if TYPE_CHECKING:
 class Entry:
     """One launch in the values of a chart.
 
-    root, owner, node: the values, the mapping that holds the entries, and the entry
-    name:  what the entry is called, where a key or a field does it;  path: where it stands, as launches show it
+    Attributes:
+        root: The values.
+        owner: The mapping that holds the entries.
+        node: The entry.
+        path: Where it stands, as launches show it.
+        name: The key or field that names the entry, None without one.
     """
 
     __slots__ = ("_fields", "name", "node", "owner", "path", "root", "source")
@@ -65,6 +69,7 @@ class Entry:
         self._fields: dict[int, Entries] = {}
 
     def fields(self, node: Node) -> Entries:
+        """The entries of a mapping, each mapping read once."""
         if id(node) not in self._fields:
             self._fields[id(node)] = yaml.entries(node)
         return self._fields[id(node)]
@@ -85,6 +90,7 @@ class Entry:
         return None if found is None or yaml.is_null(node) else found
 
     def text(self, path: str) -> Text | None:
+        """The scalar at a path as Kubernetes reads it, None if there is none."""
         pair = self.pair(path)
         if pair is None or not yaml.is_scalar(pair[1]):
             return None
@@ -140,6 +146,7 @@ class Reader:
         self.used = [anchor] if anchor is not None else []
 
     def launches(self) -> list[Launch]:
+        """The launches of the entry, none where a condition of the chart switches it off."""
         entry, chart = self.entry, self.chart
         if any(entry.pair(path) is None for path in chart.get("has", [])):
             return []
@@ -157,10 +164,11 @@ class Reader:
         return found
 
     def of_case(self, case: Data) -> list[Launch]:
+        """The launches of one case of the chart."""
         args = self.words(case.get("args", []))
         command = self.words(case["command"]) if "command" in case else None
         image_text = self.image()
-        image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+        image = identified(image_text)
         context = CommandContext(
             self.source,
             self.entry.path,
@@ -199,9 +207,11 @@ class Reader:
     # -- words
 
     def words(self, items: list[Any]) -> list[Word]:
+        """The words that some items make."""
         return [word for item in items for word in self.item(item)]
 
     def item(self, item: Any) -> list[Word]:
+        """The words that one item makes."""
         if isinstance(item, str):
             return [Word(Text.of(item, self.anchor), self.anchor)]
         if "use" in item:
@@ -217,6 +227,7 @@ class Reader:
         return self.option(item)
 
     def either(self, item: Data) -> list[Word]:
+        """The words of `then` or `else`; both are perhaps there where the condition is unknown."""
         answer = self.entry.holds(item["if"])
         if answer is None:
             return [_perhaps(word) for key in ("then", "else") for word in self.words(item.get(key, []))]
@@ -238,6 +249,7 @@ class Reader:
         ]
 
     def switch(self, item: Data) -> list[Word]:
+        """The word for a value that is on or off."""
         pair = self.entry.pair(item["switch"])
         answer = self.entry.truth(item["switch"])
         if pair is None or (answer is False and "off" not in item):
@@ -300,12 +312,14 @@ class Reader:
         return None
 
     def unknown(self, item: Data, written: str) -> Text:
+        """A text for a value that only the chart knows."""
         shown = "" if item.get("many") else written or f"{{{item.get('unknown', '')}}}"
         return Text((unknown(written or item.get("unknown", "..."), self.anchor, shown=shown),))
 
     # -- what surrounds the engine
 
     def variables(self, items: list[Data]) -> None:
+        """Add the variables that some items set."""
         file = File(self.source, [])
         for item in items:
             if "if" in item:
@@ -346,6 +360,7 @@ class Reader:
         return Text.join(parts)
 
     def settings(self) -> dict[str, Text]:
+        """The settings of the container."""
         found: dict[str, Text] = {}
         for name, item in self.chart.get("settings", {}).items():
             if self.entry.holds(item.get("if", [])):
@@ -355,6 +370,7 @@ class Reader:
         return found
 
     def gpus(self) -> tuple[int | None, bool | None]:
+        """How many GPUs the container has (None if that is not known), and whether it has any."""
         where = self.chart.get("resources", {})
         pair = self.entry.pair(where["container"]) if "container" in where else None
         if pair is not None and yaml.entries(pair[1]):
@@ -412,11 +428,19 @@ def _beginnings() -> tuple[str, ...]:
 
 
 def of_unknown_chart(source: Source, root: Node, path: str, without: set[int]) -> list[Launch]:
-    """The launches in some values. without: the ids of nodes that a known chart reads"""
+    """Read the launches in values of a chart that is not known.
+
+    Args:
+        source: The text.
+        root: The values.
+        path: Where they stand.
+        without: The ids of nodes that a known chart reads.
+    """
     return [launch for entry_ in _candidates(source, root, path, without) for launch in _of_entry(entry_)]
 
 
 def is_candidate(source: Source, root: Node) -> bool:
+    """Whether values hold an image with words beside it."""
     return next(_candidates(source, root, "", set()), None) is not None
 
 

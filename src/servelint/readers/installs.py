@@ -23,7 +23,7 @@ _ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
 
 @derived
 def packages() -> dict[str, str]:
-    """Name on the package index -> id of the engine."""
+    """Map each name on the package index to the id of its engine."""
     return {name: engine.id for engine in ENGINES.values() for name in engine.distributions}
 
 
@@ -45,7 +45,7 @@ def is_install(words: list[Word]) -> bool:
 
 
 def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
-    """engine -> claim for each engine that a command installs; a claim without a release where it is not pinned."""
+    """Find the engines that a command installs. A claim has no release where it is not pinned."""
     if not is_install(words):
         return {}
     start = next(index for index, word in enumerate(words) if word.value in ("install", "add")) + 1
@@ -96,7 +96,12 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
 
 
 def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[str, ReleaseClaim]:
-    """engine -> release for each engine that a script installs. environment: variables that are set before it starts"""
+    """Find the engines that a script installs.
+
+    Args:
+        script: The script.
+        environment: Variables that are set before it starts.
+    """
     if "install" not in script.flat and "add" not in script.flat:
         return {}
     from servelint.syntax.shell.evaluate import Invocation, evaluate

@@ -31,6 +31,7 @@ _OTHER_SHELLS = re.compile(r"\b(?:python3?|node|nu|pwsh|powershell(?:\.exe)?|fis
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the recipes of a justfile."""
     return _Recipes(source, neighbours).launches()
 
 

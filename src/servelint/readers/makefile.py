@@ -11,7 +11,7 @@ from servelint.core.text import EMPTY, Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
-from servelint.readers.context import CommandContext, env_file, inside, named
+from servelint.readers.context import CommandContext, env_file, identity, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
 from servelint.syntax.make.rules import Makefile, Rule
@@ -35,6 +35,7 @@ _AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the recipes of a makefile."""
     return _Recipes(source, neighbours).launches()
 
 
@@ -59,7 +60,7 @@ class _Recipes:
                 bounds.TARGETS.reached(rule.targets[bounds.TARGETS.most])
             for target in rule.targets[: bounds.TARGETS.most]:
                 for launch in self.of(rule, target):
-                    key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+                    key = identity(launch)
                     if launch.site.source is self.source and key not in seen:
                         seen.add(key)
                         found.append(launch)

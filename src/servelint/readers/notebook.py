@@ -49,6 +49,7 @@ _REFERENCE = re.compile(r"(?<![\w$\\{])\{(?P<braced>[A-Za-z_][\w.\[\]\"']*)\}|(?
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the shell lines and shell cells."""
     del neighbours
     try:
         data = json.loads(source.text)
@@ -159,14 +160,10 @@ class _Notebook:
 
     def filled(self, text: Text) -> Text:
         """A line with the Python values that it takes over: `{model}`, and `$model` where Python knows it."""
-        parts: list[Text] = []
-        done = 0
-        for match in _REFERENCE.finditer(text.flat):
-            name = match.group("braced") or match.group("plain")
-            value = self.values.get(name)
-            if value is None and match.group("plain"):
-                continue  # the shell's
-            span = text.span(*match.span())
-            parts += [text.cut(done, match.start()), value if value is not None else Text((unknown(match.group(), span),))]
-            done = match.end()
-        return Text.join([*parts, text.cut(done)]) if parts else text
+
+        def value(match: re.Match[str]) -> Text | None:
+            known = self.values.get(match.group("braced") or match.group("plain"))
+            # a `$name` that Python does not know is the shell's
+            return known if known is not None or match.group("plain") else text.unknown(match)
+
+        return text.sub(_REFERENCE, value)

@@ -21,6 +21,7 @@ _CONTINUED = re.compile(r"[ \t]*\\$")
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the processes."""
     env = env_file(neighbours)(".env") or {}
     found: list[Launch] = []
     for line, start in enumerate(source.line_starts, start=1):

@@ -92,6 +92,7 @@ _SHARED = ("host", "container:", "ns:")
 
 
 def of_run(run: ContainerRun, source: Source) -> Runtime:
+    """How `docker run` runs a container."""
     network = run.last("--network") or run.last("--net")
     return Runtime(
         ports=[port for word in run.values("--publish") for port in published(word.text)],

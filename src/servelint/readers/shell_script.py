@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Launch, Variable
+from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
-from servelint.readers.context import CommandContext
+from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
-from servelint.syntax import dotenv
 
 FORMAT = Format(
     "shell",
@@ -31,18 +30,13 @@ _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
-    def env_file(path: str) -> dict[str, Variable] | None:
-        beside = neighbours.read(path)
-        if beside is None:
-            return None
-        return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
-
+    """Read the launches of a script. One that is a template is read with its holes as unknowns."""
     text = Text.at(source, 0, len(source.text))
     if _TEMPLATE.search(source.path) or _has_actions(source.text):
         from servelint.syntax import templates
 
         text = templates.filled(text, script=True)
-    return script_launches(text, CommandContext(source, env_file=env_file, files=neighbours.read), None)
+    return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
 
 
 def _has_actions(text: str) -> bool:

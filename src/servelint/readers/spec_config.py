@@ -30,7 +30,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
     text = Text.at(source, 0, len(source.text)).strip()
     node = json.parse(text)
     if isinstance(node, json.JsonFault):
-        # with comments it is no JSON; whoever passes it on takes them out
+        # comments are taken out before the engine reads it
         text = without_comments(text, lenient=source.path.lower().endswith((".jsonc", ".json5")))
         node = json.parse(text)
     if isinstance(node, json.JsonFault):
@@ -48,7 +48,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
 
 
 def unfinished(source: Source) -> Launch | None:
-    """A fragment of a launch of a text that is no JSON yet, if it is to be a speculative config: while somebody writes it."""
+    """A fragment of a launch of a speculative config that is being typed and is not valid JSON yet."""
     text = Text.at(source, 0, len(source.text)).strip()
     span = text.span()
     if span is None or not text.flat.startswith("{") or not any(key in text.flat for key in _OWN):

@@ -10,9 +10,9 @@ from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches
-from servelint.readers.context import CommandContext
+from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
-from servelint.syntax import dotenv, json
+from servelint.syntax import json
 from servelint.syntax.units import environment, words
 from servelint.syntax.units.file import Section, Setting, parse
 
@@ -31,6 +31,7 @@ _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a unit."""
     sections = parse(source, template=_PLAIN_NAME.search(source.path) is None)
     settings = merged(sections, "Service")
     container = merged(sections, "Container")
@@ -58,16 +59,11 @@ class Service:
         self.environment()
 
     def of(self, key: str) -> list[Setting]:
-        """The settings of a list; an empty one takes back those before it."""
-        found: list[Setting] = []
-        for setting in self.settings:
-            if setting.key == key:
-                found.append(setting)
-                if not setting.value.flat:
-                    found.clear()
-        return found
+        """The settings of a list. An empty one takes back those before it."""
+        return _listed(self.settings, key)
 
     def environment(self) -> None:
+        """Collect the variables in the order in which systemd sets them."""
         for setting in self.of("PassEnvironment"):
             for word in words.split(setting.value):
                 self.env[word.shown] = Variable(word.shown, None, word.site)
@@ -93,20 +89,21 @@ class Service:
         return self.neighbours.read(name) if name and "*" not in name else None
 
     def lookup(self, name: str) -> Text | None:
+        """The value of a variable, None if it is not known."""
         variable = self.env.get(name)
         return variable.value if variable is not None else None
 
     def env_file(self, path: str) -> dict[str, Variable] | None:
         """The env file that a container's command line names."""
-        beside = self.beside(path)
-        if beside is None:
-            return None
-        return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
+        name = path.rpartition("/")[2]
+        return env_file(self.neighbours)(name) if name and "*" not in name else None
 
     def context(self, claims: dict[str, ReleaseClaim]) -> CommandContext:
+        """The context of the commands of the unit."""
         return CommandContext(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
 
     def launches(self) -> list[Launch]:
+        """The launches of `ExecStart`, with the releases that `ExecStartPre` installs."""
         claims: dict[str, ReleaseClaim] = {}
         for setting in self.of("ExecStartPre"):
             for command in words.commands(setting.value):

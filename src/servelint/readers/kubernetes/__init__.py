@@ -60,6 +60,7 @@ def is_mine(source: Source, document: Node) -> bool:
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the objects, of JSON patches, and of scripts in ConfigMaps that no container runs."""
     yaml.merge_in_order(documents, source)
     file = File(source, documents)
     images = images_beside(source, neighbours)
@@ -89,10 +90,12 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
     return (pods.kustomization if is_kustomization(one.fields) else pods.of_object)(file, one, images)
 
 
-def _other_scripts(file: File, told: list[int]) -> list[Launch]:
-    """The launches of scripts in ConfigMaps that no container of the file was seen to run: another file's may.
+def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
+    """The launches of scripts in ConfigMaps that no container of the file runs: one of another file may.
 
-    told: where the launches of the containers start
+    Args:
+        file: The file.
+        starts: The offsets at which the launches of the containers start.
     """
     found: list[Launch] = []
     for one, data in file.scripts:
@@ -100,7 +103,7 @@ def _other_scripts(file: File, told: list[int]) -> list[Launch]:
             extent = text.extent()
             if extent is None or not (key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
-            if bisect_left(told, extent.start) == bisect_left(told, extent.end):
+            if bisect_left(starts, extent.start) == bisect_left(starts, extent.end):
                 found += script_launches(text, CommandContext(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
     return found
 

@@ -21,7 +21,13 @@ _SCALAR_AT_MOST = 1 << 20
 
 
 class Object:
-    """One object of a file. kind: "Deployment"; label: "Deployment/llm", as launches in it are named."""
+    """One object of a file.
+
+    Attributes:
+        kind: "Deployment".
+        name: Its name, "" without one.
+        namespace: Its namespace, None without one.
+    """
 
     __slots__ = ("fields", "kind", "name", "namespace", "node")
 
@@ -35,17 +41,23 @@ class Object:
 
     @property
     def label(self) -> str:
+        """The name of the object in the names of its launches: "Deployment/llm"."""
         return f"{self.kind}/{self.name}" if self.name else self.kind
 
 
 class File:
     """One file with its objects.
 
-    config_maps, secrets: name -> key -> value, as far as the file shows it
-    scripts: the ConfigMaps, each with its name
-    named: (kind, name) -> object;  used: the names of the runtimes that the InferenceServices name
-    What several namespaces have under one name is in none of these: which of them is meant is not followed.
-    left: how many more nodes are visited: aliases may make a graph without end
+    What several namespaces have under one name is left out of the attributes that find objects by name.
+
+    Attributes:
+        objects: All objects.
+        named: (kind, name) -> object.
+        used: The names of the runtimes that InferenceServices name.
+        config_maps: Name -> key -> value.
+        secrets: The same of Secrets, as far as the file shows them.
+        scripts: The ConfigMaps, each with its values.
+        left: How many more nodes are visited. Aliases may make an endless graph.
     """
 
     __slots__ = ("config_maps", "left", "named", "objects", "read", "scripts", "secrets", "source", "used")
@@ -145,6 +157,7 @@ def listed(fields: Entries, key: str) -> list[Node]:
 
 
 def is_kustomization(fields: Entries) -> bool:
+    """Whether an object is a kustomization."""
     version = string(fields, "apiVersion") or ""
     return version.startswith("kustomize.config.k8s.io/") or (not version and any(key in fields for key in PATCHES))
 

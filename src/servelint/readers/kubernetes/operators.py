@@ -37,6 +37,7 @@ def of_mapping(source: Source, fields: Entries) -> list[Word]:
 
 
 def of_setting(source: Source, name: str, key: Node, value: Node) -> list[Word]:
+    """The words of one setting."""
     site = yaml.span(source, key)
     option = name.replace("_", "-")
     switch = yaml_values.truth(value, KUBERNETES)
@@ -173,6 +174,7 @@ _ENGINE_PODS = ("", ".worker", ".prefill", ".prefill.worker")
 
 
 def kserve(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
+    """The launches of an InferenceService, an LLMInferenceService or a runtime that no service of the file uses."""
     if one.kind in _RUNTIMES and one.name in file.used and file.named.get((one.kind, one.name)) is one:
         return []  # read with the InferenceService that uses it
     if one.kind == "LLMInferenceService":
@@ -233,7 +235,16 @@ def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, 
 def _unseen_program(
     pod: pods.Pod, fields: Entries, engine: str, label: str, first: list[Word], nodes: list[tuple[Node, Node]]
 ) -> Launch:
-    """A launch whose program stands elsewhere. first: words in front of the arguments"""
+    """A launch whose program stands elsewhere.
+
+    Args:
+        pod: The pod.
+        fields: The container.
+        engine: The engine.
+        label: The name of the launch.
+        first: Words in front of the arguments.
+        nodes: The keys and values that the launch spans.
+    """
     file = pod.file
     given = environment.of_container(file, fields)
     _, args = pods.words(file.source, fields, given)
@@ -335,7 +346,7 @@ def _worker(file: File, one: Object, overrides: Overrides | None) -> Worker:
             if not reserved or image_text is None:
                 continue
             if found.container is not None:
-                return Worker()  # groups of workers: nobody says which takes the engine
+                return Worker()  # groups of workers: which of them takes the engine is not known
             found.container = Container(image_text, pods.settings(pod, fields), gpus, reserved)
             found.claims = images.identify(image_text).claims
             found.env = environment.of_container(file, fields).variables
@@ -490,5 +501,6 @@ def _runtime_gpus(resources: Entries) -> tuple[int | None, bool | None]:
 
 
 def helm_release(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of Helm values that an object holds."""
     del images
     return helm.of_object(file.source, one.node, one.kind, one.label)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
-from servelint.engines import entry, images
+from servelint.engines import entry
 from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
-from servelint.readers.containers import in_container
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, runtime
 from servelint.readers.kubernetes.environment import expand, no_variable
@@ -50,12 +50,14 @@ _DEPTH = 64
 
 
 class Pod:
-    """A mapping with containers: where it stands in its object, and what the object adds.
+    """A mapping with containers.
 
-    path:     "Deployment/llm", "LeaderWorkerSet/llm.leaderTemplate"
-    complete: no other file adds to the object, as far as its shape says
-    more:     the object that uses it adds arguments and variables
-    injected: variables that a controller adds, for the scripts in it
+    Attributes:
+        path: "Deployment/llm", "LeaderWorkerSet/llm.leaderTemplate".
+        complete: Whether no other file adds to the object, as far as its shape says.
+        more: Whether the object that uses it adds arguments and variables.
+        images: What a kustomization makes of its images.
+        injected: Variables that a controller adds, for the scripts in it.
     """
 
     __slots__ = ("complete", "fields", "file", "images", "injected", "more", "path")
@@ -149,12 +151,13 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
 
 
 def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
+    """The launches of one container."""
     image_text = image_of(pod, fields)
     if image_text is None and "command" not in fields and "args" not in fields:
         return []
     given = environment.of_container(pod.file, fields)
     command, args = words(pod.file.source, fields, given)
-    image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+    image = identified(image_text)
     patch = image_text is None or hidden(fields)
     complete = pod.complete and not patch and not pod.more
     context = CommandContext(
@@ -179,7 +182,14 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
 
 
 def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) -> Container:
-    """What a launch runs in. complete: no other file adds to it"""
+    """What a launch runs in.
+
+    Args:
+        pod: The pod.
+        fields: The container.
+        image: Its image.
+        complete: Whether no other file adds to it.
+    """
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
     how: Runtime | None = None
     if not more:
@@ -262,6 +272,7 @@ def extent(source: Source, nodes: list[tuple[Node, Node]]) -> Span:
 
 
 def settings(pod: Pod, fields: Entries) -> dict[str, Text]:
+    """The settings of a container, by the names that checks use."""
     source = pod.file.source
     found = {
         "gpu_product": runtime.product(source, pod.fields, fields),
@@ -299,7 +310,14 @@ def _patches(label: str, images: Overrides | None, source: Source, documents: li
 
 
 def of_patch(file: File, document: Node, label: str, images: Overrides | None) -> list[Launch]:
-    """The launches of one patch. label: what it is for, where it does not say so itself"""
+    """The launches of one patch.
+
+    Args:
+        file: The file.
+        document: The patch.
+        label: What it is for, if it does not say so itself.
+        images: What the kustomization makes of its images.
+    """
     operations = yaml.items(document)
     if operations is not None:
         return of_operations(file, operations, label, images)

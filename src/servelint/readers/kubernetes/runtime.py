@@ -162,13 +162,13 @@ def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
 
 
 def privileged(source: Source, fields: Entries) -> Text | None:
-    """ "true" for a container that is given every device of its node."""
+    """The text "true" for a container that gets every device of its node, None for others."""
     context = section(fields, "securityContext")
     return yaml.text(source, context["privileged"][1]) if string(context, "privileged") not in (None, "false") else None
 
 
 def ipc(source: Source, pod: Entries) -> Text | None:
-    """ "host" where a pod shares the memory of its node."""
+    """The text "host" where a pod shares the memory of its node, None elsewhere."""
     if (string(pod, "hostIPC") or "").lower() != "true":
         return None
     return Text.of("host", yaml.span(source, pod["hostIPC"][1]))
@@ -181,7 +181,14 @@ _PROBES = (*_KILLING, "readinessProbe")
 
 
 def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Runtime | None:
-    """path: where the pod stands, kind first;  None for what other kinds or a template may add to"""
+    """How a pod runs a container; None for what other kinds or a template may add to.
+
+    Args:
+        source: The file.
+        path: Where the pod stands, kind first.
+        pod: The pod.
+        fields: The container.
+    """
     if path.partition("/")[0] not in _KINDS or hidden(pod, "containers", "initContainers"):
         return None
     if hidden(fields, "ports", "volumeMounts", *_PROBES):

@@ -42,7 +42,7 @@ FORMAT = Format(
 )
 
 _DEPTH = 3
-"""Characters of a block. Nobody types more."""
+"""How deep Markdown in Markdown is read."""
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:

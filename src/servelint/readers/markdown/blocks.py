@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from servelint.core.text import Text
+from servelint.core.text import EMPTY, Text
 from servelint.readers.registry import JSON, YAML
 
 _FRONT = re.compile(r"\A(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?^\+\+\+)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
@@ -33,6 +33,7 @@ _HIGHLIGHT = re.compile(
     r"\{(?:%|\{[<%])-?\s*(?:highlight|code(?:block)?)\s+(?:lang(?:uage)?=)?[\"']?(?P<name>[\w-]+)[^\n]*?(?:%|[>%]\})\}"
 )
 _HIGHLIGHT_END = re.compile(r"\{(?:%|\{[<%])-?\s*(?:/\s*|end)(?:highlight|code(?:block)?)\s*-?(?:%|[>%]\})\}")
+_OPTIONS = re.compile(r"\A(?:[ \t]*:[\w-]+:[^\n]*\n)+")
 _TEMPLATE_TAG = re.compile(r"^[ \t]*\{%-?[^%\n]*-?%\}[ \t]*\r?\n", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\{\s*(?P<dot>\.)?(?P<name>[\w+-]+)[^}]*\}[ \t]*(?P<rest>.*)")
 _CODE_DIRECTIVES = frozenset(("code", "code-block", "sourcecode", "parsed-literal", "prompt", "termynal"))
@@ -217,16 +218,8 @@ class _Page:
         """Code without the lines that a site generator reads (`{% raw %}`), or a directive's options."""
         if "{%" not in text.flat and not options:
             return text
-        cuts = [match.span() for match in _TEMPLATE_TAG.finditer(text.flat)] if "{%" in text.flat else []
-        if options:
-            lead = re.match(r"(?:[ \t]*:[\w-]+:[^\n]*\n)*", text.flat)
-            cuts = [(0, lead.end()), *cuts] if lead is not None and lead.end() else cuts
-        kept: list[Text] = []
-        done = 0
-        for start, end in cuts:
-            kept.append(text.cut(done, max(start, done)))
-            done = max(end, done)
-        return Text.join([*kept, text.cut(done)])
+        text = text.sub(_OPTIONS, lambda _: EMPTY) if options else text
+        return text.sub(_TEMPLATE_TAG, lambda _: EMPTY) if "{%" in text.flat else text
 
     def indented(self, at: int, columns: int) -> tuple[Block, int]:
         ranges: list[tuple[int, int]] = []
@@ -312,17 +305,12 @@ _ENTITIES = {
 
 def plain(text: Text) -> Text:
     """What a browser shows of a text in HTML."""
-    parts: list[Text] = []
-    done = 0
-    for match in _MARKUP.finditer(text.flat):
-        shown = _shown(match.group())
-        if shown is None:
-            continue
-        parts.append(text.cut(done, match.start()))
-        if shown:
-            parts.append(Text.of(shown, text.span(*match.span())))
-        done = match.end()
-    return Text.join([*parts, text.cut(done)]) if parts else text
+
+    def shown(match: re.Match[str]) -> Text | None:
+        made = _shown(match.group())
+        return Text.of(made, text.span(*match.span())) if made is not None else None
+
+    return text.sub(_MARKUP, shown)
 
 
 def _shown(markup: str) -> str | None:

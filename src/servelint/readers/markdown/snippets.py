@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.core.text import HOLE, Piece, Text
 
 _ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
 _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
@@ -27,14 +27,7 @@ def replaced(text: Text, *, script: bool = False) -> Text:
     flat = text.flat
     if not any(mark in flat for mark in ("<", "{", "[", "...", "…")):
         return text
-    parts: list[Text] = []
-    done = 0
-    for match in (_IN_SCRIPT if script else _ANY).finditer(flat):
-        if HOLE in match.group():
-            continue
-        parts += [text.cut(done, match.start()), Text((unknown(match.group(), text.span(*match.span())),))]
-        done = match.end()
-    return Text.join([*parts, text.cut(done)]) if parts else text
+    return text.sub(_IN_SCRIPT if script else _ANY, lambda match: None if HOLE in match.group() else text.unknown(match))
 
 
 def disguised(flat: str) -> str:
@@ -43,7 +36,7 @@ def disguised(flat: str) -> str:
 
 
 def counted(word: Word) -> Word:
-    """The word, told how many it stands for: `<model>` for one, `...` and `<options>` for any number."""
+    """The word with how many it stands for: `<model>` for one, `...` and `<options>` for any number."""
     expression = _alone(word.text.pieces)
     if expression is None:
         return word
@@ -101,12 +94,9 @@ def commands(text: Text, root: bool = False) -> Text | None:
 
 def continued(text: Text) -> Text:
     """A script without the `> ` that a shell printed in front of a continued line that starts with an option."""
-    parts: list[Text] = []
-    done = 0
-    for match in re.compile(r"\\\r?\n(?P<mark>[ \t]*>[ \t]+)(?=-)").finditer(text.flat):
-        parts.append(text.cut(done, match.start("mark")))
-        done = match.end("mark")
-    return Text.join([*parts, text.cut(done)]) if parts else text
+    return text.sub(
+        re.compile(r"\\\r?\n(?P<mark>[ \t]*>[ \t]+)(?=-)"), lambda match: text.cut(match.start(), match.start("mark"))
+    )
 
 
 def _lines(flat: str) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import Text, unknown
+from servelint.core.text import Text
 from servelint.readers import installs
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
@@ -50,14 +50,10 @@ def verbatim(source: Source, node: Node) -> Text:
 
 
 def with_expressions(written: Text) -> Text:
+    """The text with the tool's expressions as unknowns."""
     if "{" not in written.flat or written.flat.count("{{") > _EXPRESSIONS_AT_MOST:
         return written
-    parts: list[Text] = []
-    done = 0
-    for match in _EXPRESSION.finditer(written.flat):
-        parts += [written.cut(done, match.start()), Text((unknown(match.group(), written.span(*match.span())),))]
-        done = match.end()
-    return Text.join([*parts, written.cut(done)])
+    return written.sub(_EXPRESSION, written.unknown)
 
 
 def optional(source: Source, fields: Entries, *names: str) -> Text | None:
@@ -96,6 +92,11 @@ def environment(source: Source, node: Node | None) -> Environment:
                 value_text = written.cut(match.end()) if match["sign"] else None
                 found[match["name"]] = Variable(match["name"], value_text, yaml.span(source, item))
     return found
+
+
+def variables(source: Source, fields: Entries, key: str) -> Environment:
+    """The variables that a field sets; none where it is missing."""
+    return environment(source, fields[key][1]) if key in fields else {}
 
 
 def _value(source: Source, node: Node | None) -> Text | None:

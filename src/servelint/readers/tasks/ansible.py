@@ -12,7 +12,7 @@ from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import Environment, each, environment, optional, run, section, text, words
+from servelint.readers.tasks import Environment, each, optional, run, section, text, variables, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
@@ -54,7 +54,7 @@ def _playbook(source: Source, document: Node) -> list[Launch]:
         module = _module(task)
         if module is None:
             continue
-        own = {**env, **(environment(source, task["environment"][1]) if "environment" in task else {})}
+        own = {**env, **variables(source, task, "environment")}
         named = optional(source, task, "name")
         name = named.shown if named is not None else ""
         kind = module.rpartition(".")[2]
@@ -78,7 +78,7 @@ def _tasks(source: Source, node: Node, env: Environment, depth: int) -> Iterator
         if not inner:
             yield fields, env
         elif depth < _DEPTH:
-            own = {**env, **(environment(source, fields["environment"][1]) if "environment" in fields else {})}
+            own = {**env, **variables(source, fields, "environment")}
             for block in inner:
                 yield from _tasks(source, block, own, depth + 1)
 
@@ -112,7 +112,7 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
         value = optional(source, fields, key)
         if value is not None:
             settings[setting] = value
-    env = environment(source, fields["env"][1]) if "env" in fields else {}
+    env = variables(source, fields, "env")
     image = images.identify(named)
     context = CommandContext(source, name, site, env, Container(named, settings), image.claims, open_env="env_file" in fields)
     entrypoint = _words(source, fields, "entrypoint")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from servelint.core.launch import Container, Launch, ReleaseClaim
+from servelint.core.launch import Container, Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import images
-from servelint.readers.containers import in_container
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,
     Environment,
     each,
-    environment,
     optional,
     run,
     scalars,
     script,
     section,
     text,
+    variables,
     words,
 )
 from servelint.syntax import yaml
@@ -49,10 +49,10 @@ GITLAB = Format(
 )
 
 _SHELLS = ("bash", "sh")
-_NO_IMAGE = images.Image(None, ReleaseClaim(), None)
 
 
 def is_github(source: Source, document: Node) -> bool:
+    """Whether a document is a workflow or a composite action."""
     del source
     fields = yaml.entries(document)
     if "steps" in section(fields, "runs"):
@@ -64,19 +64,19 @@ def is_github(source: Source, document: Node) -> bool:
 def _workflow(source: Source, document: Node) -> list[Launch]:
     fields = yaml.entries(document)
     found: list[Launch] = []
-    outer = environment(source, fields["env"][1]) if "env" in fields else {}
+    outer = variables(source, fields, "env")
     shell = _shell(source, fields)
     for name, (_, node) in section(fields, "jobs").items():
         job = yaml.entries(node)
-        env = {**outer, **(environment(source, job["env"][1]) if "env" in job else {})}
+        env = {**outer, **variables(source, job, "env")}
         inside = section(job, "container")
-        env.update(environment(source, inside["env"][1]) if "env" in inside else {})
+        env.update(variables(source, inside, "env"))
         image, container = _container(source, job)
         for service, (_, inner) in section(job, "services").items():
             found += _github_service(source, f"jobs.{name}.services.{service}", yaml.entries(inner))
         found += _steps(source, f"jobs.{name}", job, env, image, container, _shell(source, job) or shell)
     runs = section(fields, "runs")
-    return found + _steps(source, "runs", runs, {}, _NO_IMAGE, None, None)
+    return found + _steps(source, "runs", runs, {}, identified(None), None, None)
 
 
 def _shell(source: Source, fields: Entries) -> str | None:
@@ -88,11 +88,11 @@ def _shell(source: Source, fields: Entries) -> str | None:
 def _container(source: Source, job: Entries) -> tuple[images.Image, Container | None]:
     """The image in which a job's steps run; its entry point does not start."""
     if "container" not in job:
-        return _NO_IMAGE, None
+        return identified(None), None
     inner = yaml.entries(job["container"][1])
     named = optional(source, inner, "image") if inner else optional(source, job, "container")
     if named is None:
-        return _NO_IMAGE, None
+        return identified(None), None
     return images.identify(named), Container(named, open=True)
 
 
@@ -116,7 +116,7 @@ def _steps(
         used = (given.flat if given is not None else shell) or "bash"
         if used.split(" ")[0] not in _SHELLS:
             continue
-        inner = {**env, **(environment(source, step["env"][1]) if "env" in step else {})}
+        inner = {**env, **variables(source, step, "env")}
         written = text(source, step["run"][1])
         context = CommandContext(source, f"{name}.steps[{index}]", None, inner, container, image.claims, open_env=open_env)
         found += run(written, context, installed)
@@ -133,7 +133,7 @@ def _github_service(source: Source, name: str, fields: Entries) -> list[Launch]:
     key, value = fields["command" if command is not None else "image"]
     site = Span(source, yaml.start(key), yaml.span(source, value).end)
     image = images.identify(named)
-    env = environment(source, fields["env"][1]) if "env" in fields else {}
+    env = variables(source, fields, "env")
     context = CommandContext(source, name, site, env, Container(named, open=True), image.claims, open_env="options" in fields)
     words = split(command) if command is not None else []
     return in_container(split(entrypoint) if entrypoint is not None else None, words, image, context)
@@ -148,6 +148,7 @@ _DEPTH = 8
 
 
 def is_gitlab(source: Source, document: Node) -> bool:
+    """Whether a document has jobs of GitLab CI."""
     fields = yaml.entries(document)
     named = source.path.endswith(("gitlab-ci.yml", "gitlab-ci.yaml"))
     jobs = [yaml.entries(node) for name, (_, node) in fields.items() if name not in _NOT_JOBS]
@@ -186,17 +187,17 @@ def _job(source: Source, top: Entries, name: str, depth: int = 0) -> tuple[Entri
     if depth == 0:
         for outer in (top, section(top, "default")):
             fields.update({key: outer[key] for key in ("image", "before_script", "after_script", "services") if key in outer})
-        env = environment(source, top["variables"][1]) if "variables" in top else {}
+        env = variables(source, top, "variables")
     for base in _extends(own):
         if base not in top or depth > _DEPTH:
             complete = False
             continue
-        inherited, variables, known = _job(source, top, base, depth + 1)
+        inherited, more, known = _job(source, top, base, depth + 1)
         fields.update(inherited)
-        env.update(variables)
+        env.update(more)
         complete = complete and known
     fields.update(own)
-    env.update(environment(source, own["variables"][1]) if "variables" in own else {})
+    env.update(variables(source, own, "variables"))
     return fields, env, complete
 
 
@@ -208,7 +209,7 @@ def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_e
 
     for index, node in enumerate((yaml.items(fields["services"][1]) or []) if "services" in fields else []):
         found += _gitlab_service(source, f"{name}.services[{index}]", node, env)
-    image, container = images.Image(None, ReleaseClaim(), None), None
+    image, container = identified(None), None
     if "image" in fields:
         inner = section(fields, "image")
         named = optional(source, inner, "name") if inner else optional(source, fields, "image")
@@ -231,7 +232,7 @@ def _gitlab_service(source: Source, name: str, node: Node, env: Environment) -> 
     image = images.identify(named)
     given = [fields[key] for key in ("entrypoint", "command") if key in fields]
     site = Span(source, yaml.start(given[0][0]), yaml.span(source, given[-1][1]).end)
-    own = environment(source, fields["variables"][1]) if "variables" in fields else {}
+    own = variables(source, fields, "variables")
     context = CommandContext(source, name, site, {**env, **own}, Container(named, open=True), image.claims)
     parts = []
     for key in ("entrypoint", "command"):

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Word
+from servelint.core.launch import Container, Launch, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines import images
 from servelint.readers.commands import launches
-from servelint.readers.containers import in_container
+from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.readers.tasks import (
     Claims,
     Environment,
     each,
-    environment,
     optional,
     run,
     scalars,
     script,
     section,
     text,
+    variables,
     words,
 )
 from servelint.syntax import yaml
@@ -53,7 +52,6 @@ DSTACK = Format(
 
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
 _DSTACK = frozenset(("dev-environment", "service", "task"))
-_NO_IMAGE = images.Image(None, ReleaseClaim(), None)
 _MEMORY = re.compile(r"[\d.]*(?:GB|MB|TB)?(?:\.\.[\d.]*(?:GB|MB|TB)?)?\+?", re.IGNORECASE)
 _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 
@@ -62,6 +60,7 @@ _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 
 
 def is_sky(source: Source, document: Node) -> bool:
+    """Whether a document is a SkyPilot task."""
     del source
     fields = yaml.entries(document)
     scalar = "run" in fields and yaml.scalar(fields["run"][1]) is not None
@@ -73,11 +72,11 @@ def _sky(source: Source, document: Node) -> list[Launch]:
     fields = yaml.entries(document)
     env: Environment = {}
     for key in ("envs", "secrets"):
-        env.update(environment(source, fields[key][1]) if key in fields else {})
+        env.update(variables(source, fields, key))
     wanted = section(fields, "resources")
     named = optional(source, wanted, "image_id")
     named = named.cut(len("docker:")) if named is not None and named.flat.startswith("docker:") else None
-    image = images.identify(named) if named is not None else _NO_IMAGE
+    image = identified(named)
     machine = _machine(named, *_accelerators(source, wanted))
     context = CommandContext(source, "run", None, env, machine, image.claims)
     installed: Claims = {}
@@ -127,6 +126,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | N
 
 
 def is_dstack(source: Source, document: Node) -> bool:
+    """Whether a document is a run configuration of dstack."""
     fields = yaml.entries(document)
     kind = yaml.scalar(fields["type"][1]) if "type" in fields else None
     named = source.path.endswith((".dstack.yml", ".dstack.yaml"))
@@ -143,15 +143,15 @@ def _dstack(source: Source, document: Node) -> list[Launch]:
     for index, node in enumerate((yaml.items(fields["replicas"][1]) or []) if "replicas" in fields else []):
         group = yaml.entries(node)
         if "commands" in group:
-            env = environment(source, fields["env"][1]) if "env" in fields else {}
+            env = variables(source, fields, "env")
             found += _of_run(source, f"replicas[{index}]", {**fields, **group}, env)
     return found
 
 
 def _of_run(source: Source, name: str, fields: Entries, outer: Environment | None = None) -> list[Launch]:
-    env = {**(outer or {}), **(environment(source, fields["env"][1]) if "env" in fields else {})}
+    env = {**(outer or {}), **variables(source, fields, "env")}
     named = optional(source, fields, "image")
-    image = images.identify(named) if named is not None else _NO_IMAGE
+    image = identified(named)
     machine = _machine(named, *_gpu(source, section(fields, "resources")))
     context = CommandContext(source, name, None, env, machine, image.claims)
     entrypoint = optional(source, fields, "entrypoint")
@@ -170,7 +170,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
 
 
 def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
-    """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is said."""
+    """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is given."""
     fields = section(wanted, "gpu")
     if fields:
         name, count = optional(source, fields, "name"), optional(source, fields, "count")

@@ -6,12 +6,12 @@ import re
 
 from servelint.core.launch import Container, Launch, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text, unknown
+from servelint.core.text import EMPTY, Text
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import each, environment, optional, run, section, verbatim
+from servelint.readers.tasks import each, optional, run, section, variables, verbatim
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
@@ -38,13 +38,14 @@ RECIPE = Format(
 )
 
 _MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
-_COMMENT = re.compile(r"^[ \t]*#[^\n]*\n?", re.MULTILINE)
-_CONTINUED = re.compile(r"\\(?=[ \t]*(?:\n|\Z))")
+_LEFT_OUT = re.compile(r"^[ \t]*#[^\n]*\n?|\\(?=[ \t]*(?:\n|\Z))", re.MULTILINE)
+"""Comment lines, and backslashes at line ends."""
 _DEPTH = 10
 _LENGTH_AT_MOST = 20_000
 
 
 def is_llama_swap(source: Source, document: Node) -> bool:
+    """Whether a document lists models with a `cmd` each."""
     del source
     models = [yaml.entries(node) for _, node in section(yaml.entries(document), "models").values()]
     return bool(models) and all("cmd" in model for model in models if model) and any(models)
@@ -64,7 +65,7 @@ def _models(source: Source, document: Node) -> list[Launch]:
         site = Span(source, yaml.start(key), yaml.span(source, value).end)
         env = {
             variable.name: Variable(variable.name, _replaced(variable.value, macros), variable.site)
-            for variable in (environment(source, model["env"][1]) if "env" in model else {}).values()
+            for variable in variables(source, model, "env").values()
             if variable.value is not None
         }
         context = CommandContext(source, f"models.{name}", site, env)
@@ -82,32 +83,27 @@ def _macros(source: Source, fields: Entries) -> dict[str, Text]:
 
 def _one_line(text: Text) -> Text:
     """A command without its comment lines and without the backslashes at line ends."""
-    parts: list[Text] = []
-    done = 0
-    for match in sorted([*_COMMENT.finditer(text.flat), *_CONTINUED.finditer(text.flat)], key=lambda one: one.start()):
-        if match.start() >= done:
-            parts.append(text.cut(done, match.start()))
-            done = match.end()
-    return Text.join([*parts, text.cut(done)]) if parts else text
+    return text.sub(_LEFT_OUT, lambda _: EMPTY)
 
 
 def _replaced(text: Text, macros: dict[str, Text], depth: int = 0) -> Text:
-    parts: list[Text] = []
-    done = length = 0
-    for match in _MACRO.finditer(text.flat):
+    length = 0
+
+    def value(match: re.Match[str]) -> Text:
+        nonlocal length
         known = macros.get(match["name"]) if depth < _DEPTH and length < _LENGTH_AT_MOST else None
-        value = Text((unknown(match.group(), text.span(*match.span())),)) if known is None else known
-        value = _replaced(value, macros, depth + 1) if known is not None else value
-        parts += [text.cut(done, match.start()), value]
-        length += len(value)
-        done = match.end()
-    return Text.join([*parts, text.cut(done)]) if parts else text
+        made = text.unknown(match) if known is None else _replaced(known, macros, depth + 1)
+        length += len(made)
+        return made
+
+    return text.sub(_MACRO, value)
 
 
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
 
 
 def is_recipe(source: Source, document: Node) -> bool:
+    """Whether a document has a `command` and `defaults` for it."""
     del source
     fields = yaml.entries(document)
     return (
@@ -131,25 +127,22 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
         given.setdefault("model", model)
     named = optional(source, fields, "container", "image")
     image = images.identify(named) if named is not None else None
-    env = environment(source, fields["env"][1]) if "env" in fields else {}
+    env = variables(source, fields, "env")
     container = Container(named, open=True) if named is not None else None
     context = CommandContext(source, "command", None, env, container, image.claims if image is not None else {})
     return run(_formatted(verbatim(source, fields["command"][1]), given), context, {})
 
 
 def _formatted(template: Text, given: dict[str, Text]) -> Text:
-    parts: list[Text] = []
-    done = 0
-    for match in _BRACES.finditer(template.flat):
+
+    def value(match: re.Match[str]) -> Text:
         span = template.span(*match.span())
         if match["name"] is None:
-            value = Text((Piece(match.group()[0], span),))
-        else:
-            known = given.get(match["name"])
-            value = known.placed(span, assumed=True) if known is not None else Text((unknown(match.group(), span),))
-        parts += [template.cut(done, match.start()), value]
-        done = match.end()
-    return Text.join([*parts, template.cut(done)])
+            return Text.of(match.group()[0], span)
+        known = given.get(match["name"])
+        return known.placed(span, assumed=True) if known is not None else template.unknown(match)
+
+    return template.sub(_BRACES, value)
 
 
 read_llama_swap = each(_models)
