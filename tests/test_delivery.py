@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import servelint
-from servelint.readers.recognise import CANDIDATE
+from servelint.readers.registry import CANDIDATE
 from servelint.rules.load import rules
 from tests import yaml_texts
 
@@ -125,4 +125,4 @@ class TestHooks:
 
     @pytest.mark.parametrize("name", ["compose.yml", "x.json", "serve.sh", "serve", "notes.md", "a.py", ".env", "x.sbatch"])
     def test_agree_with_what_a_folder_is_searched_for(self, name: str) -> None:
-        assert bool(re.search(HOOKS["servelint"]["files"], name)) == bool(CANDIDATE.search(name))
+        assert bool(re.search(HOOKS["servelint"]["files"], name)) == bool(re.search(CANDIDATE, name))

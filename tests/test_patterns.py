@@ -28,6 +28,7 @@ DATA = (
     "models/families.json",
     "models/parsers.json",
     "hardware/gpus.json",
+    "readers/formats.json",
     "hardware/machines.json",
 )
 """Files with expressions in them: every text that has a sign of one is looked at."""
@@ -41,11 +42,11 @@ MADE = {
     "hardware/__init__.py": "data, which is looked at",
     "models/__init__.py": "data, which is looked at",
     "models/quantization.py": "names of modules in a checkpoint: their length and repetitions are bounded there",
-    "readers/dockerfile_lines.py": "the escape character and the name of a here-document, escaped",
+    "readers/dockerfile_stages.py": "the escape character and the name of a here-document, escaped",
     "readers/helm_chart.py": "data, which is looked at",
     "readers/installs.py": "made from the records of engines, and looked at",
     "readers/markdown/blocks.py": "two names of elements",
-    "readers/recognise.py": "constants of the module, which are looked at",
+    "readers/registry.py": "data, which is looked at",
     "core/secrets.py": "constants of the module, handed to a function",
     "syntax/shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "syntax/shell/lexer.py": "the word that ends a here-document, escaped",
@@ -144,7 +145,7 @@ def test_all_are_looked_at() -> None:
     assert len(found) > 400
     made = {name.partition(":")[0] for name, pattern in found.items() if pattern is None}
     assert {name for name in made if not name.startswith("harvest/")} == set(MADE)
-    assert any(name == "readers/recognise.py" for name in found)
+    assert any(name == "readers/formats.json" for name, _ in of_data())
     assert any(name.startswith("syntax/shell/lexer.py") for name in found)
     assert len(list(of_data())) > 20
     assert len([pattern for _, pattern in of_records() if pattern]) > 15

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,3 +125,27 @@ def test_an_unknown_is_shown_as_it_is_written() -> None:
 def test_the_empty_default_is_kept() -> None:
     assert Text((Piece("", None, assumed=True),)).assumed
     assert Text((Piece("", None),)).pieces == ()
+
+
+class TestSub:
+    TEXT = Text.at(Source("a", "x {a} y {b}"), 0, 11)
+
+    def test_what_is_made_stands_for_a_match_and_the_rest_keeps_its_place(self) -> None:
+        made = self.TEXT.sub(re.compile(r"\{(\w)\}"), lambda match: Text.of(match.group(1).upper()))
+        assert made.flat == "x A y B"
+        assert [piece.span is not None for piece in made.pieces] == [True, False, True, False]
+
+    def test_none_leaves_a_match_as_it_is(self) -> None:
+        made = self.TEXT.sub(re.compile(r"\{(\w)\}"), lambda match: EMPTY if match.group(1) == "a" else None)
+        assert made.flat == "x  y {b}"
+
+    def test_without_a_match_the_text_is_the_same(self) -> None:
+        assert self.TEXT.sub(re.compile("z"), lambda _: EMPTY) is self.TEXT
+
+    def test_an_unknown_is_shown_as_it_is_written(self) -> None:
+        made = self.TEXT.sub(re.compile(r"\{\w\}"), self.TEXT.unknown)
+        assert (made.value, made.shown) == (None, "x {a} y {b}")
+        assert [(piece.span.start, piece.span.end) for piece in made.pieces if piece.expression and piece.span] == [
+            (2, 5),
+            (8, 11),
+        ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import struct
 import tarfile
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.readers.discover import SKIPPED
-from servelint.readers.recognise import CANDIDATE
+from servelint.readers.registry import CANDIDATE
 from servelint.scan.trees import archives, blob_id, followed, inside, is_candidate
 from servelint.scan.unit import FOLDER, GIT, TAR, ZIP, Unit
 from tests.repository import Repository
@@ -332,7 +333,7 @@ def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
     )
 )
 def test_a_name_is_looked_at_as_in_a_check(name: str) -> None:
-    assert is_candidate(name) is (CANDIDATE.search(name) is not None)
+    assert is_candidate(name) is (re.search(CANDIDATE, name) is not None)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ class Probe:
         return f"Probe({self.kind}, patience={self.patience}, port={self.port}, gates={self.gates})"
 
 
-class Hosting:
+class Runtime:
     """How a container is run: what its runtime publishes of it, mounts into it and asks of it.
 
     ports, mounts: None if they are not all known; mounts are the paths in the container
@@ -176,10 +176,10 @@ class Container:
     gpus:     how many GPUs are reserved; None if all, or if it is not known
     reserved: whether any GPU is reserved; None if it is not known
     open:     more settings may be given where it is run (an image that a Dockerfile makes)
-    hosting:  how it is run; None if that is not all known
+    runtime:  how it is run; None if that is not all known
     """
 
-    __slots__ = ("gpus", "hosting", "image", "open", "reserved", "settings")
+    __slots__ = ("gpus", "image", "open", "reserved", "runtime", "settings")
 
     def __init__(
         self,
@@ -188,14 +188,14 @@ class Container:
         gpus: int | None = None,
         reserved: bool | None = None,
         open: bool = False,
-        hosting: Hosting | None = None,
+        runtime: Runtime | None = None,
     ) -> None:
         self.open = open
         self.image = image
         self.settings = settings or {}
         self.gpus = gpus
         self.reserved = reserved
-        self.hosting = hosting
+        self.runtime = runtime
 
     @property
     def visible_gpus(self) -> int | None:

@@ -8,8 +8,9 @@ shell word inside a folded scalar still knows the characters the user typed.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 
 from servelint.core.source import Source, Span
@@ -297,6 +298,26 @@ class Text:
             if piece.origin is not None:
                 return piece.origin
         return None
+
+    def sub(self, pattern: re.Pattern[str], make: Callable[[re.Match[str]], Text | None]) -> Text:
+        """Replace the matches of a pattern, as re.sub does.
+
+        Args:
+            pattern: What is replaced. It is searched in `flat`.
+            make: Gives what stands for a match, None to leave it as it is.
+        """
+        parts: list[Text] = []
+        done = 0
+        for match in pattern.finditer(self.flat):
+            made = make(match)
+            if made is not None:
+                parts += [self.cut(done, match.start()), made]
+                done = match.end()
+        return Text.join([*parts, self.cut(done)]) if parts else self
+
+    def unknown(self, match: re.Match[str]) -> Text:
+        """An unknown value in the place of a match in `flat`, shown as it is written."""
+        return Text((unknown(match.group(), self.span(*match.span())),))
 
     def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
         """The same text, said to stand at the span that uses it; where it came from is kept as the origin."""

@@ -163,10 +163,10 @@ def _content(launch: Launch) -> Content:
     """All that a launch is, without its place."""
     container = launch.container
     settings = {name: text.shown for name, text in container.settings.items()} if container is not None else {}
-    hosting = container.hosting if container is not None else None
-    held = repr([(port.number, port.host, port.exposed) for port in hosting.ports or []]) if hosting is not None else ""
-    asks = repr([(one.kind, one.patience, one.port, one.gates) for one in hosting.probes]) if hosting is not None else ""
-    mounts = tuple([one.shown for one in hosting.mounts or []]) if hosting is not None else ()
+    runtime = container.runtime if container is not None else None
+    held = repr([(port.number, port.host, port.exposed) for port in runtime.ports or []]) if runtime is not None else ""
+    asks = repr([(one.kind, one.patience, one.port, one.gates) for one in runtime.probes]) if runtime is not None else ""
+    mounts = tuple([one.shown for one in runtime.mounts or []]) if runtime is not None else ()
     return (
         launch.engine,
         launch.name,

@@ -21,6 +21,7 @@ from servelint.lsp.documents import Document, Documents, Positions, path_of, uri
 from servelint.lsp.settings import SECTION, Folders
 from servelint.lsp.transport import Protocol, lives
 from servelint.lsp.worker import Analyses, Worker
+from servelint.readers.registry import FILES, GLOBS
 from servelint.rules import folder as rule_folders
 from servelint.rules import load
 
@@ -37,10 +38,8 @@ _WAIT_AT_MOST = 0.5
 _SETTLED = 3.0
 """Seconds after the first text, when most of what is needed has been imported."""
 _WATCHED = (
-    f"**/{{{NAME},{PYPROJECT}}}",
-    "**/{.env,.env.*,*.env}",
-    "**/*.{yml,yaml,json,sh,bash,toml,conf,ini,mk,service,container}",
-    "**/{Dockerfile,Containerfile,Dockerfile.*,*.Dockerfile,Makefile,Procfile,justfile}",
+    f"**/{{{NAME},{PYPROJECT},*.toml}}",
+    f"**/{{{','.join([*GLOBS, *[glob for globs in FILES.values() for glob in globs]])}}}",
 )
 """Files that others may read: settings, variables, extended and included files, scripts, Dockerfiles, rules."""
 

@@ -1,8 +1,8 @@
-"""Readers turn one source into launches: one module a format, each with `read(source, ...)`."""
+"""Readers turn one source into launches. Each declares its format in a record, from which the registry is made."""
 
 from __future__ import annotations
 
-from importlib import import_module
+import re
 
 from servelint.core import bounds
 from servelint.core.launch import Launch
@@ -11,21 +11,26 @@ from servelint.core.source import Source
 from servelint.core.text import METER
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
-from servelint.readers.recognise import JSON, SERVICES, YAML, recognise
+from servelint.readers.registry import FORMATS, JSON, YAML, Format, named, of_syntax, recognise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.yaml import Node
 
-_WORDS = (b"servingenginespec",)
-"""Words of formats that need not name an engine: the values of the production stack's chart."""
-_DOCUMENTS = ("compose", "kubernetes", "tasks", "helm", "engine_config", "tasks.generic")
-"""Readers of YAML documents, in the order in which they are asked whether a document is theirs."""
 _TEMPLATE = "{{"
+_ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
+_KEYS_AT_MOST = 10_000
+_ROOM = 10_000
 
 
 class Reading:
-    """What was found in one source, and what could not be read of it."""
+    """What was found in one source.
+
+    Attributes:
+        source: The source.
+        launches: The launches, in the order in which the reader found them.
+        problems: What could not be read.
+    """
 
     __slots__ = ("launches", "problems", "source")
 
@@ -37,42 +42,107 @@ class Reading:
 
 @derived
 def _words() -> tuple[bytes, ...]:
-    return (*[word for engine in ENGINES.values() for word in engine.words], *_WORDS)
+    words = [word.encode() for one in FORMATS for word in one.words]
+    return (*[word for engine in ENGINES.values() for word in engine.words], *words)
 
 
 def mentions_engine(data: bytes) -> bool:
-    """Whether a file's bytes have a word of an engine. One without launches none that servelint knows; it is never parsed."""
+    """Whether a file's bytes contain a word of an engine or of a format. A file without one is not parsed."""
     lowered = data.lower()
     return any(word in lowered for word in _words())  # 15 times as fast as a pattern of them all
 
 
 def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
-    """The launches of a source. A format that is not recognised yields none."""
+    """Read the launches of a source. A format that is not recognised yields none.
+
+    Args:
+        source: The text.
+        neighbours: The files beside it, none by default.
+    """
     beside = neighbours if neighbours is not None else Neighbours(None)
     kind = recognise(source)
     if kind is None:
         return Reading(source, [], [])
     with bounds.told(source.path) as cut:
-        found = _read(kind, source, beside)
+        if kind == YAML:
+            found = _yaml(source, beside)
+        elif kind == JSON:
+            found = _json(source, beside)
+        else:
+            one = named(kind)
+            found = Reading(source, one.function(one.read)(source, beside), [])
         found.launches = _within(found.launches)
     found.problems += cut
     return found
 
 
-def _read(kind: str, source: Source, beside: Neighbours) -> Reading:
-    if kind == YAML:
-        return _yaml(source, beside)
-    if kind == JSON:
-        return _json(source, beside)
-    return Reading(source, import_module(f"servelint.readers.{kind}").read(source, beside), [])
-
-
 def _within(launches: list[Launch]) -> list[Launch]:
-    """The launches that are judged: not those that are too long, nor what is too many."""
+    """The launches that are judged: those that are too long, or too many, are left out."""
     found = [one for one in launches if not bounds.WORDS.passed(len(one.argv), one.site)]
     if len(found) > bounds.LAUNCHES.most:
         bounds.LAUNCHES.reached(found[bounds.LAUNCHES.most].site)
     return found[: bounds.LAUNCHES.most]
+
+
+def read_documents(
+    source: Source, documents: list[Node], neighbours: Neighbours, formats: list[Format] | None = None
+) -> tuple[list[Launch], bool]:
+    """Read YAML documents, each by the first format that it has.
+
+    Args:
+        source: The text that holds them.
+        documents: The documents.
+        neighbours: The files beside the text.
+        formats: The formats that are tried, all YAML formats by default.
+
+    Returns:
+        The launches, and whether any document has one of the formats.
+    """
+    from servelint.syntax import yaml
+
+    launches: list[Launch] = []
+    left: list[Node] = [document for document in documents if yaml.is_mapping(document) or yaml.is_sequence(document)]
+    sprawling: dict[int, bool] = {}
+    known = False
+    for one in of_syntax(YAML) if formats is None else formats:
+        offered = left if one.lists else [document for document in left if yaml.is_mapping(document)]
+        if one.bounded:
+            for document in offered:
+                if id(document) not in sprawling:
+                    sprawling[id(document)] = _sprawls(source, document)
+            offered = [document for document in offered if not sprawling[id(document)]]
+        if not offered:
+            continue
+        is_mine = one.function(one.is_mine)
+        own = [document for document in offered if is_mine(source, document)]
+        if own:
+            launches += one.function(one.read)(source, own, neighbours)
+            taken = {id(document) for document in own}
+            left = [document for document in left if id(document) not in taken]
+            known = True
+    return launches, known
+
+
+def _sprawls(source: Source, document: Node) -> bool:
+    """Whether a document is a large table, or one that aliases make much larger than its text."""
+    if len(document.value) > _KEYS_AT_MOST:
+        return True
+    if re.search(_ALIAS, source.text) is None:
+        return False
+    from servelint.syntax import yaml
+
+    left = len(source.text) + _ROOM
+    waiting = [document]
+    while waiting and left > 0:
+        node = waiting.pop()
+        left -= 1
+        if yaml.is_mapping(node):
+            inner = [value for _, value in yaml.entries(node).values()]
+            left -= len(inner)
+            waiting += inner
+        else:
+            waiting += yaml.items(node) or []
+    return left <= 0
 
 
 def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: bounds.Bound = bounds.YAML_NODES) -> Reading:
@@ -80,35 +150,16 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
 
     documents, problem = yaml.documents(source, text, most)
     if source.mask is not None:
-        from servelint.readers import helm_values
+        from servelint.readers import helm
 
-        helm_values.attach(source, neighbours)
-    launches: list[Launch] = []
-    left: list[Node] = [document for document in documents if yaml.is_mapping(document)]
-    lists = [document for document in documents if yaml.items(document) is not None]
-    meant = False
-    for name in _DOCUMENTS:
-        if name == "kubernetes":
-            left += lists  # patches; playbooks and lists of steps
-        if not left:
-            continue
-        reader = import_module(f"servelint.readers.{name}")
-        own = [document for document in left if reader.is_mine(source, document)]
-        if own:
-            launches += reader.read(source, own, neighbours)
-            mine = {id(document) for document in own}
-            left = [document for document in left if id(document) not in mine]
-            meant = True
-    problems = (
-        [problem] if problem is not None and (meant or _TEMPLATE not in source.text or SERVICES.search(source.text)) else []
-    )
-    return Reading(source, launches, problems)
+        helm.attach(source, neighbours)
+    launches, known = read_documents(source, documents, neighbours)
+    shown = problem is not None and (known or _TEMPLATE not in source.text or re.search(named("compose").shape, source.text))
+    return Reading(source, launches, [problem] if problem is not None and shown else [])
 
 
 def _json(source: Source, neighbours: Neighbours) -> Reading:
-    """A speculative config, a manifest (JSON is YAML), or argument lists in a recipe."""
-    from servelint.readers import argv_json, spec_config
-
+    """Read a manifest, which is YAML as well, or the JSON format that takes the text first."""
     if '"apiVersion"' in source.text or '"services"' in source.text:
         from servelint.readers import cluster_list
 
@@ -117,7 +168,10 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
             return _yaml(source, neighbours)
         METER.left *= bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most
         return _yaml(source, neighbours, thinned, bounds.CLUSTER_NODES)
-    launches, problem = spec_config.read(source)
-    if not launches and problem is None:
-        launches = argv_json.read(source, neighbours)
-    return Reading(source, launches, [problem] if problem is not None else [])
+    for one in of_syntax(JSON):
+        found = one.function(one.read)(source, neighbours)
+        if isinstance(found, Problem):
+            return Reading(source, [], [found])
+        if found:
+            return Reading(source, found, [])
+    return Reading(source, [], [])

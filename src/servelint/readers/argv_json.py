@@ -11,13 +11,13 @@ import re
 
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
-from servelint.readers.commands import launches
+from servelint.readers.commands import launches, script_launches
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
-from servelint.readers.scripts import script_launches
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import JSON, Format
 from servelint.syntax import json as json_nodes
 from servelint.syntax.interpolation import interpolate, nothing
 from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
@@ -27,6 +27,10 @@ from servelint.syntax.shell.words import split
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+FORMAT = Format(
+    "argv-json", 320, title="JSON recipes", about="argument lists and command lines: editor tasks, npm scripts", syntax=JSON
+)
 
 _CONTAINER = re.compile(r"\b(?:docker|podman|nerdctl|apptainer|singularity)\b")
 _OTHERS = ("scripts", "module", "program")
@@ -53,6 +57,7 @@ _PLACEHOLDER = re.compile(r"\$\{\w+:(?![-+?=])[^{}]*\}|\{\{[^{}]*\}\}|(?<![\w$\{
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a JSON recipe."""
     del neighbours
     if len(source.text) > _SIZE_AT_MOST or not entry.mentions(source.text):
         return []
@@ -117,16 +122,16 @@ class _Recipe:
                 waiting += reversed(inner)
             elif node.kind == ARRAY and node.items:
                 if _is_argv(node):
-                    launched += self.array(node, key, Place(self.source, path, node.text.span()))
+                    launched += self.array(node, key, CommandContext(self.source, path, node.text.span()))
                 else:
                     waiting += [(item, f"{path}[{index}]", key) for index, item in reversed(list(enumerate(node.items)))]
         return launched
 
-    def array(self, node: JsonNode, key: str, place: Place) -> list[Launch]:
+    def array(self, node: JsonNode, key: str, context: CommandContext) -> list[Launch]:
         """An array of strings that is a command: by its key, or by words that no list of names has."""
         words = _words(node)
         telling = any(word.text.flat.startswith("-") or "/" in word.text.flat for word in words)
-        return launches(words, place) if telling and key not in _NO_COMMANDS else []
+        return launches(words, context) if telling and key not in _NO_COMMANDS else []
 
     def object(self, node: JsonNode, path: str, key: str) -> tuple[set[str], list[Launch]]:
         """The launches of the commands among an object's members, and the names of those members."""
@@ -135,21 +140,21 @@ class _Recipe:
         image = next((members[name] for name in members if _IMAGES.fullmatch(name) and members[name].kind == STRING), None)
         command = next((name for name in members if name in ("command", "cmd", "program", "module")), None)
         args = next((name for name in _ARGUMENTS if name in members), None)
-        place = Place(self.source, path, None, env)
+        context = CommandContext(self.source, path, None, env)
         taken: set[str] = set()
         found: list[Launch] = []
         if image is not None:
-            taken, found = self.container(node, members, image, place)
+            taken, found = self.container(node, members, image, context)
         elif command is not None and args is not None and members[command].kind == STRING:
             words = _started(command, members[command], members[args])
             taken = {command, args} if words is not None else set()
-            found = launches(words or [], place.with_(site=self.site(node, command, args), env=env))
+            found = launches(words or [], context.with_(site=self.site(node, command, args), env=env))
         for name, value in members.items():
             if name in taken:
                 continue
             # npm's `scripts`, devcontainer's `postStartCommand`: commands by name
             named = _COMMANDS.fullmatch(name) or _COMMANDS.fullmatch(key) or key == "scripts"
-            inside = place.with_(site=self.site(node, name) if value.kind == ARRAY else None, env=env)
+            inside = context.with_(site=self.site(node, name) if value.kind == ARRAY else None, env=env)
             inside.name = f"{path}.{name}" if path else name
             if value.kind == STRING and named:
                 found += self.line(value, inside)
@@ -160,33 +165,33 @@ class _Recipe:
         return taken, found
 
     def container(
-        self, node: JsonNode, members: dict[str, JsonNode], image: JsonNode, place: Place
+        self, node: JsonNode, members: dict[str, JsonNode], image: JsonNode, context: CommandContext
     ) -> tuple[set[str], list[Launch]]:
         """An image with what it is given (`command`, `args`) beside it."""
-        place.container = Container(_known(image.content), open=True)
+        context.container = Container(_known(image.content), open=True)
         identified = images.identify(_known(image.content))
-        place.claims = identified.claims
+        context.claims = identified.claims
         start = next((name for name in _ENTRYPOINTS if name in members), None)
         names = [name for name in ("command", "cmd", *_ARGUMENTS) if name in members and members[name].kind in (STRING, ARRAY)]
         entrypoint = _given(members[start]) if start is not None else None
         command = [word for name in names for word in _given(members[name]) or []]
         taken = {*names, *([start] if start is not None else [])}
-        inside = place.with_(site=self.site(node, *sorted(taken)), env=place.env)
+        inside = context.with_(site=self.site(node, *sorted(taken)), env=context.env)
         found = in_container(entrypoint or None, command, identified, inside)
         if not found or any(not launch.verb and not _names_model(launch) for launch in found):
             return set(), []  # a part of what some tool puts together
         return taken, found
 
-    def line(self, node: JsonNode, place: Place) -> list[Launch]:
+    def line(self, node: JsonNode, context: CommandContext) -> list[Launch]:
         """A command line."""
         text = _filled(node.content)
-        return script_launches(text, place, None) if _is_command(text.flat) else []
+        return script_launches(text, context, None) if _is_command(text.flat) else []
 
-    def lines(self, node: JsonNode, place: Place) -> list[Launch]:
+    def lines(self, node: JsonNode, context: CommandContext) -> list[Launch]:
         """Command lines, one after the other."""
         text = Text.join([part for item in node.items for part in (_filled(item.content), Text.of("\n"))])
-        place = place.with_(site=None, env=place.env)
-        return script_launches(text, place, None) if _is_command(text.flat) else []
+        context = context.with_(site=None, env=context.env)
+        return script_launches(text, context, None) if _is_command(text.flat) else []
 
     def site(self, node: JsonNode, *names: str) -> Span | None:
         """From the first of some members to the end of the last."""
@@ -234,14 +239,7 @@ def _started(name: str, command: JsonNode, args: JsonNode) -> list[Word] | None:
 
 def _filled(text: Text) -> Text:
     """A string with its placeholders unknown: what reads the recipe replaces them."""
-    flat = text.flat
-    parts: list[Text] = []
-    done = 0
-    for match in _PLACEHOLDER.finditer(flat) if "{" in flat else ():
-        span = text.span(*match.span())
-        parts += [text.cut(done, match.start()), Text((unknown(match.group(), span),))]
-        done = match.end()
-    return Text.join([*parts, text.cut(done)]) if parts else text
+    return text.sub(_PLACEHOLDER, text.unknown) if "{" in text.flat else text
 
 
 def _known(text: Text) -> Text:

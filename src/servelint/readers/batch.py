@@ -8,12 +8,17 @@ from servelint.core.text import HOLE, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file
+from servelint.readers.context import CommandContext, env_file, identity
+from servelint.readers.registry import Format
 from servelint.syntax.batch.evaluate import Command, evaluate
+
+FORMAT = Format(
+    "batch", 190, title="Windows batch files", about="variables, `call`, labels", files=("*.bat", "*.cmd"), languages=("bat",)
+)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a batch file."""
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
     claims: dict[str, ReleaseClaim] = {}
@@ -25,11 +30,11 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             for value in ran.state.values()
             if value.text.flat and value.name.isidentifier()
         }
-        place = Place(source, env=env, claims=dict(claims), env_file=env_file(neighbours))
-        for launch in launches(ran.words, place):
+        context = CommandContext(source, env=env, claims=dict(claims), env_file=env_file(neighbours))
+        for launch in launches(ran.words, context):
             launch.cut = launch.cut or ran.lost
             launch.likely = ran.likely and launch.likely
-            key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+            key = identity(launch)
             if key not in seen:
                 seen.add(key)
                 found.append(launch)

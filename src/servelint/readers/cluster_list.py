@@ -84,8 +84,8 @@ def _kept(text: str, items: list[_Item]) -> list[tuple[int, int]]:
     starting = [
         item.kind in _NAME_OTHERS or mentions_engine(text[slice(*item.range)].encode("utf-8", "replace")) for item in items
     ]
-    told = "\n".join([text[slice(*item.range)] for item, starts in zip(items, starting, strict=True) if starts])
-    named = [item.kind in _NAMED_BY_OTHERS and f'"{item.name}"' in told for item in items]
+    shown = "\n".join([text[slice(*item.range)] for item, starts in zip(items, starting, strict=True) if starts])
+    named = [item.kind in _NAMED_BY_OTHERS and f'"{item.name}"' in shown for item in items]
     return [item.range for item, starts, name in zip(items, starting, named, strict=True) if starts or name]
 
 

@@ -1,14 +1,16 @@
-"""From the words of a command to launches: entry points, and the wrappers, shells and containers before them."""
+"""From the words of a command to launches: entry points, and the wrappers, shells and remote programs before them."""
 
 from __future__ import annotations
 
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, Variable, Word
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.source import Span
+from servelint.core.text import Text, unknown
 from servelint.engines import entry
-from servelint.readers import container_run, containers, runners, scripts
-from servelint.readers.place import Place, site_of
+from servelint.readers import containers
+from servelint.readers.context import CommandContext, site_of, span_of
 
 WRAPPERS = frozenset((
     "aws-vault", "bash-preexec", "catchsegv", "chroot", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas",
@@ -42,48 +44,48 @@ UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
-def launches(words: list[Word], place: Place, depth: int = 0) -> list[Launch]:
+def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list[Launch]:
     """The launches that a command makes: none, one, or those of a script inside it."""
     if not words or bounds.SCRIPTS.passed(depth, words[0].text):
         return []
     found = entry.find(words)
     if found is not None:
-        return [_launch(words, 0, found, place)]
+        return [_launch(words, 0, found, context)]
     head = entry.program(words[0])
-    if head in runners.SHELLS:
-        return scripts.shell(words, place, depth)
-    if head in container_run.TOOLS or (head is None and words[0].text.flat == words[0].text.pieces[0].text):
-        ran = containers.container(words, place, depth)
+    if head in SHELLS:
+        return shell_launches(words, context, depth)
+    if head in containers.TOOLS or (head is None and words[0].text.flat == words[0].text.pieces[0].text):
+        ran = containers.container(words, context, depth)
         if ran is not None:
             return ran
-    if head is not None and head in runners.TEXTS:
-        ran = runners.texts(words, place, depth)
+    if head is not None and head in TEXTS:
+        ran = text_launches(words, context, depth)
         if ran:
             return ran
     if head is None or head in WRAPPERS:
-        return _wrapped(words, head, place, depth)
-    return scripts.script_file(words[0], words[1:], place, depth) or _passed_on(words, place)
+        return _wrapped(words, head, context, depth)
+    return script_file(words[0], words[1:], context, depth) or _passed_on(words, context)
 
 
-def _passed_on(words: list[Word], place: Place) -> list[Launch]:
-    """The command that a script is told to run: `./wait.sh db:5432 -- vllm serve`. What the script sets is not known."""
+def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
+    """The command that a script is given to run: `./wait.sh db:5432 -- vllm serve`. What the script sets is not known."""
     if not words[0].text.flat.endswith((".sh", ".bash", ".py")):
         return []
     for at in range(1, len(words) - 1):
         if words[at].value in ("exec", "--"):
             found = entry.find(words, at + 1)
             if found is not None:
-                return [_launch(words, at + 1, found, place.with_(site=place.site, env=place.env, open_env=True))]
+                return [_launch(words, at + 1, found, context.with_(site=context.site, env=context.env, open_env=True))]
     return []
 
 
-def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> list[Launch]:
+def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth: int) -> list[Launch]:
     """Look behind a wrapper (`sudo -E env A=b numactl -N 0 vllm serve`) for the command that it runs."""
     from servelint.readers import installs
 
-    env = dict(place.env)
-    claims = dict(place.claims)
-    open_env = place.open_env or head in _OPENERS
+    env = dict(context.env)
+    claims = dict(context.claims)
+    open_env = context.open_env or head in _OPENERS
     wrapper = head
     for at in range(1, len(words)):
         flat = words[at].text.flat
@@ -96,23 +98,23 @@ def _wrapped(words: list[Word], head: str | None, place: Place, depth: int) -> l
         elif wrapper == "env":
             _unset(words, at, env)
         open_env = open_env or flat.startswith("--env-file")
-        inner = place.with_(site=place.site, env=env, claims=claims, open_env=open_env)
+        inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         found = entry.find(words, at)
         if found is not None:
             return [_launch(words, at, found, inner)]
         name = entry.program(words[at])
-        if name in _OTHERS or (name in container_run.TOOLS and _manages(words, at)):
+        if name in _OTHERS or (name in containers.TOOLS and _manages(words, at)):
             return []  # `sudo systemctl restart llama-server`: the engine's name is another program's argument
         if name in WRAPPERS:
             wrapper = name
             open_env = open_env or name in _OPENERS
-        if name in runners.SHELLS and (shell := scripts.shell(words[at:], inner, depth)):
+        if name in SHELLS and (shell := shell_launches(words[at:], inner, depth)):
             return shell
-        if name in container_run.TOOLS:
+        if name in containers.TOOLS:
             ran = containers.container(words[at:], inner, depth)
             if ran is not None:
                 return ran
-        if name is not None and name.endswith(".sh") and (ran := scripts.script_file(words[at], words[at + 1 :], inner, depth)):
+        if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
 
@@ -133,18 +135,214 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
         env.pop(flat.partition("=")[2], None)
 
 
-def _launch(words: list[Word], start: int, found: entry.Entry, place: Place) -> Launch:
+def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
     launch = Launch(
-        source=place.source,
+        source=context.source,
         engine=found.engine,
         verb=tuple(words[start : found.end]),
         argv=words[found.end :],
-        site=site_of(words[start:], place),
-        name=place.name,
-        env=place.env,
-        container=place.container,
-        release=place.claims.get(found.engine),
-        open_env=place.open_env,
+        site=site_of(words[start:], context),
+        name=context.name,
+        env=context.env,
+        container=context.container,
+        release=context.claims.get(found.engine),
+        open_env=context.open_env,
     )
-    launch.open = place.open
+    launch.open = context.open
     return launch
+
+
+def shell_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """`bash -c SCRIPT NAME ARGS...`, `bash FILE ARGS...`, or a script on its standard input."""
+    at = 1
+    script: Word | None = None
+    while at < len(words):
+        flat = words[at].text.flat
+        if flat in ("-o", "+o", "--rcfile", "--init-file"):
+            at += 2
+        elif re.fullmatch(r"[-+][A-Za-z]+", flat):
+            if "c" in flat and flat[0] == "-":
+                if flat.endswith("o"):
+                    at += 1  # `-euo pipefail -c` written as one: the option's name comes first
+                while at + 1 < len(words) and re.fullmatch(r"[-+][A-Za-z]+|--", words[at + 1].text.flat):
+                    at += 1
+                script = words[at + 1] if at + 1 < len(words) else None
+                break
+            at += 2 if flat.endswith("o") else 1
+        elif flat.startswith("--"):
+            at += 1
+        else:
+            break
+    if script is not None:
+        return script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+    if at < len(words):
+        return script_file(words[at], words[at + 1 :], context, depth)
+    return script_launches(context.stdin, _no_file(context), words[:1], depth + 1) if context.stdin is not None else []
+
+
+def script_file(path: Word, args: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """A shell script that a command runs: one that is written here, or one beside the file that is given arguments.
+
+    What a script beside the file starts without arguments is found where that script is read.
+    """
+    opened = context.open(path.text) if context.open is not None else None
+    if opened is None:
+        return []
+    from servelint.syntax.shell.files import is_shell
+
+    if not is_shell(path.text.flat, opened.text.flat):
+        return []
+    if not opened.own and all(word.many for word in args):
+        return []
+    folder = opened.path.rpartition("/")[0]
+    opener = opened.files
+    below = (lambda name: opener(f"{folder}/{name}")) if opener is not None else None
+    # a script that is written here stands here
+    extent = opened.text.extent()
+    here = opened.own and extent is not None and extent.source is context.source
+    site = None if here else context.site or span_of([path, *args])
+    context.ran.append(opened.text)
+    inner = context.with_(site=site, env=context.env)
+    inner.files, inner.stdin = below, None
+    return script_launches(opened.text, inner, [path, *args], depth + 1, site)
+
+
+def _no_file(context: CommandContext) -> CommandContext:
+    """A place for a script that is no file."""
+    inner = context.with_(site=context.site, env=context.env)
+    inner.files = None
+    return inner
+
+
+def script_launches(
+    text: Text, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
+) -> list[Launch]:
+    """The launches of a shell script, the first of each place first.
+
+    args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
+    """
+    from servelint.readers import installs
+    from servelint.syntax.shell.evaluate import Budget, Invocation, evaluate
+
+    found: list[Launch] = []
+    seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
+    outside = context.open
+    environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
+
+    def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
+        if len(found) > bounds.LAUNCHES.most:
+            return {}  # the reading says so
+        installed = installs.claims(ran.words)
+        if installed or ran.sourced:
+            return installed
+        env = dict(context.env)
+        # in the order of the script: what is exported is a set, whose order is another in each process
+        for name, value in sorted(ran.env.items(), key=lambda item: (_written_at(item[1]), item[0])):
+            if name not in env or env[name].value is not value:
+                env[name] = Variable(name, value, value.span() or ran.site)
+        # what was installed here counts here, not in a container that is started from here
+        found_here = {**context.claims, **ran.installed}
+        here = context.with_(site=site, env=env, claims=found_here, open_env=context.open_env or ran.open_env)
+        here.anchor = ran.site if ran.site.source is context.source else context.anchor
+        here.stdin = ran.stdin
+        here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
+        for launch in launches(ran.words, here, depth):
+            launch.likely = ran.likely
+            launch.cut = launch.cut or ran.lost
+            key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+            if key not in seen:
+                seen.add(key)
+                found.append(launch)
+        return {}
+
+    budget, context.budget = context.budget, context.budget or Budget()
+    scripts = evaluate(
+        text,
+        on_command,
+        environment=environment,
+        args=args,
+        files=context.files,
+        here=outside,
+        budget=budget,
+        unheard=UNHEARD,
+    )
+    for script in scripts:
+        if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
+            # nothing here runs it: what does may set anything
+            found += script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
+    return found
+
+
+def _written_at(text: Text) -> int:
+    span = text.span()
+    return span.start if span is not None else -1
+
+
+SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
+_SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
+_REMOTE = frozenset(("ssh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
+TEXTS = _REMOTE | frozenset(
+    (
+        "byobu",
+        "flock",
+        "gnome-terminal",
+        "konsole",
+        "parallel",
+        "runuser",
+        "screen",
+        "script",
+        "sshpass",
+        "su",
+        "tmux",
+        "watch",
+        "wsl",
+        "wsl.exe",
+        "xargs",
+        "xterm",
+    )
+)
+"""Programs whose words may hold a whole command."""
+
+
+def text_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches of the commands that such a program is given, as one text or as its last words."""
+    from servelint.syntax.shell.recipe import joined
+
+    name = words[0].text.flat.rpartition("/")[2]
+    env = {} if name in _REMOTE else context.env
+    inner = context.with_(site=None, env=env, open_env=True)
+    inner.open = inner.files = None
+    if name == "sshpass":
+        at = next((at for at, word in enumerate(words) if word.value in ("ssh", "scp")), None)
+        return text_launches(words[at:], context, depth) if at is not None and words[at].value == "ssh" else []
+    if name == "ssh":
+        command = _after_host(words)
+        bare = (
+            len(command) in (1, 2) and entry.program(command[0]) in SHELLS and (len(command) == 1 or command[1].value == "-s")
+        )
+        if command and not bare:
+            return script_launches(joined([word.text for word in command], " "), inner, None, depth + 1)
+        return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
+    found: list[Launch] = []
+    # what these read is added to the command
+    more = [Word(Text((unknown("...", None, ""),)), None, many=True)] if name in ("xargs", "parallel") else []
+    for at in range(1, len(words)):
+        word = words[at]
+        if re.search(r"\s", word.text.flat):
+            found += script_launches(word.text, inner, None, depth + 1)
+        elif not word.text.flat.startswith("-") and (at > 1 or name in ("parallel", "watch", "xargs")):
+            rest = launches([*words[at:], *more], inner, depth + 1)
+            if rest:
+                return [*found, *rest]
+    if not found and context.stdin is not None and name in ("at", "batch", "wsl", "su"):
+        return script_launches(context.stdin, inner, None, depth + 1)
+    return found
+
+
+def _after_host(words: list[Word]) -> list[Word]:
+    """The command of `ssh [options] HOST COMMAND...`, which the other side's shell reads as one text."""
+    at = 1
+    while at < len(words) and words[at].text.flat.startswith("-"):
+        flat = words[at].text.flat
+        at += 2 if flat[-1] in _SSH_WITH_VALUE and len(flat) == 2 else 1
+    return words[at + 1 :]

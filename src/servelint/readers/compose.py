@@ -10,24 +10,37 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Port, Probe, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
-from servelint.engines import entry, images
+from servelint.engines import entry
 from servelint.files.siblings import Neighbours
+from servelint.readers import runtime
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
-from servelint.readers.containers import in_container
-from servelint.readers.place import Place
+from servelint.readers.containers import identified, in_container
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
-    from servelint.readers.compose_build import Built
-    from servelint.readers.compose_mounts import Mounts
+    from servelint.core.launch import Runtime
+    from servelint.readers.compose_project import Built, Mounts
     from servelint.syntax.shell.files import Opened
+
+FORMAT = Format(
+    "compose",
+    10,
+    title="docker compose",
+    about="`extends`, `include`, override files, anchors, profiles, `env_file`, `configs`, services that are built from a "
+    "Dockerfile beside it",
+    syntax=YAML,
+    shape=r"(?m)^[ \t]*[\"']?services[\"']?[ \t]*:",
+    lists=False,
+    languages=("dockercompose",),
+)
 
 _BASES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")
@@ -42,6 +55,7 @@ def is_mine(source: Source, document: Node) -> bool:
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the services of a compose file."""
     repeated = [again for node in yaml.collections(documents) if (again := yaml.repeated_key(node)) is not None]
     if repeated:
         bounds.COMPOSE_KEYS.reached(yaml.span(source, min(repeated, key=yaml.start)))
@@ -63,9 +77,9 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             services.append(Service(service, key, [(file, fields)]))
             extends = extends or "extends" in fields
     if extends or other is not None or len(documents) > 1:
-        from servelint.readers import compose_model
+        from servelint.readers import compose_project
 
-        services, files = compose_model.services(file, other, over=name in _OVERRIDES)
+        services, files = compose_project.services(file, other, over=name in _OVERRIDES)
     file.spent[0] = 0
     found: list[Launch] = []
     for one in services:
@@ -102,10 +116,10 @@ class _Reading:
         service = self.service
         entrypoint, command = self.words("entrypoint"), self.words("command")
         image_text = service.last("image")
-        image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+        image = identified(image_text)
         claims, part = image.claims, service.open
         if service.layers("build"):
-            from servelint.readers.compose_build import Built
+            from servelint.readers.compose_project import Built
 
             self.built = built = Built(service, image)
             image, claims = built.image, built.claims
@@ -120,22 +134,24 @@ class _Reading:
         if image.engine is None and not entrypoint and not command:
             return []
         env, complete = self.environment()
-        place = Place(self.source, f"services.{service.name}", self.site(), env, self.container(image_text, env, part), claims)
-        place.open_env = part or not complete
-        place.anchor = place.site
+        context = CommandContext(
+            self.source, f"services.{service.name}", self.site(), env, self.container(image_text, env, part), claims
+        )
+        context.open_env = part or not complete
+        context.anchor = context.site
         if self.built is not None or "volumes" in service.fields or "configs" in service.fields:
-            place.open, place.files = self.opened, self.mounted
+            context.open, context.files = self.opened, self.mounted
         if entrypoint == []:
             entrypoint = None if command is None else entrypoint
         words = [*(entrypoint or []), *(command or [])]
-        place.hosting = None if part else self.hosting
-        found = in_container(entrypoint, command or [], image, place)
+        context.runtime = None if part else self.container_runtime
+        found = in_container(entrypoint, command or [], image, context)
         if not found and any(word.text.flat.endswith((".sh", "entrypoint")) for word in words[:2]):
-            from servelint.readers.compose_mounts import passed_on
+            from servelint.readers.compose_project import passed_on
 
-            found = passed_on(words, self.opened, place)
+            found = passed_on(words, self.opened, context)
             if found:
-                place.note_hosting(direct=True, starts=True)
+                context.note_runtime(direct=True, starts=True)
         for launch in found:
             launch.owner = service.owner
             if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):
@@ -178,9 +194,9 @@ class _Reading:
         env: dict[str, Variable] = dict(self.built.env) if self.built is not None else {}
         complete = True
         if "env_file" in self.service.fields:
-            from servelint.readers import compose_env
+            from servelint.readers import compose_file
 
-            complete = compose_env.add_files(env, self.service)
+            complete = compose_file.add_files(env, self.service)
         for file, _, node in self.service.layers("environment"):
             add_variables(env, file, node)
         return env, complete
@@ -189,7 +205,7 @@ class _Reading:
 
     @cached_property
     def mounts(self) -> Mounts:
-        from servelint.readers.compose_mounts import Mounts
+        from servelint.readers.compose_project import Mounts
 
         return Mounts(self.service, self.files)
 
@@ -206,7 +222,13 @@ class _Reading:
     # -- container
 
     def container(self, image: Text | None, env: dict[str, Variable], part: bool) -> Container:
-        """What the service says of its container. part: more of it stands elsewhere"""
+        """What the service says of its container.
+
+        Args:
+            image: The name of its image.
+            env: Its variables.
+            part: Whether another file says more of it.
+        """
         settings: dict[str, Text] = {}
         for name in ("ipc", "shm_size", "runtime", "privileged"):
             value = self.service.last(name)
@@ -216,19 +238,15 @@ class _Reading:
         # what the host gives by itself: devices to a privileged container, GPUs where the NVIDIA runtime is its default
         unsure = part or "privileged" in self.service.fields or "NVIDIA_VISIBLE_DEVICES" in env
         if reserved is False and not unsure:
-            from servelint.readers import compose_devices
-
-            unsure = compose_devices.added_elsewhere(self.service.parts[0][0])
+            unsure = _gpus_added_elsewhere(self.service.parts[0][0])
         return Container(image, settings, gpus, reserved or (None if unsure else reserved), part)
 
-    def hosting(self) -> Hosting:
-        """How the service is run: what only a service that starts an engine is asked for."""
-        from servelint.readers import compose_hosting
-
-        return compose_hosting.of_service(self.service, self.files)
+    def container_runtime(self) -> Runtime:
+        """How the service is run. Only asked of a service that starts an engine."""
+        return of_service(self.service, self.files)
 
     def gpus(self, runtime: Text | None) -> tuple[int | None, bool | None]:
-        """How many GPUs the service reserves (None: all, or not known), and whether it reserves any."""
+        """How many GPUs the service reserves (None for all, or an unknown number), and whether it reserves any."""
         counts: list[int | None] = []
         reservations = ("deploy", "resources", "reservations")
         for file, _, node in self.service.layers(*reservations, "devices"):
@@ -238,11 +256,7 @@ class _Reading:
             counts += [None] if listed is None else [_count(file, yaml.entries(item)) for item in listed]
         others = [*self.service.layers(*reservations, "generic_resources"), *self.service.layers("devices")]
         if others:
-            from servelint.readers import compose_devices
-
-            counts += [
-                count for file, _, node in others for item in file.items(node) for count in compose_devices.counts(file, item)
-            ]
+            counts += [count for file, _, node in others for item in file.items(node) for count in _listed_gpus(file, item)]
         if counts:
             return (sum([count or 0 for count in counts]) if None not in counts else None), True
         if runtime is not None and runtime.value == "nvidia":
@@ -254,7 +268,161 @@ class _Reading:
 def _count(file: File, device: Entries) -> int | None:
     """How many devices an item of `devices` or `gpus` stands for."""
     if "device_ids" in device:
-        from servelint.readers import compose_devices
-
-        return compose_devices.identified(file, device["device_ids"][1])
+        return _identified(file, device["device_ids"][1])
     return number(file, device, "count")
+
+
+_ALONE = ("bridge", "default", "none")
+
+
+def of_service(service: Service, files: list[File]) -> Runtime:
+    """How a service is run, as the last of its files says it.
+
+    Args:
+        service: The service.
+        files: The files of its project.
+    """
+    network = service.last("network_mode")
+    return Runtime(
+        ports=_ports(service),
+        mounts=_mounts(service),
+        probes=_checks(service, files),
+        network=network,
+        private=_private(service, network, files),
+        restart=service.last("restart"),
+    )
+
+
+def _ports(service: Service) -> list[Port]:
+    found: list[Port] = []
+    for file, _, node in service.layers("ports"):
+        for item in file.items(node):
+            fields = yaml.entries(item)
+            if not fields:
+                found += runtime.published(file.text(item))
+                continue
+            target = file.optional(fields, "target")
+            outside, address = file.optional(fields, "published"), file.optional(fields, "host_ip")
+            if target is not None and "protocol" not in fields:
+                exposed = address.value in ("", "0.0.0.0", "::") if address is not None and address.known else address is None  # noqa: S104
+                host = runtime.count(outside, 0) if outside is not None else None
+                found.append(
+                    Port(target, runtime.count(target, 0), host, exposed if address is None or address.known else None)
+                )
+    return found
+
+
+def _mounts(service: Service) -> list[Text] | None:
+    if "volumes_from" in service.fields:
+        return None
+    found: list[Text] = []
+    for file, _, node in service.layers("volumes"):
+        for item in file.items(node):
+            fields = yaml.entries(item)
+            target = file.optional(fields, "target") if fields else _target(file.text(item))
+            if target is None:
+                return None
+            found.append(target)
+    for file, _, node in service.layers("tmpfs"):
+        listed = file.items(node) or [node]
+        found += [_first(file.text(item)) for item in listed if yaml.scalar(item) is not None]
+    return found
+
+
+def _target(text: Text) -> Text:
+    """The path in the container of `[source:]target[:options]`."""
+    first = text.flat.find(":")
+    if first == -1:
+        return text
+    second = text.flat.find(":", first + 1)
+    return text.cut(first + 1, None if second == -1 else second)
+
+
+def _first(text: Text) -> Text:
+    colon = text.flat.find(":")
+    return text if colon == -1 else text.cut(0, colon)
+
+
+def _private(service: Service, network: Text | None, files: list[File]) -> bool | None:
+    """Whether no other container shares the network of a service; None if that is not known."""
+    joined = f"service:{service.name}"
+    if any(joined in file.source.text for file in (*files, *[file for file, _ in service.parts])):
+        return False
+    if network is None:
+        return True
+    return None if network.value is None else network.value in _ALONE
+
+
+def _checks(service: Service, files: list[File]) -> list[Probe]:
+    if "healthcheck" not in service.fields:
+        return []
+    disabled = service.last("healthcheck", "disable")
+    tests = service.layers("healthcheck", "test")
+    layers = service.layers("healthcheck")
+    if not layers or (disabled is not None and disabled.value != "false"):
+        return []
+    test = _test_words(*tests[-1][::2]) if tests else []
+    if not test or test[0].value == "NONE":
+        return []  # the image's own, or none
+    start, interval = service.last("healthcheck", "start_period"), service.last("healthcheck", "interval")
+    retries = service.last("healthcheck", "retries")
+    patience = runtime.given_up(runtime.duration(start, 0), runtime.duration(interval, 30), runtime.count(retries, 3))
+    file, key, _ = layers[-1]
+    shown = start or retries or interval or yaml.text(file.source, key)
+    asked = runtime.asked_port(test)
+    port, site = asked if asked is not None else (None, None)
+    return [Probe("healthcheck", shown, patience, port, site, gates=_gates(service.name, files, service))]
+
+
+def _test_words(file: File, node: Node) -> list[Text]:
+    if yaml.scalar(node) is not None:
+        return [file.text(node)]
+    return [file.text(item) for item in file.items(node) if yaml.scalar(item) is not None]
+
+
+def _gates(name: str, files: list[File], service: Service) -> bool:
+    """Whether another service of the files starts only when this one is healthy."""
+    return any(name in file.awaited for file in (*files, *[file for file, _ in service.parts]))
+
+
+_CDI = "nvidia.com/gpu="
+_OVERLAYS = [
+    f"{base}{separator}{kind}.{ending}"
+    for base in ("docker-compose", "compose")
+    for separator in (".", "-")
+    for kind in ("gpu", "gpus", "nvidia", "cuda")
+    for ending in ("yml", "yaml")
+]
+"""Names of files that are given with `-f` beside the main one where there are GPUs."""
+
+
+def _gpus_added_elsewhere(file: File) -> bool:
+    """Whether a file beside this one looks as if it adds the GPUs."""
+    name = file.source.path.rpartition("/")[2]
+    return any(one != name and file.neighbours.read(one) is not None for one in _OVERLAYS)
+
+
+def _identified(file: File, node: Node) -> int | None:
+    """How many devices a list of ids names; None if all, or if it is not known."""
+    listed = file.items(node)
+    ids = [value for item in listed if (value := file.text(item).value)]
+    return _id_count(ids) if ids and len(ids) == len(listed) else None
+
+
+def _id_count(ids: list[str]) -> int | None:
+    # one item may name several: the runtime joins them with commas
+    each = [one.strip().removeprefix(_CDI) for joined in ids for one in joined.split(",")]
+    return None if "all" in each else len(each)
+
+
+def _listed_gpus(file: File, item: Node) -> list[int | None]:
+    """The GPUs of an item of `devices` or of `generic_resources`: how many there are, None if all; none of other devices."""
+    fields = yaml.entries(item)
+    if "discrete_resource_spec" in fields:
+        spec = yaml.entries(fields["discrete_resource_spec"][1])
+        kind = file.optional(spec, "kind")
+        return [number(file, spec, "value")] if kind is not None and "gpu" in kind.flat.lower() else []
+    device = file.optional(fields, "source") or file.text(item)
+    if not device.flat.startswith(_CDI):
+        return []
+    return [_id_count([device.flat]) if device.known else None]

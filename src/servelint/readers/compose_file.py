@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from servelint.core.launch import Variable
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
@@ -17,10 +19,12 @@ RESET, OVERRIDE = "!reset", "!override"
 class File:
     """A compose file.
 
-    folder:   where its relative paths start, as seen from the file that is read
-    outer:    looks up the variables that it may use; None for those of the `.env` beside it
-    tops:     the entries of its documents;  services: name -> where it is defined, more than once where documents repeat it
-    spent:    how many values were read so far of all files of a project
+    Attributes:
+        folder: Where its relative paths start, seen from the file that is read.
+        outer: Looks up the variables that it may use; None for those of the `.env` beside it.
+        tops: The entries of its documents.
+        services: Name of a service -> its keys and values, several where documents repeat it.
+        spent: How many values were read so far of all files of a project.
     """
 
     __slots__ = ("_awaited", "_dotenv", "folder", "neighbours", "outer", "services", "source", "spent", "tops")
@@ -75,6 +79,7 @@ class File:
         return self._awaited
 
     def text(self, node: Node) -> Text:
+        """The text of a scalar with its variables filled in."""
         found = interpolate(yaml.text(self.source, node), self.lookup)
         self.spent[0] += 1 + len(found.flat) // 16
         return found
@@ -91,6 +96,7 @@ class File:
         return self.text(node) if plain == node.value else Text.of(plain, yaml.span(self.source, node))
 
     def optional(self, fields: Entries, name: str) -> Text | None:
+        """The value of a field, None if it is missing, null or not a scalar."""
         node = fields[name][1] if name in fields else None
         return self.value(node) if yaml.is_scalar(node) and not yaml.is_null(node) else None
 
@@ -112,11 +118,14 @@ Layer = tuple[File, Node, Node]
 
 
 class Service:
-    """A service, as one file defines it or as several do together, of which later ones change what earlier ones say.
+    """A service, as one file defines it or as several do together: later ones change what earlier ones say.
 
-    own:   what the file that is read says of it itself;  fields: the names of what is said at all
-    open:  more of it stands in a file that is not here
-    owner: the file that the service belongs to where it is another than the one that is read
+    Attributes:
+        parts: The files with the fields that each of them has.
+        own: The fields of the file that is read.
+        fields: The names of all fields.
+        open: Whether more of it stands in a file that is not there.
+        owner: The file that the service belongs to, None for the file that is read.
     """
 
     __slots__ = ("fields", "key", "name", "open", "own", "owner", "parts")
@@ -133,7 +142,7 @@ class Service:
         self.owner: Source | None = None
 
     def layers(self, *path: str) -> list[Layer]:
-        """What the files say of a field, or of one deeper down, the last word last."""
+        """Find what each file says of a field, or of one deeper down; the value that counts comes last."""
         if path[0] not in self.fields:
             return []
         found: list[Layer] = []
@@ -154,7 +163,7 @@ class Service:
         return found
 
     def last(self, *path: str) -> Text | None:
-        """The scalar that counts."""
+        """The scalar that counts, None if there is none."""
         if path[0] not in self.fields:
             return None
         for file, _, value in reversed(self.layers(*path)):
@@ -195,3 +204,45 @@ def _outside(file: File, name: str, site: Span) -> Text | None:
     """The value of a variable that is only named: the `.env` file may give it."""
     known = file.lookup(name)
     return known.placed(site, assumed=True) if known is not None else None
+
+
+def add_files(env: dict[str, Variable], service: Service) -> bool:
+    """Add the variables of all the files, later ones over earlier ones; gives whether all of the files are here."""
+    complete = True
+    for file, path, raw in env_files(service):
+        read = env_file(file, path, raw) if path is not None else None
+        complete = complete and read is not None
+        env.update(read or {})
+    return complete
+
+
+def env_files(service: Service) -> list[tuple[File, str | None, bool]]:
+    """List the files of `env_file` and whether they are read without substitution; a path of None is not known."""
+    found: dict[str | None, tuple[File, str | None, bool]] = {}
+    for file, _, node in service.layers("env_file"):
+        listed = yaml.items(node)
+        for item in [node] if listed is None else listed:
+            if yaml.is_null(item):
+                continue
+            fields = yaml.entries(item)
+            path = file.optional(fields, "path") if fields else file.text(item) if yaml.scalar(item) else None
+            value = path.value if path is not None else None
+            kind = file.optional(fields, "format")
+            # a file that is named twice keeps its first place (compose-go, override/uncity.go)
+            found[posixpath.normpath(file.path(value)) if value is not None else None] = (
+                file,
+                value,
+                kind is not None and kind.flat == "raw",
+            )
+    return list(found.values())
+
+
+def env_file(file: File, path: str, raw: bool = False) -> dict[str, Variable] | None:
+    """The variables of an env file; None if it is not here."""
+    beside = file.read(path)
+    if beside is None:
+        return None
+    from servelint.syntax import dotenv
+
+    values = dotenv.raw(beside) if raw else dotenv.parse(beside, file.lookup)
+    return {name: Variable(name, value, value.span()) for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Containers that a command runs (`docker run`), and what a container starts with its image, entrypoint and command."""
+"""Containers that a command runs (`docker run`), and what one starts with its image, entrypoint and command."""
 
 from __future__ import annotations
 
@@ -6,38 +6,197 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
-from servelint.core.text import Text
+from servelint.core.text import HOLE, Text
 from servelint.engines import entry, images
-from servelint.readers import container_run, runners
-from servelint.readers.place import Place, site_of, span_of
+from servelint.readers import commands
+from servelint.readers.context import CommandContext, site_of, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
+    from servelint.core.launch import Runtime
     from servelint.syntax.shell.files import Opened
+
+TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
+
+_SWITCHES = frozenset((
+    "--detach", "--disable-content-trust", "--env-host", "--help", "--http-proxy", "--init", "--interactive",
+    "--no-healthcheck", "--no-hostname", "--no-hosts", "--oom-kill-disable", "--passwd", "--privileged", "--publish-all",
+    "--quiet", "--read-only", "--read-only-tmpfs", "--replace", "--rm", "--rmi", "--rootfs", "--sig-proxy", "--tls-verify",
+    "--tty", "--unsetenv-all", "--use-api-socket",
+))  # fmt: skip
+_SHORT_SWITCHES = frozenset("ditPq")
+_SHORT_NAMES = {
+    "e": "--env",
+    "v": "--volume",
+    "p": "--publish",
+    "m": "--memory",
+    "u": "--user",
+    "w": "--workdir",
+    "h": "--hostname",
+}
+_GLOBAL_WITH_VALUE = (
+    "--context", "-c", "--host", "-H", "--config", "--log-level", "-l", "--namespace", "-n", "--env-file",
+)  # fmt: skip
+_APPTAINER_SWITCHES = frozenset((
+    "--allow-setuid", "--cleanenv", "--compat", "--contain", "--containall", "--debug", "--fakeroot", "--ipc", "--keep-privs",
+    "--net", "--no-eval", "--no-home", "--no-https", "--no-init", "--no-privs", "--no-umask", "--nv", "--nvccli", "--pid",
+    "--quiet", "--rocm", "--silent", "--sharens", "--unsquash", "--userns", "--uts", "--verbose", "--vm", "--writable",
+    "--writable-tmpfs",
+))  # fmt: skip
+_APPTAINER_SHORT_SWITCHES = frozenset("cCdefinpqsuvw")
+_APPTAINER_NAMES = {"B": "--bind", "H": "--home", "o": "--overlay", "S": "--scratch", "W": "--workdir"}
+_IMAGE_NAME = re.compile(r"im(?:a)?ge?|container|repo", re.IGNORECASE)
+
+
+class ContainerRun:
+    """The words of `docker run`.
+
+    Attributes:
+        options: Long name and value of each option, in order.
+        image: The image, None if there is none.
+        command: The words after it.
+        open: Whether a variable may hold more options.
+    """
+
+    __slots__ = ("command", "image", "open", "options")
+
+    def __init__(self, options: list[tuple[str, Word | None]], image: Word | None, command: list[Word], open: bool) -> None:
+        self.options = options
+        self.image = image
+        self.command = command
+        self.open = open
+
+    def values(self, *names: str) -> list[Word]:
+        """The values of some options, in order."""
+        return [value for name, value in self.options if name in names and value is not None]
+
+    def last(self, name: str) -> Text | None:
+        """The value of an option that counts, None if it is not given."""
+        values = self.values(name)
+        return values[-1].text if values else None
+
+
+def verb_of(words: list[Word], at: int) -> tuple[str, int] | None:
+    """Find what a container tool does, its global options stepped over.
+
+    A service of a compose file (`docker compose run SERVICE ...`) counts as a running container: its image is not named.
+
+    Returns:
+        ("run", "exec" or "apptainer", index after it), None for anything else.
+    """
+    tool = words[at].text.flat.rpartition("/")[2]
+    compose = tool.endswith("-compose")
+    at += 1
+    while at < len(words):
+        value = words[at].value
+        if value in ("run", "exec"):
+            kind = "apptainer" if tool in ("apptainer", "singularity") else "exec" if compose else value
+            return kind, at + 1
+        if value in ("container", "instance", "compose"):
+            compose = compose or value == "compose"
+            at += 1
+        elif value in _GLOBAL_WITH_VALUE or (compose and value in ("-f", "-p", "--file", "--profile", "--project-name")):
+            at += 2
+        elif value is not None and value.startswith("-"):
+            at += 1
+        else:
+            return None
+    return None
+
+
+def parse(words: list[Word], kind: str = "run") -> ContainerRun:
+    """Read the words after `run`, or after `exec`, where the container takes the place of the image.
+
+    Args:
+        words: The words.
+        kind: "run", "exec" or "apptainer".
+    """
+    apptainer = kind == "apptainer"
+    switches = _APPTAINER_SWITCHES if apptainer else _SWITCHES
+    options: list[tuple[str, Word | None]] = []
+    at = 0
+    open_options = False
+    while at < len(words):
+        word = words[at]
+        flat = word.text.flat
+        if word.many and not _is_image(words, at):
+            open_options = True
+            at += 1
+            continue
+        if not flat.startswith("-") or flat == "-":
+            return ContainerRun(options, word, words[at + 1 :], open_options)
+        if flat == "--":
+            image = words[at + 1] if at + 1 < len(words) else None
+            return ContainerRun(options, image, words[at + 2 :], open_options)
+        if flat.startswith("--"):
+            name, sign, _ = flat.partition("=")
+            if sign:
+                options.append((name, word.after(len(name) + 1)))
+                at += 1
+            elif name in switches:
+                options.append((name, None))
+                at += 1
+            else:
+                options.append((name, words[at + 1] if at + 1 < len(words) else None))
+                at += 2
+        else:
+            at = _short(words, at, options, apptainer)
+    return ContainerRun(options, None, [], open_options)
+
+
+def _short(words: list[Word], at: int, options: list[tuple[str, Word | None]], apptainer: bool) -> int:
+    switches = _APPTAINER_SHORT_SWITCHES if apptainer else _SHORT_SWITCHES
+    names = _APPTAINER_NAMES if apptainer else _SHORT_NAMES
+    word = words[at]
+    flat = word.text.flat
+    for index in range(1, len(flat)):
+        letter = flat[index]
+        if letter in switches:
+            options.append(("-" + letter, None))
+            continue
+        name = names.get(letter, "-" + letter)
+        if index + 1 < len(flat):
+            options.append((name, word.after(index + 1 + (flat[index + 1] == "="))))
+            return at + 1
+        options.append((name, words[at + 1] if at + 1 < len(words) else None))
+        return at + 2
+    return at + 1
+
+
+def _is_image(words: list[Word], at: int) -> bool:
+    """Whether an unquoted unknown word stands for the image rather than for options."""
+    expression = words[at].text.pieces[0].expression or ""
+    if _IMAGE_NAME.search(expression):
+        return True
+    rest = [word.text.flat for word in words[at + 1 :]]
+    plain = [flat for flat in rest if not flat.startswith("-") and HOLE not in flat and ("/" in flat or ":" in flat)]
+    return not plain and not any(
+        _IMAGE_NAME.search(piece.expression or "") for word in words[at + 1 :] for piece in word.text.pieces
+    )
+
 
 _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
-def container(words: list[Word], place: Place, depth: int) -> list[Launch] | None:
+def container(words: list[Word], context: CommandContext, depth: int) -> list[Launch] | None:
     """`docker run [options] IMAGE [command]` and `docker exec`; None if the words are neither."""
-    from servelint.readers.commands import launches
-
-    ran = container_run.verb(words, 0)
+    ran = verb_of(words, 0)
     if ran is None:
         return None
     verb, at = ran
-    run = container_run.parse(words[at:], verb)
-    env, open_env = _container_env(run, place)
+    run = parse(words[at:], verb)
+    env, open_env = _container_env(run, context)
     if verb == "apptainer":
-        env = {**place.env, **env}
+        env = {**context.env, **env}
     if verb == "exec":
         # the container's own environment is not shown here
-        return launches(
-            run.command, Place(place.source, place.name, place.site or span_of(words), env, open_env=True), depth + 1
+        return commands.launches(
+            run.command,
+            CommandContext(context.source, context.name, context.site or span_of(words), env, open_env=True),
+            depth + 1,
         )
     if run.image is None:
         return []
@@ -54,31 +213,31 @@ def container(words: list[Word], place: Place, depth: int) -> list[Launch] | Non
         settings["privileged"] = Text.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
-    site = place.site or span_of(words)
-    inner = Place(place.source, place.name, site, env, container, image.claims, place.env_file, open_env)
-    inner.hosting = partial(_hosting, run, verb, place)
-    inner.ran = place.ran
+    site = context.site or span_of(words)
+    inner = CommandContext(context.source, context.name, site, env, container, image.claims, context.env_file, open_env)
+    inner.runtime = partial(_runtime, run, verb, context)
+    inner.ran = context.ran
     explicit = run.values("--entrypoint")
     # `--entrypoint ""` clears the image's own
     entrypoint = [word for word in explicit[-1:] if word.text.flat] if explicit else None
-    inner.open = _mounted(run, place)
+    inner.open = _mounted(run, context)
     if verb == "apptainer" and words[at - 1].value == "exec":
         entrypoint = []
     return in_container(entrypoint, run.command, image, inner, depth + 1)
 
 
-def _hosting(run: container_run.ContainerRun, verb: str, place: Place) -> Hosting | None:
+def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime | None:
     """How the container is run; None where options may stand in a variable."""
     if run.open or verb != "run":
         return None
-    from servelint.readers import container_hosting
+    from servelint.readers import runtime
 
-    return container_hosting.of_run(run, place.source)
+    return runtime.of_run(run, context.source)
 
 
-def _mounted(run: container_run.ContainerRun, place: Place) -> Callable[[Text], Opened | None] | None:
+def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[Text], Opened | None] | None:
     """Opens the files of a container that are mounted from where the command runs (`-v ./serve.sh:/serve.sh`)."""
-    outer = place.open
+    outer = context.open
     if outer is None:
         return None
     mounts: list[tuple[str, Text]] = []
@@ -97,12 +256,12 @@ def _mounted(run: container_run.ContainerRun, place: Place) -> Callable[[Text], 
     return opened
 
 
-def _container_env(run: container_run.ContainerRun, place: Place) -> tuple[dict[str, Variable], bool]:
+def _container_env(run: ContainerRun, context: CommandContext) -> tuple[dict[str, Variable], bool]:
     """The variables that the options set, and whether there may be more."""
     env: dict[str, Variable] = {}
     open_env = run.open
     for file in run.values("--env-file"):
-        read = place.env_file(file.value) if place.env_file is not None and file.value is not None else None
+        read = context.env_file(file.value) if context.env_file is not None and file.value is not None else None
         open_env = open_env or read is None
         env.update(read or {})
     for word in run.values("--env"):
@@ -110,14 +269,14 @@ def _container_env(run: container_run.ContainerRun, place: Place) -> tuple[dict[
         if assignment is not None:
             env[assignment.group(1)] = Variable(assignment.group(1), word.text.cut(assignment.end()), word.site)
         elif word.value is not None and word.value.isidentifier():
-            outer = place.env.get(word.value)
+            outer = context.env.get(word.value)
             env[word.value] = Variable(word.value, outer.value if outer else None, word.site)
         else:
             open_env = True
     return env, open_env
 
 
-def _gpus(run: container_run.ContainerRun, verb: str) -> tuple[int | None, bool | None]:
+def _gpus(run: ContainerRun, verb: str) -> tuple[int | None, bool | None]:
     given = run.last("--gpus")
     if given is None:
         devices = [word.text.flat.partition("=")[2] for word in run.values("--device") if "nvidia.com/gpu=" in word.text.flat]
@@ -130,7 +289,7 @@ def _gpus(run: container_run.ContainerRun, verb: str) -> tuple[int | None, bool 
     return (int(match.group(2)) if match.group(2) else len(match.group(1).split(","))), True
 
 
-def _may_have_gpus(run: container_run.ContainerRun) -> bool:
+def _may_have_gpus(run: ContainerRun) -> bool:
     """Whether a container without `--gpus` may be given some: by devices, a runtime, or options that are not shown."""
     given = {name for name, _ in run.options}
     named = any(word.text.flat.startswith("NVIDIA_VISIBLE_DEVICES") for word in run.values("--env"))
@@ -138,17 +297,23 @@ def _may_have_gpus(run: container_run.ContainerRun) -> bool:
 
 
 def in_container(
-    entrypoint: list[Word] | None, command: list[Word], image: images.Image, place: Place, depth: int = 0
+    entrypoint: list[Word] | None, command: list[Word], image: images.Image, context: CommandContext, depth: int = 0
 ) -> list[Launch]:
-    """The launches of a container. entrypoint: None where the file leaves the image's own."""
-    from servelint.readers.commands import launches
+    """The launches of a container.
 
+    Args:
+        entrypoint: The words of its entrypoint, None for the image's own.
+        command: The words after it.
+        image: What is known of the image.
+        context: What surrounds the command.
+        depth: How many scripts and containers it is inside of.
+    """
     # an image that starts the engine itself takes `vllm serve` for arguments of it
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
-    found = [] if repeated else launches(words, place, depth)
+    found = [] if repeated else commands.launches(words, context, depth)
     direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
-    place.note_hosting(direct=direct, starts=bool(found) or image.engine is not None)
+    context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found
     if image.engine is None or not _implied(image, command):
@@ -156,24 +321,29 @@ def in_container(
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
     launch = Launch(
-        source=place.source,
+        source=context.source,
         engine=image.engine,
         argv=argv,
-        site=site_of(command, place),
-        name=place.name,
-        env=place.env,
-        container=place.container,
-        release=place.claims.get(image.engine),
-        open_env=place.open_env,
+        site=site_of(command, context),
+        name=context.name,
+        env=context.env,
+        container=context.container,
+        release=context.claims.get(image.engine),
+        open_env=context.open_env,
     )
-    launch.open = place.open
+    launch.open = context.open
     return [launch]
+
+
+def identified(name: Text | None) -> images.Image:
+    """What the name of an image says; nothing where there is none."""
+    return images.identify(name) if name is not None else images.Image(None, ReleaseClaim(), None)
 
 
 def _implied(image: images.Image, command: list[Word]) -> bool:
     """Whether an image that is given just these words starts its engine with them."""
     if image.entrypoint:
-        return not (command and entry.program(command[0]) in runners.SHELLS)
+        return not (command and entry.program(command[0]) in commands.SHELLS)
     if image.entrypoint is not None or not command:
         return False
     first = command[0].text.flat

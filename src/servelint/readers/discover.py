@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,7 +15,7 @@ from servelint.core.trust import EVERYTHING
 from servelint.files.project import Project, folders
 from servelint.files.text import decode_text
 from servelint.readers import mentions_engine
-from servelint.readers.recognise import CANDIDATE
+from servelint.readers.registry import CANDIDATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +49,14 @@ def files(
 ) -> Iterator[str]:
     """The files to look at: a file that is named is always taken, a folder is walked, links to folders are not followed.
 
-    What cannot be read is added to problems. A file comes once, even if it is named twice.
-    settings: those that say what is left out, if any do
-    notes:    is told of links in a folder that lead out of the project; they are not followed
-    outside:  what the settings of a folder allow beside the project
+    A file comes once, even if it is named twice.
+
+    Args:
+        paths: Files and folders.
+        problems: Takes what cannot be read.
+        settings: The settings that exclude files, if any do.
+        notes: Takes links in a folder that lead out of the project. They are not followed.
+        outside: Gives the folders beside the project that the settings of a folder allow.
     """
     seen: set[str] = set()
     named = folders(paths)
@@ -82,6 +87,7 @@ def _walk(
     project: Callable[[str], Project],
 ) -> Iterator[str]:
     folders = [folder]
+    candidate = re.compile(CANDIDATE)
     while folders:
         here = folders.pop()
         left_out = settings.excluder(here) if settings is not None else None
@@ -96,7 +102,7 @@ def _walk(
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED and not (left_out is not None and left_out(entry.name)):
                     deeper.append(_shown(here, entry.name))
-            elif CANDIDATE.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
+            elif candidate.search(entry.name) and _regular(entry) and not (left_out is not None and left_out(entry.name)):
                 path = _shown(here, entry.name)
                 if entry.is_symlink() and not project(here).holds(path):
                     notes.append(Problem(path, _LEADS_OUT))
@@ -153,7 +159,7 @@ def bound(path: str, head: bytes = b"") -> bounds.Bound:
 
 
 def too_large(path: str, size: int, head: bytes = b"") -> Problem:
-    """What is told of a text of so many bytes."""
+    """The problem of a text of so many bytes."""
     return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"))
 
 

@@ -1,9 +1,12 @@
-"""Dockerfiles as launches: what the image starts that a file makes, with the variables and the release that it brings."""
+"""Dockerfiles as launches: what the image starts that a file makes, with the variables, the release and the files in it."""
 
 from __future__ import annotations
 
+import posixpath
 import re
+from fnmatch import fnmatchcase
 
+from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
@@ -11,12 +14,23 @@ from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
-from servelint.readers.dockerfile_stages import Command, Stage, base, stage, stages
-from servelint.readers.place import Place
+from servelint.readers.context import CommandContext
+from servelint.readers.dockerfile_stages import Command, Stage, Step, array, base, expand, option, replace, stage, stages, words
+from servelint.readers.registry import Format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.files import Opened
+
+FORMAT = Format(
+    "dockerfile",
+    140,
+    title="Dockerfile",
+    about="stages, `ARG`, `ENV`, both forms of `ENTRYPOINT` and `CMD`, heredocs, scripts that are copied in",
+    files=("{,*[._-]}{Docker,Container}file{,[._-]*}",),
+    shape=r"(?i)\A(?:\s|#[^\n]*\n|ARG[ \t][^\n]*\n)*FROM[ \t]+\S",
+    languages=("dockerfile",),
+)
 
 __all__ = ["base", "launches_of", "read", "stage"]
 
@@ -66,23 +80,22 @@ def _started(
         command = [_arguments(entrypoint)]
 
     def opened(path: Text) -> Opened | None:
-        from servelint.readers import dockerfile_files
 
-        return dockerfile_files.opened(one, all_stages, path, neighbours)
+        return open_file(one, all_stages, path, neighbours)
 
-    # an engine that is installed here is nobody's build of it: the image below says nothing of it
+    # an engine that is installed here is not the build of the image below
     installed = one.origin.engine is None and one.image.engine is not None
     container = Container(None if installed else one.reference, open=True)
-    place = Place(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
+    context = CommandContext(source, name, site, dict(one.env), container, dict(one.claims), open=opened)
     if entrypoint is None:
         program = entry.program(command[0]) if command else None
         if program is not None and _PROGRAM.fullmatch(program):
-            return launches(command, place)
-        return in_container(None, command, one.origin, place)
+            return launches(command, context)
+        return in_container(None, command, one.origin, context)
     words = _unwrapped([*entrypoint.words, *command])
-    found = in_container(words, [], one.origin, place)
+    found = in_container(words, [], one.origin, context)
     if not found and cmd is not None and _passes_on(entrypoint):
-        found = launches(command, place)
+        found = launches(command, context)
     return found
 
 
@@ -105,3 +118,174 @@ def _passes_on(entrypoint: Command) -> bool:
     """Whether an entry point is a script of its own that most likely ends in `exec "$@"`."""
     words = _unwrapped(entrypoint.words)
     return entrypoint.exec and len(words) == 1 and (entry.program(words[0]) or "").endswith((".sh", "entrypoint"))
+
+
+_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
+"""Where a program without a folder is looked for."""
+_CONTEXTS = ("", "../", "../../", "../../../")
+"""Where the folder that is built may start, seen from the Dockerfile."""
+_WRITES = re.compile(r">|\b(?:tee|sed|perl|cp|mv|ln|install|envsubst|patch|python3?|curl|wget)\b")
+_LINE_ENDS = re.compile(r"sed[ \t]+-i[ \t]+(?:-e[ \t]+)?(['\"])s/\\r(?:\\?\$)?//g?\1[^;&|\n]*")
+_OWNER = re.compile(r"\bchown\b[^;&|\n]*")
+_ESCAPE = re.compile(r"\\([\\nt])")
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
+
+
+def open_file(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> Opened | None:
+    """The file that a path in a container of a stage's image names; None if its content is not known."""
+    if path.value is None or not path.flat:
+        return None
+    image = _Image(stages, neighbours, path)
+    for name in [path.value] if "/" in path.value else [f"{folder}/{path.value}" for folder in (*_FOLDERS, stage.folder)]:
+        full = posixpath.normpath(posixpath.join(stage.folder, name))
+        text = image.content(stage, full)
+        if text is not None:
+            from servelint.syntax.shell.files import Opened
+
+            return Opened(_echoed(text), full, True, lambda beside: image.source(stage, beside))
+    return None
+
+
+class _Image:
+    def __init__(self, stages: list[Stage], neighbours: Neighbours, asked: Text) -> None:
+        self.asked = asked
+        self.stages = stages
+        self.neighbours = neighbours
+
+    def source(self, stage: Stage, path: str) -> Source | None:
+        """A file of the image that is one of those beside the Dockerfile."""
+        text = self.content(stage, posixpath.normpath(path))
+        extent = text.extent() if text is not None else None
+        return extent.source if extent is not None and text is not None and extent.source.text == text.flat else None
+
+    def content(self, stage: Stage, path: str, depth: int = 0) -> Text | None:
+        """The text of a file after all steps of a stage."""
+        if bounds.DOCKERFILE_DEPTH.passed(depth, self.asked):
+            return None
+        text = self.content(stage.parent, path, depth + 1) if stage.parent is not None else None
+        name = posixpath.basename(path)
+        for step in stage.steps:
+            if step.instruction.keyword == "RUN":
+                if name in step.instruction.raw.flat and _WRITES.search(step.instruction.raw.flat):
+                    text = _after_run(step, path, text)
+            else:
+                copied, brought = self.copied(stage, step, path, depth)
+                text = brought if copied else text
+        return text
+
+    def copied(self, stage: Stage, step: Step, path: str, depth: int) -> tuple[bool, Text | None]:
+        """Whether a COPY or ADD brings the file, and its text if that is known."""
+        instruction = step.instruction
+        for heredoc in instruction.heredocs:
+            target = self.target(step)
+            full = posixpath.join(target, heredoc.name) if target.endswith("/") else target
+            if posixpath.normpath(full) == path:
+                return True, replace(heredoc.text, step.values.get) if heredoc.expands else heredoc.text
+        if instruction.heredocs:
+            return False, None
+        origin = option(instruction, "from")
+        target = self.target(step)
+        for pattern in self.sources(step):
+            for source, sure in _sources(pattern, target, path):
+                if origin is None:
+                    found = self.beside(source)
+                else:
+                    other = self.named(stage, expand(origin, step.values.get, instruction.escape).value)
+                    found = (
+                        self.content(other, posixpath.normpath("/" + source.lstrip("/")), depth + 1)
+                        if other is not None
+                        else None
+                    )
+                if found is not None or sure:
+                    return True, found
+        return False, None
+
+    def named(self, stage: Stage, name: str | None) -> Stage | None:
+        """The stage before another that `--from` names."""
+        return next((one for one in self.stages[: stage.number] if name and name.lower() in (one.name, str(one.number))), None)
+
+    def arguments(self, step: Step) -> list[str]:
+        """The paths of a COPY as they are shown: an unknown part by its expression."""
+        instruction = step.instruction
+        found = words(instruction.text, instruction.escape)
+        while found and found[0].flat.startswith("--"):
+            found = found[1:]
+        if found and found[0].flat.startswith("["):
+            start = instruction.text.flat.find("[")
+            listed = array(instruction.text.cut(start))
+            if listed is not None:
+                return [expand(word.text, step.values.get, instruction.escape).shown for word in listed]
+        return [expand(word, step.values.get, instruction.escape).shown for word in found]
+
+    def sources(self, step: Step) -> list[str]:
+        return [path for path in self.arguments(step)[:-1] if "://" not in path]
+
+    def target(self, step: Step) -> str:
+        """Where a COPY puts its files; a folder ends in a slash."""
+        found = self.arguments(step)
+        if not found:
+            return ""
+        target = posixpath.join(step.folder, found[-1])
+        folder = found[-1].endswith("/") or found[-1] in (".", "..") or len(found) > 2
+        return posixpath.normpath(target) + ("/" if folder and posixpath.normpath(target) != "/" else "")
+
+    def beside(self, path: str) -> Text | None:
+        """The text of a file of the folder that is built, which is the Dockerfile's own or one above it."""
+        path = posixpath.normpath(path.lstrip("/"))
+        if path.startswith("..") or path == ".":
+            return None
+        for context in _CONTEXTS:
+            found = self.neighbours.read(context + path)
+            if found is not None:
+                return Text.at(found, 0, len(found.text))
+        return None
+
+
+def _sources(pattern: str, target: str, path: str) -> list[tuple[str, bool]]:
+    """What a COPY of a source to a target may make a path of, and whether it certainly brings that path."""
+    name = posixpath.basename(path)
+    base = posixpath.basename(pattern.rstrip("/"))
+    folder = target.rstrip("/") or "/"
+    if folder == path and not target.endswith("/"):
+        return [(pattern, True)]
+    inside = path.removeprefix(folder.rstrip("/") + "/") if folder not in ("", ".") else path.removeprefix("./")
+    if inside == path and folder not in ("", "."):
+        return []
+    found: list[tuple[str, bool]] = []
+    if inside == name and (base == name or fnmatchcase(name, base)):
+        found.append((posixpath.join(posixpath.dirname(pattern), name), base == name))
+    found.append((posixpath.join(pattern, inside), False))
+    return found
+
+
+def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
+    """The text of a file after a RUN that names it."""
+    from servelint.syntax.shell.evaluate import Evaluator
+    from servelint.syntax.shell.files import Files
+
+    run = step.instruction.raw
+    if not step.instruction.heredocs:
+        for harmless in (_LINE_ENDS, _OWNER):
+            run = run.sub(harmless, lambda _: Text.of("true "))
+    elif step.instruction.text.flat.startswith("<<"):
+        run = step.instruction.heredocs[0].text
+    shell = Evaluator(run, lambda _: None, step.values, [Word(Text.of("sh"))])
+    if step.folder:
+        shell.state.folder = Text.of(step.folder if step.folder != "/" else "/.")
+    name = path if path.startswith("/") else shell.key(Text.of(path))
+    if text is not None and name is not None:
+        shell.state.files = Files(None, {name: text})
+    try:
+        shell.visit(shell.script.root)
+    except RecursionError:
+        return None
+    written = shell.state.files.written
+    return written[name] if name is not None and name in written else text
+
+
+def _echoed(text: Text) -> Text:
+    """The text as the `echo` of /bin/sh prints it, which knows escapes, if its first line ends in one."""
+    first = text.flat.partition("\n")[0]
+    if not first.startswith("#!") or "\\n" not in first:
+        return text
+    return text.sub(_ESCAPE, lambda match: Text.of(_ESCAPES[match.group(1)], text.span(*match.span())))

@@ -1,23 +1,314 @@
-"""The stages of a Dockerfile: whose engine an image holds, which release, what it starts and with which variables."""
+"""A Dockerfile's instructions and stages: whose engine an image holds, which release, what it starts and with which variables.
+
+Instructions are read as BuildKit's parser reads them (frontend/dockerfile/parser and frontend/dockerfile/shell).
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable
 
 from servelint.core.launch import ReleaseClaim, Variable, Word
 from servelint.core.source import Span
-from servelint.core.text import EMPTY, Text, unknown
+from servelint.core.text import EMPTY, Piece, Text, unknown
 from servelint.engines import images
 from servelint.readers import installs
-from servelint.readers.dockerfile_lines import Instruction, Lookup, expand, instructions, replace, words
 from servelint.syntax.shell.words import split
+
+Lookup = Callable[[str], "Text | None"]
+
+_KEYWORDS = frozenset((
+    "ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "ONBUILD", "RUN",
+    "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR",
+))  # fmt: skip
+_WITH_HEREDOC = frozenset(("ADD", "COPY", "RUN"))
+_DIRECTIVE = re.compile(r"#[ \t]*([A-Za-z][A-Za-z0-9]*)[ \t]*=[ \t]*(.+?)[ \t]*$")
+_COMMENT_LINE = re.compile(r"[ \t]*#")
+_KEYWORD = re.compile(r"[ \t]*(\S+)[ \t]*")
+_TEMPLATE = re.compile(r"[ \t]*(?:\{[{%#]|%%|@@)")
+_HEREDOC = re.compile(r"(?<![^\s])\d*<<(-?)[ \t]*(?:\"([\w.-]+)\"|'([\w.-]+)'|([\w.-]+))(?![^\s;&|)>])")
+_NAME = re.compile(r"[A-Za-z_]\w*|\d+", re.ASCII)
+_REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|\d+)", re.ASCII)
+_OPERATOR = re.compile(r":?[-+?]")
+_DEPTH = 16
+
+
+class Heredoc:
+    """A here-document.
+
+    Attributes:
+        name: The word that ends it.
+        text: Its lines.
+        expands: Whether variables in it are expanded (`<<EOF`, not `<<"EOF"`).
+    """
+
+    __slots__ = ("expands", "name", "text")
+
+    def __init__(self, name: str, text: Text, expands: bool) -> None:
+        self.name = name
+        self.text = text
+        self.expands = expands
+
+
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        keyword: In capitals.
+        text: What follows it, without continuations and the comments between them.
+        site: From the keyword to the end of its last line.
+        heredocs: Its here-documents.
+        raw: The text with its here-documents, as the shell of a RUN gets it.
+        escape: The escape character of the file: a backslash or a backtick.
+        cut: Whether the next line is not an instruction: a continuation is missing, and the file cannot be built.
+    """
+
+    __slots__ = ("cut", "escape", "heredocs", "keyword", "raw", "site", "text")
+
+    def __init__(self, keyword: str, text: Text, site: Span | None, heredocs: list[Heredoc], raw: Text, escape: str) -> None:
+        self.cut = False
+        self.escape = escape
+        self.keyword = keyword
+        self.text = text
+        self.site = site
+        self.heredocs = heredocs
+        self.raw = raw
+
+
+def instructions(text: Text) -> list[Instruction]:
+    """Split a Dockerfile into instructions. A line that is none marks the instruction before it as cut short."""
+    return _Lines(text).read()
+
+
+class _Lines:
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.flat = text.flat
+        self.at = 0
+        self.escape = "\\"
+
+    def line(self) -> tuple[int, int] | None:
+        """The next line's start and end, its line end left out."""
+        if self.at >= len(self.flat):
+            return None
+        start = self.at
+        end = self.flat.find("\n", start)
+        end = len(self.flat) if end == -1 else end
+        self.at = end + 1
+        return start, end - (self.flat[end - 1 : end] == "\r" and end > start)
+
+    def read(self) -> list[Instruction]:
+        self.directives()
+        continued = re.compile(rf"(?:[^{re.escape(self.escape)}]|^)({re.escape(self.escape)})[ \t]*$")
+        found: list[Instruction] = []
+        while (line := self.line()) is not None:
+            start, end = line
+            if not self.flat[start:end].strip() or _COMMENT_LINE.match(self.flat, start, end):
+                continue
+            if _TEMPLATE.match(self.flat, start, end):
+                continue
+            parts: list[Text] = []
+            last = end
+            while (more := continued.search(self.flat[start:end])) is not None:
+                parts.append(self.text.cut(start, start + more.start(1)))
+                if (following := self.following()) is None:
+                    break
+                start, end = following
+                last = end
+            else:
+                parts.append(self.text.cut(start, end))
+            instruction = self.instruction(Text.join(parts), line[0], last)
+            if instruction is not None:
+                found.append(instruction)
+            elif found:
+                found[-1].cut = True
+        return found
+
+    def directives(self) -> None:
+        while (line := self.line()) is not None:
+            match = _DIRECTIVE.match(self.flat[line[0] : line[1]].lstrip())
+            if match is None:
+                self.at = line[0]
+                return
+            if match.group(1).lower() == "escape" and match.group(2) in ("\\", "`"):
+                self.escape = match.group(2)
+
+    def following(self) -> tuple[int, int] | None:
+        """The line that a continuation goes on with: comments and blank lines are passed over."""
+        while (line := self.line()) is not None:
+            if self.flat[line[0] : line[1]].strip() and not _COMMENT_LINE.match(self.flat, *line):
+                return line
+        return None
+
+    def instruction(self, joined: Text, start: int, end: int) -> Instruction | None:
+        match = _KEYWORD.match(joined.flat)
+        keyword = match.group(1).upper() if match is not None else ""
+        if match is None or keyword not in _KEYWORDS:
+            return None
+        rest = joined.cut(match.end()).strip()
+        start += len(self.flat[start:end]) - len(self.flat[start:end].lstrip())
+        site = self.text.extent(start, end)
+        heredocs: list[Heredoc] = []
+        body = self.at
+        if keyword in _WITH_HEREDOC and "<<" in rest.flat:
+            heredocs = self.heredocs(rest)
+        raw = Text.join((rest, Text.of("\n"), self.text.cut(body, self.at))) if heredocs else rest
+        return Instruction(keyword, rest, site, heredocs, raw, self.escape)
+
+    def heredocs(self, rest: Text) -> list[Heredoc]:
+        found: list[Heredoc] = []
+        for match in _HEREDOC.finditer(rest.flat):
+            name = match.group(2) or match.group(3) or match.group(4)
+            tabs = "\t*" if match.group(1) else ""
+            close = re.compile(rf"^{tabs}{re.escape(name)}\r?$", re.MULTILINE).search(self.flat, self.at)
+            if close is None:
+                continue
+            text = self.text.cut(self.at, close.start())
+            if tabs:
+                text = text.sub(re.compile(r"^\t+", re.MULTILINE), lambda _: EMPTY)
+            found.append(Heredoc(name, text, expands=match.group(4) is not None))
+            self.at = min(close.end() + 1, len(self.flat))
+        return found
+
+
+# -- words
+
+
+def words(text: Text, escape: str = "\\") -> list[Text]:
+    """The words of an instruction, at white space outside of quotes; quotes and variables are left as they are."""
+    flat = text.flat
+    found: list[Text] = []
+    at = 0
+    start: int | None = None
+    quote = ""
+    while at < len(flat):
+        char = flat[at]
+        if quote:
+            at += char == escape and quote == '"'
+            quote = "" if char == quote else quote
+        elif char.isspace():
+            if start is not None:
+                found.append(text.cut(start, at))
+            start = None
+            at += 1
+            continue
+        elif char in "'\"":
+            quote = char
+        elif char == escape:
+            at += 1
+        start = at if start is None else start
+        at += 1
+    if start is not None:
+        found.append(text.cut(start, at))
+    return found
+
+
+def expand(text: Text, lookup: Lookup, escape: str = "\\", depth: int = 0) -> Text:
+    """A word's value: quotes and escapes removed, variables replaced. One that the lookup does not know is unknown."""
+    flat = text.flat
+    parts: list[Text] = []
+    at = done = 0
+    quoted = False
+    while at < len(flat):
+        char = flat[at]
+        if char == "'" and not quoted:
+            close = flat.find("'", at + 1)
+            close = len(flat) if close == -1 else close
+            parts += [text.cut(done, at), text.cut(at + 1, close)]
+            at = done = close + 1
+        elif char == '"':
+            parts.append(text.cut(done, at))
+            quoted = not quoted
+            at = done = at + 1
+        elif char == escape:
+            if quoted and flat[at + 1 : at + 2] not in ('"', "$", escape):
+                at += 2
+                continue
+            parts += [text.cut(done, at), text.cut(at + 1, at + 2)]
+            at = done = at + 2
+        elif char == "$":
+            end, value = _reference(text, at, lookup, escape, depth)
+            if end > at:
+                parts += [text.cut(done, at), value]
+                done = end
+            at = max(end, at + 1)
+        else:
+            at += 1
+    return Text.join([*parts, text.cut(done)])
+
+
+def replace(text: Text, lookup: Lookup) -> Text:
+    """The text with the variables that the lookup knows; quotes, escapes and other variables stay as they are written."""
+    flat = text.flat
+    parts: list[Text] = []
+    done = 0
+    at = flat.find("$")
+    while at != -1:
+        end, value = _reference(text, at, lookup, "\\", 0)
+        if end > at and value.known and not flat.startswith("\\", at - 1):
+            parts += [text.cut(done, at), value]
+            done = end
+        at = flat.find("$", max(end, at + 1))
+    return Text.join([*parts, text.cut(done)])
+
+
+def _reference(text: Text, at: int, lookup: Lookup, escape: str, depth: int) -> tuple[int, Text]:
+    """The end and the value of the reference at an offset; (at, EMPTY) if there is none."""
+    flat = text.flat
+    plain = _NAME.match(flat, at + 1)
+    if plain is not None:
+        known = lookup(plain.group())
+        return plain.end(), _unknown(text.cut(at, plain.end()), plain.group()) if known is None else known
+    braced = _REFERENCE.match(flat, at)
+    close = _closing(flat, braced.end()) if braced is not None and depth < _DEPTH else -1
+    if braced is None or close == -1:
+        return at, EMPTY
+    whole, name = text.cut(at, close + 1), braced.group(1)
+    known = lookup(name)
+    if flat[braced.end()] == "}":
+        return close + 1, _unknown(whole, name) if known is None else known
+    operator = _OPERATOR.match(flat, braced.end())
+    if operator is None:
+        return close + 1, _unknown(whole, name)
+    operand = text.cut(operator.end(), close)
+    given = known is not None and not (operator.group()[0] == ":" and known.value == "")
+    if operator.group()[-1] == "+":
+        if known is None:
+            other = expand(operand, lookup, escape, depth + 1)
+            return close + 1, Text((unknown(whole.shown, whole.span(), shown="", perhaps=other),))
+        return close + 1, expand(operand, lookup, escape, depth + 1) if given else EMPTY
+    if known is not None and given:
+        return close + 1, known
+    if operator.group()[-1] == "?":
+        return close + 1, _unknown(whole, name)
+    default = expand(operand, lookup, escape, depth + 1).softened()
+    return close + 1, default if default.pieces else Text((Piece("", whole.span(), assumed=True),))
+
+
+def _unknown(whole: Text, name: str) -> Text:
+    return Text((unknown("${" + name + "}", whole.span()),))
+
+
+def _closing(flat: str, at: int) -> int:
+    """The offset of the brace that closes a `${` whose name ends at an offset, or -1."""
+    depth = 1
+    while at < len(flat):
+        if flat[at] == "{" and flat[at - 1] == "$":
+            depth += 1
+        elif flat[at] == "}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    return -1
+
 
 Given = dict[str, "Text | None"]
 
 _OPTION = re.compile(r"--([a-z]+)(?:=|$)")
 _ASSIGNMENT = re.compile(r"[^=\s]+=")
-_COMMENT = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
+_COMMENTS = re.compile(r"(?<=\n)[ \t]*#[^\n]*\n")
 _COMMAND = re.compile(r"(?:\\[ \t]*\r?\n|[^;&|'\"\n]|'[^']*'|\"[^\"]*\")+")
 _PACKAGE = r"(?i)(?<![\w/-])({})(?![\w-])"
 _SHELL = ("/bin/sh", "-c")
@@ -26,8 +317,11 @@ _SHELL = ("/bin/sh", "-c")
 class Command:
     """An ENTRYPOINT or CMD as words.
 
-    exec:  written as a JSON array, not as a text for the shell
-    cut:   a missing continuation keeps the rest of it from the image, which cannot be built
+    Attributes:
+        words: The words, with those of the shell in front.
+        site: The instruction.
+        exec: Whether it is a JSON array, not a text for the shell.
+        cut: Whether a missing continuation keeps the rest of it from the image.
     """
 
     __slots__ = ("cut", "exec", "site", "words")
@@ -40,10 +334,12 @@ class Command:
 
 
 class Step:
-    """A COPY, ADD or RUN of a stage: what may bring a file into the image.
+    """A COPY, ADD or RUN of a stage, which may bring a file into the image.
 
-    folder:  the working folder; a path that is not absolute starts at the base image's, which nobody knows
-    values:  the variables at that point
+    Attributes:
+        instruction: The instruction.
+        folder: The working folder. Unless it is absolute it starts at the base image's, which is unknown.
+        values: The variables at that point.
     """
 
     __slots__ = ("folder", "instruction", "values")
@@ -57,14 +353,22 @@ class Step:
 class Stage:
     """One stage, as an image that it would make.
 
-    name:        in lower case, "" if it has none;  number: its place among the stages
-    reference:   the image that its first ancestor is made from
-    origin:      what the name of that image says
-    image:       what the stage holds: the engine, its release, and the program that it starts if the file names none
-    claims:      engine -> what the image or an installer says of its release
-    entrypoint, cmd:  of this file, None where the image's own hold
-    env:         the variables that it sets; all may be overridden where it is run
-    parent:      the stage of this file that it is made from;  copies: numbers of the stages that it takes files from
+    Attributes:
+        number: Its index among the stages.
+        name: In lower case, "" if it has none.
+        parent: The stage of this file that it is made from.
+        reference: The image that its first ancestor is made from.
+        origin: What the name of that image says.
+        image: The engine, its release, and the program that the image starts if the file names none.
+        claims: Engine -> release, as the image or an installer says it.
+        env: The variables that it sets. All may be overridden where it is run.
+        entrypoint: Of this file, None for the image's own.
+        cmd: Likewise.
+        shell: The words in front of a command that is a text.
+        folder: The working folder.
+        args: The build arguments.
+        steps: What may bring files into the image, in order.
+        copies: Numbers of the stages that it takes files from.
     """
 
     __slots__ = (
@@ -91,15 +395,18 @@ class Stage:
         self.copies: set[int] = set()
 
     def value(self, name: str) -> Text | None:
-        """The value of a variable while the image is built."""
+        """The value of a variable while the image is built, None if it is not known."""
         variable = self.env.get(name)
         return variable.value if variable is not None else self.args.get(name)
 
 
 def base(text: Text, given: Given | None = None, target: str | None = None) -> images.Image:
-    """The image of a Dockerfile's target, which is its last stage if None is named.
+    """The image of a Dockerfile's target.
 
-    given: the build arguments that are set from outside; None where that value is not known
+    Args:
+        text: The Dockerfile.
+        given: The build arguments that are set from outside; None for an unknown value.
+        target: The stage, None for the last.
     """
     found = stage(text, given, target)
     return found.image if found is not None else images.Image(None, ReleaseClaim(), None)
@@ -120,7 +427,13 @@ def chosen(found: list[Stage], target: str | None) -> Stage | None:
 
 
 def stages(text: Text, given: Given | None = None, contexts: dict[str, Text] | None = None) -> list[Stage]:
-    """All stages, in order. contexts: images that a build gives names to, which FROM may use (`--build-context`)"""
+    """Read all stages, in order.
+
+    Args:
+        text: The Dockerfile.
+        given: The build arguments that are set from outside; None for an unknown value.
+        contexts: Images that a build gives names to, which FROM may use (`--build-context`).
+    """
     return _Build(given or {}, contexts or {}).run(instructions(text))
 
 
@@ -244,7 +557,7 @@ class _Build:
 
 
 def array(text: Text) -> list[Word] | None:
-    """The words of an instruction that is written as a JSON array; None if it is none."""
+    """The words of an instruction that is a JSON array; None for anything else."""
     if not text.flat.startswith("["):
         return None
     from servelint.syntax import json
@@ -270,12 +583,7 @@ def _installed(run: Text) -> dict[str, ReleaseClaim]:
     """What a RUN installs, by engine; of an engine that it names in a way that is not understood, no release is known."""
     if "install" not in run.flat and " add " not in run.flat:
         return {}
-    parts: list[Text] = []
-    done = 0
-    for comment in _COMMENT.finditer(run.flat):
-        parts.append(run.cut(done, comment.start()))
-        done = comment.end()
-    text = Text.join([*parts, run.cut(done)])
+    text = run.sub(_COMMENTS, lambda _: EMPTY)
     found: dict[str, ReleaseClaim] = {}
     rest = ""
     for command in _COMMAND.finditer(text.flat):

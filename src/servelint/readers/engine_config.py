@@ -1,6 +1,6 @@
 """Files that hold an engine's options: what `vllm serve --config FILE` and `sglang serve --config FILE` take.
 
-Such a file names no engine: it is told by its keys, which must all be options of the engine, one of them of no other engine.
+Such a file names no engine. Its keys decide: all must be options of the engine, one of them of no other engine.
 What else configures a program around an engine (a benchmark's harness) has keys of its own beside them.
 """
 
@@ -11,7 +11,8 @@ import re
 from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
 from servelint.files.siblings import Neighbours
-from servelint.readers.option_owner import owner
+from servelint.readers.env_file import owner
+from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import interpolate, nothing
 from servelint.syntax.yaml import Node
@@ -19,6 +20,8 @@ from servelint.syntax.yaml import Node
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.engines.catalog import Option
+
+FORMAT = Format("engine-config", 50, title="options of an engine", about="what `--config FILE` takes", syntax=YAML)
 
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:[-_.][a-z0-9_]+)*")
 _KEYS_AT_MOST = 200

@@ -1,7 +1,7 @@
 """`.env` and `.conf` files that hold commands or arguments: `SERVE_CMD="vllm serve ..."`, `VLLM_ARGS="--model x ..."`.
 
 A value that starts with an engine's command is a launch. One that starts with an option is a part of a launch, where its
-variable's name or the options themselves tell the engine. All else in such files is only text for somebody's script.
+variable's name or the options themselves tell the engine. All else in such files is text for a script.
 """
 
 from __future__ import annotations
@@ -11,13 +11,30 @@ import re
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines import ENGINES, images
+from servelint.engines import images
+from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.option_owner import owner
-from servelint.readers.place import Place
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import Format
 from servelint.syntax import dotenv
 from servelint.syntax.shell.words import split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from servelint.engines.catalog import Catalog, Option
+
+FORMAT = Format(
+    "env",
+    210,
+    title="`.env`, `.conf`, `.ini`",
+    about="variables that hold a command or an engine's options",
+    files=("*.env", "*.env.*"),
+    fallback=("*.conf", "*.ini"),
+    languages=("dotenv", "ini", "properties"),
+)
 
 _ARGUMENTS = re.compile(r"(?:^|_)(?:ARGS?|ARGUMENTS|OPTS|OPTIONS|FLAGS|PARAMS|PARAMETERS|ARGV)(?:_|$)")
 _OTHERS = re.compile(r"(?:^|_)(?:BENCH\w*|CLIENT|TEST|EVAL|BUILD|COMPILE|CMAKE|DOCKER|PIP|ROUTER|PROXY)(?:_|$)")
@@ -28,6 +45,7 @@ _ARRAY = re.compile(r"^[ \t]*(?:(?:export|declare|readonly|typeset)(?:[ \t]+-\w+
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches, and parts of launches, that variables hold."""
     del neighbours
     values = dotenv.parse(source)
     return _File(source, values).launches()
@@ -66,7 +84,7 @@ class _File:
             return [fragment]
         if len(words) < 2:
             return []
-        place = Place(self.source, name, site, self.env(name), None, dict(self.claims))
+        place = CommandContext(self.source, name, site, self.env(name), None, dict(self.claims))
         return launches(words, place)
 
     def env(self, without: str) -> dict[str, Variable]:
@@ -131,3 +149,43 @@ def _arrays(source: Source, names: set[str]) -> list[tuple[str, list[Word]]]:
         return []
     found = [(name, shell.state.variables.get(name)) for name in sorted(names)]
     return [(name, value) for name, value in found if isinstance(value, list)]
+
+
+_SEVERAL_WORDS = re.compile(r"[a-z0-9]+[-_][a-z0-9]+")
+_SHORT = ("tp", "dp", "pp", "ep")
+"""Abbreviations (`--tp` for `--tp-size`) that are written more often than what they stand for."""
+
+
+def owner(names: Iterable[str], hint: str = "", takes: Callable[[str, list[Option]], bool] | None = None) -> str | None:
+    """Find the engine that has all of some options and, unless a hint names it, is the only one to have one of them.
+
+    Args:
+        names: The options without their dashes.
+        hint: The name of a file or variable.
+        takes: Whether an option may have the value that it is given.
+    """
+    names = list(names)
+    if not any(_SEVERAL_WORDS.match(name) for name in names):
+        return None  # `model`, `port`, `task`: words that any file may have
+    from servelint.engines import catalog as catalogs
+
+    asked = [engine.id for engine in ENGINES.values() if engine.identified_by_options]
+    known = {engine: catalog for engine in asked if (catalog := catalogs.load(engine)) is not None}
+    for engine, catalog in known.items():
+        found = {name: _known_options(catalog, engine, name) for name in names}
+        if not all(options and (takes is None or takes(name, options)) for name, options in found.items()):
+            continue
+        others = [(other, known[other]) for other in known if other != engine]
+        own = [name for name in names if not any(_known_options(one, other, name) for other, one in others)]
+        if engine in hint.lower() or any(_SEVERAL_WORDS.match(name) for name in own):
+            return engine
+    return None
+
+
+def _known_options(catalog: Catalog, engine: str, name: str) -> list[Option]:
+    """The option of a name in each run of releases that has it."""
+    option = name.partition(".")[0]
+    spelling = "--" + (option.replace("_", "-") if ENGINES[engine].dialect.underscores else option)
+    if option in _SHORT and not catalog.spelled(spelling):
+        spelling += "-size"
+    return [known for _, _, known in catalog.spelled(spelling)]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Callable
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
+from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
+from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
@@ -20,6 +24,17 @@ if TYPE_CHECKING:
 
     Data = dict[str, Any]
     Root = tuple[Node, str]
+
+FORMAT = Format(
+    "helm",
+    40,
+    title="Helm",
+    about="values of the vLLM production stack, llm-d modelservice, vLLM's own chart, KubeAI and others; templates with their "
+    "holes as unknowns",
+    syntax=YAML,
+    words=("servingenginespec",),
+    languages=("helm",),
+)
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "charts")
 _HELD = ("helm.values", "helm.valuesObject", "releases[].values[]", "helmCharts[].valuesInline")
@@ -57,20 +72,27 @@ def is_mine(source: Source, document: Node) -> bool:
         return True
     if "image" not in source.text:
         return False
-    from servelint.readers import helm_containers
+    from servelint.readers import helm_chart
 
-    return helm_containers.is_candidate(source, document)
+    return helm_chart.is_candidate(source, document)
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of values."""
     del neighbours
     yaml.merge_in_order(documents, source)
     return [launch for document in documents for launch in values(source, document)]
 
 
 def values(source: Source, document: Node, label: str = "") -> list[Launch]:
-    """The launches that some values make. label: what stands in front of their names"""
-    from servelint.readers import helm_containers
+    """Read the launches of values, of known charts and of others.
+
+    Args:
+        source: The text.
+        document: The values.
+        label: What stands in front of the names of the launches.
+    """
+    from servelint.readers import helm_chart
 
     found: list[Launch] = []
     known: set[int] = set()
@@ -80,7 +102,7 @@ def values(source: Source, document: Node, label: str = "") -> list[Launch]:
             known.add(id(root))
             found += _of_chart(source, chart, root, path)
     if id(document) not in known:
-        found += helm_containers.launches(source, document, "", known)
+        found += helm_chart.of_unknown_chart(source, document, "", known)
     for launch in found:
         launch.name = ".".join([name for name in (label, launch.name) if name])
     return found
@@ -88,7 +110,7 @@ def values(source: Source, document: Node, label: str = "") -> list[Launch]:
 
 def of_object(source: Source, document: Node, kind: str, label: str) -> list[Launch]:
     """The launches of the values that a HelmRelease, an Argo CD application or a HelmChart holds."""
-    from servelint.readers.kubernetes import embedded
+    from servelint.readers import embedded
 
     found: list[Launch] = []
     for path in HOLDERS.get(kind, ()):
@@ -96,7 +118,7 @@ def of_object(source: Source, document: Node, kind: str, label: str) -> list[Lau
             found += values(source, node, label)
     for path in TEXTS.get(kind, ()):
         for node, _ in walk(document, path):
-            found += embedded.launches(
+            found += embedded.of_yaml(
                 source, node, lambda inner, nodes: [launch for one in nodes for launch in values(inner, one, label)]
             )
     return found
@@ -152,9 +174,7 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
         return []
     before = source.mask.lookup if source.mask is not None else None
     if source.mask is not None and chart.get("templates"):
-        from servelint.readers import helm_values
-
-        source.mask.lookup = helm_values.lookup(source, root)
+        source.mask.lookup = lookup(source, root)
     found: list[Launch] = []
     for entries in chart["entries"]:
         found += [launch for entry in _entries(source, root, entries, path) for launch in Reader(chart, entry).launches()]
@@ -182,3 +202,47 @@ def _entries(source: Source, root: Node, where: str, path: str) -> Iterator[Entr
             times[id(node)] = times.get(id(node), 0) + 1
             if times[id(node)] <= _TIMES:
                 yield Entry(source, root, owner, node, ".".join(filter(None, (path, at, key, name))), keys.get(id(node)))
+
+
+_REFERENCE = re.compile(
+    r"\{\{-?\s*\$?\.Values((?:\.\w+)+)\s*"
+    r"(?:\|\s*default\s+(\"[^\"]*\"|[^\s|}]+)\s*)?"
+    r"(?:\|\s*(?:quote|squote|toString|int|int64|float64|trim)\s*)*-?\}\}"
+)
+_LITERAL = re.compile(r"\"[^\"]*\"|-?[\d.]+|true|false")
+
+
+def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
+    """Make a lookup of actions that only name a value and may give a default for it; None for any other action."""
+    busy: set[str] = set()
+
+    def find(action: str) -> Text | None:
+        match = _REFERENCE.fullmatch(action)
+        if match is None or action in busy:
+            return None
+        node: Node | None = root
+        for key in match.group(1)[1:].split("."):
+            node = yaml.entries(node).get(key, (None, None))[1]
+        if yaml.is_scalar(node) and not yaml.is_null(node):
+            busy.add(action)
+            text = yaml.text(source, node)
+            busy.discard(action)
+            default = match.group(2)
+            if text.flat and (default is None or node.style or text.flat not in ("0", "false")):
+                return text
+        return Text.of(default.strip('"')) if (default := match.group(2)) and _LITERAL.fullmatch(default) else None
+
+    return find
+
+
+def attach(source: Source, neighbours: Neighbours) -> None:
+    """Let a template of a chart find the chart's own values, which stand in the folder above it."""
+    folders = source.path.replace("\\", "/").split("/")[:-1]
+    if source.mask is None or "templates" not in folders:
+        return
+    beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
+    if beside is None:
+        return
+    documents, _ = yaml.documents(beside)
+    if documents:
+        source.mask.lookup = lookup(beside, documents[0])

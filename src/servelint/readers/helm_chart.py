@@ -6,7 +6,7 @@ A chart's file says where in the values its launches stand and which words the c
     entries   where the launches stand: `a.b[]` the items of a list, `a{}` the values of a mapping, "" the whole
     has       what an entry must have;  off, on: conditions under which there is no launch, or is one (any of them is enough)
     image     a path, or those of its parts;  anchor: the key that stands for words which no value made
-    cases     the first whose `if` holds gives `command` and `args`, or `args` of an `engine` whose program nobody shows
+    cases     the first whose `if` holds gives `command` and `args`, or `args` of an `engine` whose program is not shown
     parts     items that several cases `use`;  env, resources, settings: what surrounds the engine
     closed    conditions under which nothing else than `env` reaches the engine; without it the chart may set more
 
@@ -19,17 +19,20 @@ of words is a text, or an object: `value` (with `option` in front, joined to it 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
-from servelint.engines import images
-from servelint.readers.containers import in_container
-from servelint.readers.kubernetes import environment, hardware
+from servelint.engines import entry, images
+from servelint.engines.registry import ENGINES, derived
+from servelint.readers.commands import SHELLS
+from servelint.readers.containers import identified, in_container
+from servelint.readers.context import CommandContext
+from servelint.readers.kubernetes import environment, runtime
+from servelint.readers.kubernetes.environment import expand
 from servelint.readers.kubernetes.objects import File
-from servelint.readers.kubernetes.references import expand
-from servelint.readers.place import Place
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
 from servelint.syntax.templates import unsure
@@ -46,8 +49,12 @@ if TYPE_CHECKING:
 class Entry:
     """One launch in the values of a chart.
 
-    root, owner, node: the values, the mapping that holds the entries, and the entry
-    name:  what the entry is called, where a key or a field does it;  path: where it stands, as launches show it
+    Attributes:
+        root: The values.
+        owner: The mapping that holds the entries.
+        node: The entry.
+        path: Where it stands, as launches show it.
+        name: The key or field that names the entry, None without one.
     """
 
     __slots__ = ("_fields", "name", "node", "owner", "path", "root", "source")
@@ -62,6 +69,7 @@ class Entry:
         self._fields: dict[int, Entries] = {}
 
     def fields(self, node: Node) -> Entries:
+        """The entries of a mapping, each mapping read once."""
         if id(node) not in self._fields:
             self._fields[id(node)] = yaml.entries(node)
         return self._fields[id(node)]
@@ -82,6 +90,7 @@ class Entry:
         return None if found is None or yaml.is_null(node) else found
 
     def text(self, path: str) -> Text | None:
+        """The scalar at a path as Kubernetes reads it, None if there is none."""
         pair = self.pair(path)
         if pair is None or not yaml.is_scalar(pair[1]):
             return None
@@ -137,6 +146,7 @@ class Reader:
         self.used = [anchor] if anchor is not None else []
 
     def launches(self) -> list[Launch]:
+        """The launches of the entry, none where a condition of the chart switches it off."""
         entry, chart = self.entry, self.chart
         if any(entry.pair(path) is None for path in chart.get("has", [])):
             return []
@@ -154,11 +164,12 @@ class Reader:
         return found
 
     def of_case(self, case: Data) -> list[Launch]:
+        """The launches of one case of the chart."""
         args = self.words(case.get("args", []))
         command = self.words(case["command"]) if "command" in case else None
         image_text = self.image()
-        image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
-        place = Place(
+        image = identified(image_text)
+        context = CommandContext(
             self.source,
             self.entry.path,
             self.site(),
@@ -169,18 +180,18 @@ class Reader:
         )
         engine = case.get("engine")
         if engine is None:
-            return in_container(command or None, args, image, place)
+            return in_container(command or None, args, image, context)
         return [
             Launch(
                 source=self.source,
                 engine=engine,
                 argv=args,
-                site=place.site or self.anchor,
-                env=place.env,
-                name=place.name,
+                site=context.site or self.anchor,
+                env=context.env,
+                name=context.name,
                 release=image.claims.get(engine),
-                container=place.container,
-                open_env=place.open_env,
+                container=context.container,
+                open_env=context.open_env,
             )
         ]
 
@@ -196,9 +207,11 @@ class Reader:
     # -- words
 
     def words(self, items: list[Any]) -> list[Word]:
+        """The words that some items make."""
         return [word for item in items for word in self.item(item)]
 
     def item(self, item: Any) -> list[Word]:
+        """The words that one item makes."""
         if isinstance(item, str):
             return [Word(Text.of(item, self.anchor), self.anchor)]
         if "use" in item:
@@ -214,6 +227,7 @@ class Reader:
         return self.option(item)
 
     def either(self, item: Data) -> list[Word]:
+        """The words of `then` or `else`; both are perhaps there where the condition is unknown."""
         answer = self.entry.holds(item["if"])
         if answer is None:
             return [_perhaps(word) for key in ("then", "else") for word in self.words(item.get(key, []))]
@@ -235,6 +249,7 @@ class Reader:
         ]
 
     def switch(self, item: Data) -> list[Word]:
+        """The word for a value that is on or off."""
         pair = self.entry.pair(item["switch"])
         answer = self.entry.truth(item["switch"])
         if pair is None or (answer is False and "off" not in item):
@@ -297,12 +312,14 @@ class Reader:
         return None
 
     def unknown(self, item: Data, written: str) -> Text:
+        """A text for a value that only the chart knows."""
         shown = "" if item.get("many") else written or f"{{{item.get('unknown', '')}}}"
         return Text((unknown(written or item.get("unknown", "..."), self.anchor, shown=shown),))
 
     # -- what surrounds the engine
 
     def variables(self, items: list[Data]) -> None:
+        """Add the variables that some items set."""
         file = File(self.source, [])
         for item in items:
             if "if" in item:
@@ -343,6 +360,7 @@ class Reader:
         return Text.join(parts)
 
     def settings(self) -> dict[str, Text]:
+        """The settings of the container."""
         found: dict[str, Text] = {}
         for name, item in self.chart.get("settings", {}).items():
             if self.entry.holds(item.get("if", [])):
@@ -352,18 +370,181 @@ class Reader:
         return found
 
     def gpus(self) -> tuple[int | None, bool | None]:
+        """How many GPUs the container has (None if that is not known), and whether it has any."""
         where = self.chart.get("resources", {})
         pair = self.entry.pair(where["container"]) if "container" in where else None
         if pair is not None and yaml.entries(pair[1]):
             fields: Entries = {"resources": pair}
-            return hardware.gpus(fields, {}, complete=False)
+            return runtime.gpus(fields, {}, complete=False)
         count = self.value({**where, "value": where["count"]}) if "count" in where else None
         kind = self.entry.text(where["kind"]) if "kind" in where else None
         number = whole_number(count[0].value) if count is not None and count[0].value is not None else None
         if not number:
             return None, None
-        return (number, True) if kind is None or hardware.is_gpu(kind.flat) else (None, None)
+        return (number, True) if kind is None or runtime.is_gpu(kind.flat) else (None, None)
 
 
 def _perhaps(word: Word) -> Word:
     return Word(unsure(word.text), word.site, many=True)
+
+
+_COMMANDS = ("command", "cmd", "entrypoint")
+_ARGS = ("args", "arguments")
+_MORE = (
+    "extraArgs", "extra_args", "extraArguments", "extraCmdArgs", "additionalArgs", "serverArgs", "engineArgs", "modelArgs",
+    "launchArgs",
+)  # fmt: skip
+_INSIDE = ("", "image.", "server.", "runtime.", "engine.", "model.", "modelServer.")
+_ENV = ("env", "extraEnv", "extraEnvVars", "envVars", "environment", "env_vars")
+_IMAGE = {
+    "repository": ("repository", "repo", "name", "image"),
+    "registry": ("registry",),
+    "tag": ("tag", "version"),
+    "digest": ("digest",),
+}
+_OFF = ("enabled=false", "create=false", "deploy=false", "disabled=true")
+_NOT_INSIDE = frozenset(("metadata", "annotations", "labels", "affinity", "tolerations", "initContainers", "dashboards"))
+_VISITS_AT_MOST = 100_000
+_DEPTH, _TIMES = 24, 16
+
+
+@derived
+def _inside() -> tuple[str, ...]:
+    """Where the words stand: beside the image, in it, or in a mapping beside it that is the server's."""
+    return (*_INSIDE, *[f"{name}." for engine in ENGINES.values() for name in engine.yaml_keys])
+
+
+@derived
+def _more() -> tuple[str, ...]:
+    """Keys of words that the chart adds to its own."""
+    return (*_MORE, *[f"{name}Args" for engine in ENGINES.values() for name in engine.yaml_keys])
+
+
+@derived
+def _beginnings() -> tuple[str, ...]:
+    """How a text begins that holds words of a command."""
+    starts = [start for engine in ENGINES.values() for start in engine.starts]
+    return ("-", "python", *[program + " " for start in starts for program in start.programs])
+
+
+def of_unknown_chart(source: Source, root: Node, path: str, without: set[int]) -> list[Launch]:
+    """Read the launches in values of a chart that is not known.
+
+    Args:
+        source: The text.
+        root: The values.
+        path: Where they stand.
+        without: The ids of nodes that a known chart reads.
+    """
+    return [launch for entry_ in _candidates(source, root, path, without) for launch in _of_entry(entry_)]
+
+
+def is_candidate(source: Source, root: Node) -> bool:
+    """Whether values hold an image with words beside it."""
+    return next(_candidates(source, root, "", set()), None) is not None
+
+
+def _candidates(source: Source, root: Node, path: str, without: set[int]) -> Iterator[Entry]:
+    """The mappings with an image and a list of words."""
+    waiting: list[tuple[Node, Node, str, int]] = [(root, root, path, 0)]
+    left = _VISITS_AT_MOST
+    times: dict[int, int] = {}
+    while waiting and left > 0:
+        node, owner, path, depth = waiting.pop()
+        items = yaml.items(node)
+        left -= 1
+        if depth > _DEPTH or id(node) in without:
+            continue
+        if items is not None:
+            inside = [
+                (item, owner, f"{path}.{_name(item) or index}".lstrip("."), depth + 1) for index, item in enumerate(items)
+            ]
+        else:
+            fields = yaml.entries(node)
+            if not fields or "apiVersion" in fields:
+                continue  # an object that the chart makes
+            here = Entry(source, root, owner, node, path, None)
+            if any(here.holds([condition]) for condition in _OFF):
+                continue
+            times[id(node)] = times.get(id(node), 0) + 1
+            if "image" in fields and times[id(node)] <= _TIMES and _lists(here):
+                yield here
+            inside = [
+                (value, node, f"{path}.{key}".lstrip("."), depth + 1)
+                for key, (_, value) in fields.items()
+                if key not in _NOT_INSIDE and not yaml.is_scalar(value)
+            ]
+        left -= len(inside)
+        waiting += reversed(inside)
+
+
+def _name(item: Node) -> str:
+    name = yaml.entries(item).get("name")
+    return (yaml.scalar(name[1]) if name is not None else None) or ""
+
+
+def _lists(here: Entry) -> list[str]:
+    """The paths of an entry that hold words."""
+    found: list[str] = []
+    for inside in _inside():
+        if inside not in ("", "image.") and here.pair(inside + "image") is not None:
+            continue  # that server has an image of its own
+        for key in (*_COMMANDS, *_ARGS, *_more()):
+            pair = here.pair(inside + key)
+            if pair is not None and _holds_words(pair[1]):
+                found.append(inside + key)
+    return found
+
+
+def _holds_words(node: Node) -> bool:
+    items = yaml.items(node)
+    if items is not None:
+        return any(yaml.is_scalar(item) for item in items)
+    return (yaml.scalar(node) or "").lstrip().startswith(_beginnings())
+
+
+def _of_entry(here: Entry) -> list[Launch]:
+    chart = _chart(here, _lists(here))
+    kinds = {"command": _COMMANDS, "args": _ARGS, "more": _more()}
+    image = Reader(chart, here).image()
+    engine = images.identify(image).engine if image is not None else None
+    given = {kind: [path for path in chart["lists"] if path.rpartition(".")[2] in keys] for kind, keys in kinds.items()}
+    items = {kind: [{"list": path, "split": True} for path in paths] for kind, paths in given.items()}
+    reader = Reader(chart, here)
+    command, args, more = (reader.words(items[kind]) for kind in kinds)
+    if command or _starts(args):
+        case: dict[str, Any] = {"args": items["args"] + items["more"]}
+        if command:
+            case["command"] = items["command"]
+    elif engine is not None and any(word.text.flat.startswith("-") for word in [*args, *more]) and _fits(args, more):
+        case = {"engine": engine, "args": [{"unknown": "...", "many": True}, *items["args"], *items["more"]]}
+    else:
+        return []
+    return Reader({**chart, "cases": [case]}, here).launches()
+
+
+def _starts(words: list[Word]) -> bool:
+    """Whether words are a whole command: an engine's program, or a shell's script."""
+    return bool(words) and (entry.find(words) is not None or entry.program(words[0]) in SHELLS)
+
+
+def _fits(args: list[Word], more: list[Word]) -> bool:
+    """Whether words look like the engine's: options, or a model with options after it."""
+    first: Text | None = next((word.text for word in [*args, *more] if not word.many), None)
+    return first is not None and (not first.known or first.flat.startswith("-") or "/" in first.flat)
+
+
+def _chart(here: Entry, lists: list[str]) -> dict[str, Any]:
+    """The data of a chart that has just this shape."""
+    image: Any = "image"
+    pair = here.pair("image")
+    if pair is not None and yaml.is_mapping(pair[1]):
+        fields: Entries = yaml.entries(pair[1])
+        image = {part: "image." + next((key for key in keys if key in fields), keys[0]) for part, keys in _IMAGE.items()}
+    return {
+        "image": image,
+        "anchor": lists[0] if lists else "image",
+        "lists": lists,
+        "env": [{"variables": inside + key} for inside in ("", "image.") for key in _ENV],
+        "resources": {"container": "resources"},
+    }

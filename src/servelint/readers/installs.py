@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.text import Text
 from servelint.engines.registry import ENGINES, derived
 
 _REQUIREMENT = re.compile(
@@ -22,7 +23,7 @@ _ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
 
 @derived
 def packages() -> dict[str, str]:
-    """Name on the package index -> id of the engine."""
+    """Map each name on the package index to the id of its engine."""
     return {name: engine.id for engine in ENGINES.values() for name in engine.distributions}
 
 
@@ -44,7 +45,7 @@ def is_install(words: list[Word]) -> bool:
 
 
 def claims(words: list[Word]) -> dict[str, ReleaseClaim]:
-    """engine -> claim for each engine that a command installs; a claim without a release where it is not pinned."""
+    """Find the engines that a command installs. A claim has no release where it is not pinned."""
     if not is_install(words):
         return {}
     start = next(index for index, word in enumerate(words) if word.value in ("install", "add")) + 1
@@ -92,3 +93,24 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     if exact is None:
         return engine, ReleaseClaim(None, "pip", word.text.span(start, end) if end > start else word.text.span())
     return engine, ReleaseClaim(exact.group("release"), "pip", word.text.span(*exact.span("release")))
+
+
+def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[str, ReleaseClaim]:
+    """Find the engines that a script installs.
+
+    Args:
+        script: The script.
+        environment: Variables that are set before it starts.
+    """
+    if "install" not in script.flat and "add" not in script.flat:
+        return {}
+    from servelint.syntax.shell.evaluate import Invocation, evaluate
+
+    found: dict[str, ReleaseClaim] = {}
+
+    def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
+        found.update(claims(ran.words))
+        return {}
+
+    evaluate(script, on_command, environment=environment)
+    return found

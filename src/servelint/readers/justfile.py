@@ -10,10 +10,20 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file, inside, installed, named
-from servelint.readers.scripts import script_launches
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext, env_file, inside, named
+from servelint.readers.installs import installed
+from servelint.readers.registry import Format
 from servelint.syntax.just.recipes import Justfile, Recipe
+
+FORMAT = Format(
+    "justfile",
+    180,
+    title="justfile",
+    about="recipes, with just's variables and parameters filled in",
+    files=("{,.}justfile", "*.just", "*.justfile"),
+    languages=("just",),
+)
 
 _PREFIX = re.compile(r"[@\-?]*")
 _QUOTED = re.compile(r"([\"'])(.*)\1$")
@@ -21,6 +31,7 @@ _OTHER_SHELLS = re.compile(r"\b(?:python3?|node|nu|pwsh|powershell(?:\.exe)?|fis
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the recipes of a justfile."""
     return _Recipes(source, neighbours).launches()
 
 
@@ -65,7 +76,7 @@ class _Recipes:
         claims = self.claims(recipe, set())
         for index, text in enumerate(scripts):
             line = text.cut(_start(text))
-            place = Place(
+            context = CommandContext(
                 self.source,
                 recipe.name,
                 env=env,
@@ -74,7 +85,7 @@ class _Recipes:
                 open_env=self.open_env,
                 files=self.neighbours.read,
             )
-            started = script_launches(line, place, None)
+            started = script_launches(line, context, None)
             for launch in started:
                 launch.site = inside(launch.site, text)
                 launch.cut = launch.cut or _lost(scripts[index + 1 :])

@@ -10,13 +10,23 @@ from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file, inside, installed, named
-from servelint.readers.scripts import script_launches
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext, env_file, identity, inside, named
+from servelint.readers.installs import installed
+from servelint.readers.registry import Format
 from servelint.syntax.make.rules import Makefile, Rule
 from servelint.syntax.make.rules import read as read_rules
 from servelint.syntax.make.variables import Scope
 from servelint.syntax.make.variables import Variable as MakeVariable
+
+FORMAT = Format(
+    "makefile",
+    170,
+    title="Makefile",
+    about="recipes, with make's variables filled in",
+    files=("{,GNU}Makefile", "{,GNU}Makefile.*", "*.mak", "*.mk"),
+    languages=("makefile",),
+)
 
 _PREFIX = re.compile(r"[@+\-\s]*")
 _LINE_END = re.compile(r"(?<!\\)\n")
@@ -25,6 +35,7 @@ _AUTOMATIC = ("@", "<", "^", "+", "?", "*", "%", "@D", "@F", "<D", "<F", "^D", "
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the recipes of a makefile."""
     return _Recipes(source, neighbours).launches()
 
 
@@ -49,7 +60,7 @@ class _Recipes:
                 bounds.TARGETS.reached(rule.targets[bounds.TARGETS.most])
             for target in rule.targets[: bounds.TARGETS.most]:
                 for launch in self.of(rule, target):
-                    key = (launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
+                    key = identity(launch)
                     if launch.site.source is self.source and key not in seen:
                         seen.add(key)
                         found.append(launch)
@@ -63,7 +74,7 @@ class _Recipes:
         if not any(mentions_engine(text.flat.encode("utf-8", "replace")) for text in texts):
             return []
         env, open_env = self.environment(scope, target.flat)
-        place = Place(
+        context = CommandContext(
             self.source,
             target.flat,
             env=env,
@@ -75,7 +86,7 @@ class _Recipes:
         found: list[Launch] = []
         for index, text in enumerate(texts):
             for script in [text] if self.makefile.one_shell else _commands(text):
-                started = script_launches(script, place, None)
+                started = script_launches(script, context, None)
                 for launch in started:
                     launch.site = inside(launch.site, scripts[index])
                     launch.cut = launch.cut or self.lost(rule, index)

@@ -14,8 +14,9 @@ from servelint.core.source import Source
 from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs, mentions_engine
-from servelint.readers.place import Place
-from servelint.readers.scripts import script_launches
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import Format
 from servelint.syntax import json as json_nodes
 from servelint.syntax.shell.words import split
 
@@ -23,6 +24,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+FORMAT = Format(
+    "notebook",
+    110,
+    title="Jupyter notebooks",
+    about="`!` lines, `%%bash` cells, `%env`, values that Python sets",
+    files=("*.ipynb",),
+)
 
 _SOURCE = re.compile(r'"source"\s*:\s*(?=["\[])')
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|shell|script[ \t]+(?:--\S+[ \t]+)*(?:ba|z)?sh)\b[^\n]*\n?")
@@ -40,6 +49,7 @@ _REFERENCE = re.compile(r"(?<![\w$\\{])\{(?P<braced>[A-Za-z_][\w.\[\]\"']*)\}|(?
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the shell lines and shell cells."""
     del neighbours
     try:
         data = json.loads(source.text)
@@ -145,19 +155,15 @@ class _Notebook:
             self.claims.update(installs.claims(split(script.cut(*line.span()))))
         if not mentions_engine(script.flat.encode("utf-8", "replace")):
             return
-        place = Place(self.source, name, None, dict(self.env), None, dict(self.claims))
-        self.found += script_launches(script, place, None)
+        context = CommandContext(self.source, name, None, dict(self.env), None, dict(self.claims))
+        self.found += script_launches(script, context, None)
 
     def filled(self, text: Text) -> Text:
         """A line with the Python values that it takes over: `{model}`, and `$model` where Python knows it."""
-        parts: list[Text] = []
-        done = 0
-        for match in _REFERENCE.finditer(text.flat):
-            name = match.group("braced") or match.group("plain")
-            value = self.values.get(name)
-            if value is None and match.group("plain"):
-                continue  # the shell's
-            span = text.span(*match.span())
-            parts += [text.cut(done, match.start()), value if value is not None else Text((unknown(match.group(), span),))]
-            done = match.end()
-        return Text.join([*parts, text.cut(done)]) if parts else text
+
+        def value(match: re.Match[str]) -> Text | None:
+            known = self.values.get(match.group("braced") or match.group("plain"))
+            # a `$name` that Python does not know is the shell's
+            return known if known is not None or match.group("plain") else text.unknown(match)
+
+        return text.sub(_REFERENCE, value)

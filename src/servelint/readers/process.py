@@ -13,9 +13,9 @@ from servelint.core.text import Piece, Text
 from servelint.engines import entry, installed
 from servelint.files import programs
 from servelint.files.siblings import Neighbours
-from servelint.readers import container_run, runners
+from servelint.readers import commands, containers
 from servelint.readers.commands import WRAPPERS, launches
-from servelint.readers.place import Place
+from servelint.readers.context import CommandContext, env_file
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ _PLAIN = frozenset((
     "stdbuf", "su-exec", "taskset", "time", "timeout", "tini",
 ))  # fmt: skip
 """Wrappers after which the command finds the same files and programs as before them."""
-_OTHERS = (WRAPPERS | runners.TEXTS | runners.SHELLS | frozenset(container_run.TOOLS)) - _PLAIN
+_OTHERS = (WRAPPERS | commands.TEXTS | commands.SHELLS | frozenset(containers.TOOLS)) - _PLAIN
 _ELSEWHERE = r"-C|--chdir(?:=.*)?|-S|--split-string(?:=.*)?|-i|-|--ignore-environment|PATH=.*|PYTHON[A-Z]+=.*"
 """Options of `env` after which it does not."""
 _FIRST = r"(?:\A|[\n;&|({'\"]|\b(?:exec|then|else|do|time|nohup)\s)\s*(?:\w+=[^\s;&|]*\s+)*\Z"
@@ -38,10 +38,17 @@ _SOURCED = r"(?:\A|[\s;&|('\"])(?:\.|source|eval|conda|mamba|micromamba|module)\
 
 
 def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str]) -> tuple[Source, list[Launch]]:
-    """The launches of a command, and the command as a text in which findings have their places. Files are looked for as the
-    command would: from the current folder, programs in PATH.
+    """Find the launches of a command.
 
-    releases: those of engines that the user names; the installed one is looked for where none is
+    Files are looked for as the command would: from the current folder, programs in PATH.
+
+    Args:
+        argv: The command.
+        environ: Its environment.
+        releases: Releases of engines that the user names. For other engines the installed one is looked for.
+
+    Returns:
+        The command as a text in which findings have their places, and the launches.
     """
     source, words = _words(argv)
     env = _variables(environ)
@@ -61,15 +68,7 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
         below = found if os.path.isabs(found) else f"./{found}"
         return Opened(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
 
-    def env_file(path: str) -> dict[str, Variable] | None:
-        from servelint.syntax import dotenv
-
-        beside = neighbours.read(path)
-        if beside is None:
-            return None
-        return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
-
-    found = launches(words, Place(source, env=env, env_file=env_file, open=opened))
+    found = launches(words, CommandContext(source, env=env, env_file=env_file(neighbours), open=opened))
     for launch in found:
         if launch.container is not None:
             continue
@@ -126,7 +125,7 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Variable]:
 
 
 def _given(text: Text) -> Text:
-    """A text that somebody else has made up: a secret in it stands in no file that servelint reads."""
+    """Text of a caller: a secret in it is in no file that servelint reads."""
     return Text([Piece(one.text, one.span, verbatim=one.verbatim, origin=one.span) for one in text.pieces])
 
 

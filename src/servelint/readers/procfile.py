@@ -8,15 +8,20 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
-from servelint.readers.place import Place
-from servelint.readers.recipes import env_file, named
-from servelint.readers.scripts import script_launches
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext, env_file, named
+from servelint.readers.registry import Format
+
+FORMAT = Format(
+    "procfile", 200, title="Procfile", about="processes with the `.env` beside it", files=("Procfile", "Procfile.*")
+)
 
 _PROCESS = re.compile(r"([A-Za-z0-9_-]+):[ \t]*")
 _CONTINUED = re.compile(r"[ \t]*\\$")
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the processes."""
     env = env_file(neighbours)(".env") or {}
     found: list[Launch] = []
     for line, start in enumerate(source.line_starts, start=1):
@@ -28,8 +33,8 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         continued = _CONTINUED.search(flat)
         end = continued.start() if continued is not None else len(flat)
         command = Text.at(source, start + process.end(), start + max(end, process.end()))
-        place = Place(source, process.group(1), env=env, env_file=env_file(neighbours), files=neighbours.read)
-        started = named(script_launches(command, place, None))
+        context = CommandContext(source, process.group(1), env=env, env_file=env_file(neighbours), files=neighbours.read)
+        started = named(script_launches(command, context, None))
         cut = _lost(source, line)
         for launch in started:
             launch.cut = launch.cut or cut

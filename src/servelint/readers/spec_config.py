@@ -7,8 +7,14 @@ from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.registry import ENGINES
+from servelint.files.siblings import Neighbours
+from servelint.readers.registry import JSON, Format
 from servelint.syntax import json
 from servelint.syntax.json_comments import without_comments
+
+FORMAT = Format(
+    "speculative-config", 310, title="speculative config", about="JSON for `--speculative-config`, with comments", syntax=JSON
+)
 
 _OWN = frozenset(
     ("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth")
@@ -16,32 +22,33 @@ _OWN = frozenset(
 _MARK = '"num_speculative_tokens"'
 
 
-def read(source: Source) -> tuple[list[Launch], Problem | None]:
-    """A fragment of a launch if the text is a speculative config; a problem if it is meant to be one and is not JSON."""
+def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
+    """A fragment of a launch if the text is a speculative config; a problem if it is not JSON but has the keys of one."""
+    del neighbours
     if not any(key in source.text for key in _OWN):
-        return [], None
+        return []
     text = Text.at(source, 0, len(source.text)).strip()
     node = json.parse(text)
     if isinstance(node, json.JsonFault):
-        # with comments it is no JSON; whoever passes it on takes them out
+        # comments are taken out before the engine reads it
         text = without_comments(text, lenient=source.path.lower().endswith((".jsonc", ".json5")))
         node = json.parse(text)
     if isinstance(node, json.JsonFault):
         if len(source.text) > 4096 or _MARK not in source.text:
-            return [], None
+            return []
         line, column = source.position(min((text.pieces[0].span or Span(source, 0, 0)).start + node.offset, len(source.text)))
-        return [], Problem(source.path, f"not valid JSON: {node.message}", line, column)
+        return Problem(source.path, f"not valid JSON: {node.message}", line, column)
     keys = node.members.keys()
     if node.kind != json.OBJECT or not (keys & _OWN) or len(keys) > 40:
-        return [], None
+        return []
     # what stands around the object are comments
     inner = node.text.span()
     span = inner if inner is not None else Span(source, len(source.text) - len(source.text.lstrip()), len(source.text.rstrip()))
-    return [_launch(source, text, span)], None
+    return [_launch(source, text, span)]
 
 
 def unfinished(source: Source) -> Launch | None:
-    """A fragment of a launch of a text that is no JSON yet, if it is to be a speculative config: while somebody writes it."""
+    """A fragment of a launch of a speculative config that is being typed and is not valid JSON yet."""
     text = Text.at(source, 0, len(source.text)).strip()
     span = text.span()
     if span is None or not text.flat.startswith("{") or not any(key in text.flat for key in _OWN):

@@ -10,11 +10,20 @@ import re
 
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
-from servelint.readers.place import Place
-from servelint.readers.recipes import named
+from servelint.readers.context import CommandContext, named
+from servelint.readers.registry import Format
+
+FORMAT = Format(
+    "supervisor",
+    150,
+    title="supervisord",
+    about="programs and their environment",
+    shape=r"(?m)^[ \t]*\[program:",
+    languages=("ini",),
+)
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _OPTION = re.compile(r"([^\s:=;#][^:=]*?)\s*[:=]\s*")
@@ -27,6 +36,7 @@ Options = dict[str, Text]
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the programs."""
     del neighbours
     sections = parse(source)
     shared = _environment(sections.get("supervisord", {}), {})
@@ -38,12 +48,12 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         names = {"program_name": Text.of(program), "group_name": Text.of(program)}
         env = {**shared, **_environment(options, names)}
         command = expanded(options["command"], names)
-        found += named(launches(split(command), Place(source, name, env=env)))
+        found += named(launches(split(command), CommandContext(source, name, env=env)))
     return found
 
 
 def parse(source: Source) -> dict[str, Options]:
-    """section -> option -> value; the lines of a value are joined with line ends. The last of two options counts."""
+    """Parse sections into options. Lines of a value are joined with line ends; the last of two options counts."""
     sections: dict[str, dict[str, list[Text]]] = {}
     options: dict[str, list[Text]] = {}
     name = ""
@@ -99,20 +109,14 @@ def expanded(text: Text, names: dict[str, Text]) -> Text:
 
     So is what is filled in before supervisor sees it (`{{ name }}`).
     """
-    parts: list[Text] = []
-    done = 0
-    for match in _EXPANSION.finditer(text.flat):
+
+    def value(match: re.Match[str]) -> Text:
         span = text.span(*match.span())
-        parts.append(text.cut(done, match.start()))
-        done = match.end()
-        name = match.group(1)
         if match.group() == "%%":
-            parts.append(Text((Piece("%", span),)))
-        elif name in names:
-            parts.append(names[name].placed(span))
-        else:
-            parts.append(Text((unknown(match.group(), span),)))
-    return Text.join([*parts, text.cut(done)])
+            return Text.of("%", span)
+        return names[match.group(1)].placed(span) if match.group(1) in names else text.unknown(match)
+
+    return text.sub(_EXPANSION, value)
 
 
 def _environment(options: Options, names: dict[str, Text]) -> dict[str, Variable]:

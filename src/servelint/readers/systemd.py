@@ -1,4 +1,4 @@
-"""systemd units: the engine that a service starts, itself, through a shell or in a container."""
+"""systemd units: what a service starts, itself, through a shell or in a container; and Quadlet's `.container` units."""
 
 from __future__ import annotations
 
@@ -6,29 +6,38 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
-from servelint.readers.commands import launches
-from servelint.readers.place import Place
-from servelint.readers.scripts import script_launches
-from servelint.syntax import dotenv
+from servelint.readers.commands import launches, script_launches
+from servelint.readers.context import CommandContext, env_file
+from servelint.readers.registry import Format
+from servelint.syntax import json
 from servelint.syntax.units import environment, words
 from servelint.syntax.units.file import Section, Setting, parse
+
+FORMAT = Format(
+    "systemd",
+    160,
+    title="systemd, Quadlet",
+    about="services with their environment files and drop-ins, `.container` units",
+    files=("*.container", "*.service"),
+    shape=r"(?m)^[ \t]*(?:ExecStart|Exec)[ \t]*=",
+    languages=("ini", "properties"),
+)
 
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a unit."""
     sections = parse(source, template=_PLAIN_NAME.search(source.path) is None)
     settings = merged(sections, "Service")
     container = merged(sections, "Container")
     service = Service(source, neighbours, settings)
     if container:
-        from servelint.readers import quadlet
-
-        return quadlet.read(service, container)
+        return _quadlet(service, container)
     return service.launches()
 
 
@@ -50,16 +59,11 @@ class Service:
         self.environment()
 
     def of(self, key: str) -> list[Setting]:
-        """The settings of a list; an empty one takes back those before it."""
-        found: list[Setting] = []
-        for setting in self.settings:
-            if setting.key == key:
-                found.append(setting)
-                if not setting.value.flat:
-                    found.clear()
-        return found
+        """The settings of a list. An empty one takes back those before it."""
+        return _listed(self.settings, key)
 
     def environment(self) -> None:
+        """Collect the variables in the order in which systemd sets them."""
         for setting in self.of("PassEnvironment"):
             for word in words.split(setting.value):
                 self.env[word.shown] = Variable(word.shown, None, word.site)
@@ -85,32 +89,33 @@ class Service:
         return self.neighbours.read(name) if name and "*" not in name else None
 
     def lookup(self, name: str) -> Text | None:
+        """The value of a variable, None if it is not known."""
         variable = self.env.get(name)
         return variable.value if variable is not None else None
 
     def env_file(self, path: str) -> dict[str, Variable] | None:
         """The env file that a container's command line names."""
-        beside = self.beside(path)
-        if beside is None:
-            return None
-        return {name: Variable(name, value, value.span()) for name, value in dotenv.parse(beside).items()}
+        name = path.rpartition("/")[2]
+        return env_file(self.neighbours)(name) if name and "*" not in name else None
 
-    def place(self, claims: dict[str, ReleaseClaim]) -> Place:
-        return Place(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
+    def context(self, claims: dict[str, ReleaseClaim]) -> CommandContext:
+        """The context of the commands of the unit."""
+        return CommandContext(self.source, env=self.env, claims=claims, env_file=self.env_file, open_env=self.open_env)
 
     def launches(self) -> list[Launch]:
+        """The launches of `ExecStart`, with the releases that `ExecStartPre` installs."""
         claims: dict[str, ReleaseClaim] = {}
         for setting in self.of("ExecStartPre"):
             for command in words.commands(setting.value):
                 claims.update(installs.claims(self.command(command)))
         found: list[Launch] = []
-        place = self.place(claims)
+        context = self.context(claims)
         for setting in self.of("ExecStart"):
             by_shell = _PREFIX.match(setting.value.flat)
             if by_shell and "|" in by_shell.group():
-                started = script_launches(setting.value.cut(by_shell.end()), place, [])
+                started = script_launches(setting.value.cut(by_shell.end()), context, [])
             else:
-                started = [one for words_ in words.commands(setting.value) for one in launches(self.command(words_), place)]
+                started = [one for words_ in words.commands(setting.value) for one in launches(self.command(words_), context)]
             for launch in started:
                 launch.cut = setting.cut
             found += started
@@ -124,3 +129,101 @@ class Service:
         rest = given[2:] if "@" in marks else given[1:]  # `@` puts another name for the program next
         all_words = [words.specified(word) for word in (first, *rest)]
         return all_words if ":" in marks else words.expanded(all_words, self.lookup)
+
+
+_OPTIONS = (
+    ("AddDevice", "--device"),
+    ("ShmSize", "--shm-size"),
+    ("PublishPort", "--publish"),
+    ("Volume", "--volume"),
+    ("Mount", "--mount"),
+    ("Tmpfs", "--tmpfs"),
+    ("Network", "--network"),
+    ("Pod", "--pod"),
+    ("HealthCmd", "--health-cmd"),
+    ("HealthInterval", "--health-interval"),
+    ("HealthRetries", "--health-retries"),
+    ("HealthStartPeriod", "--health-start-period"),
+)
+"""Settings of which the generator makes an option with the same value."""
+
+
+def _quadlet(service: Service, settings: list[Setting]) -> list[Launch]:
+    """The launches of the container. service: the unit's `[Service]`, whose variables systemd fills in."""
+    last = {setting.key: setting for setting in settings if setting.value.flat}
+    if "Image" not in last:
+        return []
+    entrypoint = _entrypoint(last.get("Entrypoint"))
+    exec_words = _unit_words(service, last["Exec"].value) if "Exec" in last else []
+    command: list[Word] = [_made("podman"), _made("run")]
+    for setting in _listed(settings, "EnvironmentFile"):
+        command += [_made("--env-file"), Word(_base(setting.value))]
+    for setting in _listed(settings, "Environment"):
+        for variable in environment.assignments(setting.value):
+            command += [_made("--env"), _assignment(service, variable)]
+    for key, option in _OPTIONS:
+        for setting in _listed(settings, key):
+            command += [_made(option), Word(setting.value)]
+    for setting in _listed(settings, "PodmanArgs"):
+        command += _unit_words(service, setting.value)
+    if entrypoint:
+        command += [_made("--entrypoint"), entrypoint[0]]
+    command += [Word(_image(service, last["Image"].value)), *entrypoint[1:], *exec_words]
+    start = last.get("Exec") or last.get("Entrypoint") or last["Image"]
+    context = CommandContext(
+        service.source, site=start.site, env=service.env, env_file=service.env_file, open_env=service.open_env
+    )
+    found = launches(command, context)
+    for launch in found:
+        launch.cut = start.cut
+    return found
+
+
+def _made(text: str) -> Word:
+    return Word(Text.of(text))
+
+
+def _listed(settings: list[Setting], key: str) -> list[Setting]:
+    """The settings of a list; an empty one takes back those before it."""
+    found: list[Setting] = []
+    for setting in settings:
+        if setting.key == key:
+            found.append(setting)
+            if not setting.value.flat:
+                found.clear()
+    return found
+
+
+def _unit_words(service: Service, value: Text) -> list[Word]:
+    return words.expanded([words.specified(word) for word in words.split(value)], service.lookup)
+
+
+def _assignment(service: Service, variable: Variable) -> Word:
+    value = variable.value if variable.value is not None else Text(())
+    return Word(Text.join((Text.of(variable.name + "="), words.substituted(value, service.lookup))), variable.site)
+
+
+def _entrypoint(setting: Setting | None) -> list[Word]:
+    """The words of `Entrypoint=`, which may be a JSON list."""
+    if setting is None:
+        return []
+    if setting.value.flat[:1] == "[":
+        node = json.parse(setting.value)
+        if isinstance(node, json.JsonNode) and node.kind == json.ARRAY:
+            return [Word(item.content, item.text.span()) for item in node.items]
+    return [Word(setting.value)]
+
+
+def _base(path: Text) -> Text:
+    return path.cut(path.flat.rfind("/") + 1)
+
+
+def _image(service: Service, image: Text) -> Text:
+    """An image; that of another unit (`Image=llm.image`), if it lies beside this one."""
+    if not image.flat.endswith((".image", ".build")):
+        return words.substituted(words.specified(Word(image)).text, service.lookup)
+    beside = service.neighbours.read(image.flat) if image.flat.endswith(".image") else None
+    named = [setting for setting in merged(parse(beside), "Image") if setting.key == "Image"] if beside is not None else []
+    if named:
+        return named[-1].value
+    return Text((unknown(image.flat, image.span()),))

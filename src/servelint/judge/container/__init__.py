@@ -26,7 +26,7 @@ def complaints(config: Config, options: Options) -> list[Complaint]:
         *variables.complaints(config),
     ]
     container = config.launch.container
-    if container is not None and container.hosting is not None:
+    if container is not None and container.runtime is not None:
         from servelint.judge.container import ports, probes, shared_memory, upkeep
 
         found += shared_memory.complaints(config)

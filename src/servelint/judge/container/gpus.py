@@ -49,7 +49,7 @@ def _none(config: Config, container: Container) -> list[Complaint]:
     message = f"no GPU is given to this container: {engine.name} finds none unless the host's default runtime adds them"
     if launch.name.startswith("services."):
         advice = "reserve them: deploy.resources.reservations.devices with driver nvidia and capabilities [gpu], or gpus: all"
-    elif container.hosting is not None and not container.hosting.declared:
+    elif container.runtime is not None and not container.runtime.declared:
         advice = "give it some: --gpus all"
     else:
         advice = "ask for them: resources.limits nvidia.com/gpu"
@@ -94,8 +94,8 @@ def _below(config: Config, container: Container) -> list[Complaint]:
     """Fewer GPUs than the launch has ranks, if no rule of the engine's own is about that."""
     engine = ENGINES[config.launch.engine]
     names = engine.rank_operands if not engine.own_gpu_rules else ()
-    hosting = container.hosting
-    if not container.visible_gpus or hosting is None or not hosting.direct or config.operand("nnodes").present is not False:
+    runtime = container.runtime
+    if not container.visible_gpus or runtime is None or not runtime.direct or config.operand("nnodes").present is not False:
         return []
     ranks, told = 1, None
     for name in names:
@@ -119,8 +119,8 @@ def _below(config: Config, container: Container) -> list[Complaint]:
 def _idle(config: Config, container: Container) -> list[Complaint]:
     """GPUs that are reserved, and that the launch does not use."""
     needed = _needed(config)
-    hosting = container.hosting
-    if needed is None or container.gpus is None or container.gpus <= needed or hosting is None or not hosting.direct:
+    runtime = container.runtime
+    if needed is None or container.gpus is None or container.gpus <= needed or runtime is None or not runtime.direct:
         return []
     name = ENGINES[config.launch.engine].name
     message = f"{container.gpus} GPUs are given to this container, and {name} uses {needed}"
@@ -147,7 +147,7 @@ def _needed(config: Config) -> int | None:
 def _requested(container: Container) -> list[Complaint]:
     """Requests and limits of GPUs that the API server refuses."""
     request, limit = container.settings.get("gpu_request"), container.settings.get("gpu_limit")
-    if container.hosting is None or not container.hosting.declared:
+    if container.runtime is None or not container.runtime.declared:
         return []
     for text in (limit, request):
         span = text.span() if text is not None else None

@@ -28,7 +28,7 @@ def complaints(config: Config) -> list[Complaint]:
                 Complaint("nodes-on-loopback", variable.span, message, advice, "of this machine alone", related=related)
             )
     container = config.launch.container
-    alone = container is not None and container.hosting is not None and container.hosting.private and container.hosting.direct
+    alone = container is not None and container.runtime is not None and container.runtime.private and container.runtime.direct
     for name in _ADDRESSES:
         address = config.operand(name)
         if alone and isinstance(address.value, str) and address.value.startswith(_LOOPBACK):

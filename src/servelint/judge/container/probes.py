@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from servelint.core.finding import Related
-from servelint.core.launch import Hosting, Probe
+from servelint.core.launch import Probe, Runtime
 from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.config import Config
 from servelint.fixes.change import written_at
@@ -21,10 +21,10 @@ rules' options say where nobody changes them."""
 
 def complaints(config: Config, options: Options) -> list[Complaint]:
     container = config.launch.container
-    hosting = container.hosting if container is not None else None
-    if hosting is None or not hosting.probes or not config.launch.likely:
+    runtime = container.runtime if container is not None else None
+    if runtime is None or not runtime.probes or not config.launch.likely:
         return []
-    return [one for probe in hosting.probes for one in (*_patience(config, probe, options), *_port(config, hosting, probe))]
+    return [one for probe in runtime.probes for one in (*_patience(config, probe, options), *_port(config, runtime, probe))]
 
 
 def _patience(config: Config, probe: Probe, options: Options) -> list[Complaint]:
@@ -48,11 +48,11 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Complaint]
     return [Complaint("probe-before-load" if soon else "short-probe", span, message, advice, "too soon")]
 
 
-def _port(config: Config, hosting: Hosting, probe: Probe) -> list[Complaint]:
+def _port(config: Config, runtime: Runtime, probe: Probe) -> list[Complaint]:
     """A check of a port that nobody listens on."""
     span = probe.site.span() if probe.site is not None else None
     answers = ENGINES[config.launch.engine].answers_on_port
-    if span is None or probe.port is None or not hosting.private or not hosting.direct or not answers:
+    if span is None or probe.port is None or not runtime.private or not runtime.direct or not answers:
         return []
     listening = serving.port(config)
     if listening is None or listening[0] == probe.port or serving.named(config, probe.port):

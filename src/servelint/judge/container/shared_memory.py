@@ -23,13 +23,13 @@ _SHM = "/dev/shm"  # noqa: S108 - compared with
 def complaints(config: Config) -> list[Complaint]:
     container = config.launch.container
     ranks = _ranks(config)
-    if container is None or container.hosting is None or ranks is None or _enough(container):
+    if container is None or container.runtime is None or ranks is None or _enough(container):
         return []
     size = container.settings.get("shm_size")
     span = (size.span() if size is not None else None) or ranks[1]
     name = ENGINE_NAMES[config.launch.engine]
     message = f"{ranks[0]} ranks of {name} share /dev/shm, and this container has 64 MiB of it"
-    if container.hosting.declared:
+    if container.runtime.declared:
         advice = "mount an emptyDir with medium: Memory at /dev/shm"
     elif config.launch.name.startswith("services."):
         advice = "add ipc: host or shm_size: 16gb"
@@ -50,10 +50,10 @@ def _ranks(config: Config) -> tuple[int, Span | None] | None:
 
 def _enough(container: Container) -> bool:
     """Whether a container has more shared memory than runtimes give by themselves, or may have."""
-    hosting = container.hosting
-    if hosting is None or hosting.mounts is None or "ipc" in container.settings or "dev_shm" in container.settings:
+    runtime = container.runtime
+    if runtime is None or runtime.mounts is None or "ipc" in container.settings or "dev_shm" in container.settings:
         return True
-    if any(not path.known or path.flat.rstrip("/") in (_SHM, "/dev") for path in hosting.mounts):
+    if any(not path.known or path.flat.rstrip("/") in (_SHM, "/dev") for path in runtime.mounts):
         return True
     size = container.settings.get("shm_size")
     if size is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Hosting
+from servelint.core.launch import Runtime
 from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
 from servelint.judge.parser.complaint import Complaint
@@ -17,21 +17,21 @@ _FOR_EVER = ("always", "unless-stopped")
 
 def complaints(config: Config) -> list[Complaint]:
     container = config.launch.container
-    hosting = container.hosting if container is not None else None
-    return [*_cache(config, hosting), *_restarts(hosting)] if hosting is not None else []
+    runtime = container.runtime if container is not None else None
+    return [*_cache(config, runtime), *_restarts(runtime)] if runtime is not None else []
 
 
-def _cache(config: Config, hosting: Hosting) -> list[Complaint]:
+def _cache(config: Config, runtime: Runtime) -> list[Complaint]:
     """A model of the hub in a container that keeps nothing."""
     launch = config.launch
     model = config.operand("model")
     model = model if model.present is not False else config.operand("model-path")
     cache = ENGINES[launch.engine].model_cache
-    if not cache or hosting.mounts is None or not isinstance(model.value, str):
+    if not cache or runtime.mounts is None or not isinstance(model.value, str):
         return []
     if not re.fullmatch(_HUB, model.value) or launch.image is None or images.identify(launch.image).house:
         return []
-    if any(path.value is None or not re.fullmatch(_NO_MODELS, path.value) for path in hosting.mounts):
+    if any(path.value is None or not re.fullmatch(_NO_MODELS, path.value) for path in runtime.mounts):
         return []
     if any(name in launch.env for name in _OFFLINE) or config.operand("download-dir").present is not False:
         return []
@@ -40,10 +40,10 @@ def _cache(config: Config, hosting: Hosting) -> list[Complaint]:
     return [Complaint("no-model-cache", model.span, message, advice, "downloaded at every start")]
 
 
-def _restarts(hosting: Hosting) -> list[Complaint]:
-    if hosting.restart is None or hosting.restart.value not in _FOR_EVER or hosting.restart.span() is None:
+def _restarts(runtime: Runtime) -> list[Complaint]:
+    if runtime.restart is None or runtime.restart.value not in _FOR_EVER or runtime.restart.span() is None:
         return []
-    how = hosting.restart.value
+    how = runtime.restart.value
     message = f"restart: {how} starts a server that cannot start again and again, minutes of loading each time"
     advice = "say how often: restart: on-failure:3"
-    return [Complaint("restarts-for-ever", hosting.restart.span(), message, advice, "without an end")]
+    return [Complaint("restarts-for-ever", runtime.restart.span(), message, advice, "without an end")]

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from importlib import import_module
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
-from servelint.readers.kubernetes import kustomize_images
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes.objects import (
+    KUSTOMIZATIONS,
     File,
     Object,
+    Overrides,
+    images_beside,
     is_json_patch,
     is_kustomization,
     is_serve_config,
     string,
 )
-from servelint.readers.place import Place
-from servelint.readers.scripts import script_launches
+from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
+
+FORMAT = Format(
+    "kubernetes",
+    20,
+    title="Kubernetes",
+    about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
+    "KubeAI, Ray, patches and kustomizations, HelmRelease and Argo CD, JSON and lists",
+    syntax=YAML,
+    shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
+)
 
 _OPERATORS = (
     ("kubeai", "kubeai.org/", ("Model",)),
@@ -31,7 +43,7 @@ _OPERATORS = (
     ("helm_release", "argoproj.io/", ("Application",)),
     ("helm_release", "helm.cattle.io/", ("HelmChart", "HelmChartConfig")),
 )
-"""Module, group and kinds of the operators whose objects start an engine by more than their containers."""
+"""Function, group and kinds of the operators whose objects start an engine by more than their containers."""
 _NO_CONTAINERS = frozenset(("CustomResourceDefinition", "ConfigMap", "Secret"))
 _SHEBANGS = ("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/bash", "#!/usr/bin/env bash", "#!/usr/bin/env sh")
 
@@ -44,43 +56,46 @@ def is_mine(source: Source, document: Node) -> bool:
     if string(fields, "apiVersion") is not None and string(fields, "kind") is not None:
         return True
     name = source.path.replace("\\", "/").rpartition("/")[2]
-    return (name in kustomize_images.NAMES and is_kustomization(fields)) or is_serve_config(fields)
+    return (name in KUSTOMIZATIONS and is_kustomization(fields)) or is_serve_config(fields)
 
 
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the objects, of JSON patches, and of scripts in ConfigMaps that no container runs."""
     yaml.merge_in_order(documents, source)
     file = File(source, documents)
-    images = kustomize_images.beside(source, neighbours)
+    images = images_beside(source, neighbours)
     found = [launch for one in file.objects for launch in _of_object(file, one, images)]
     for document in documents:
         if is_json_patch(document):
-            found += import_module(f"{__name__}.kustomize").of_operations(file, yaml.items(document), "patch")
+            from servelint.readers.kubernetes import pods
+
+            found += pods.of_operations(file, yaml.items(document) or [], "patch")
     found += _other_scripts(file, sorted([launch.site.start for launch in found]))
     _tell_apart(found)
     return found
 
 
-def _of_object(file: File, one: Object, images: kustomize_images.Overrides | None) -> list[Launch]:
+def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     if one.kind in _NO_CONTAINERS:
         return []
-    module = "pods"
-    if is_kustomization(one.fields):
-        module = "kustomize"
-    elif not one.kind:
-        module = "ray"
     version = string(one.fields, "apiVersion") or ""
-    for name, group, kinds in _OPERATORS:
-        if one.kind in kinds and version.startswith(group):
-            module = name
-    reader = import_module(f"{__name__}.{module}")
-    found: list[Launch] = reader.of_object(file, one, images)
-    return found
+    named = [name for name, group, kinds in _OPERATORS if one.kind in kinds and version.startswith(group)]
+    if named or not (one.kind or is_kustomization(one.fields)):
+        from servelint.readers.kubernetes import operators
+
+        found: list[Launch] = getattr(operators, named[0] if named else "ray")(file, one, images)
+        return found
+    from servelint.readers.kubernetes import pods
+
+    return (pods.kustomization if is_kustomization(one.fields) else pods.of_object)(file, one, images)
 
 
-def _other_scripts(file: File, told: list[int]) -> list[Launch]:
-    """The launches of scripts in ConfigMaps that no container of the file was seen to run: another file's may.
+def _other_scripts(file: File, starts: list[int]) -> list[Launch]:
+    """The launches of scripts in ConfigMaps that no container of the file runs: one of another file may.
 
-    told: where the launches of the containers start
+    Args:
+        file: The file.
+        starts: The offsets at which the launches of the containers start.
     """
     found: list[Launch] = []
     for one, data in file.scripts:
@@ -88,8 +103,8 @@ def _other_scripts(file: File, told: list[int]) -> list[Launch]:
             extent = text.extent()
             if extent is None or not (key.endswith((".sh", ".bash")) or text.flat.startswith(_SHEBANGS)):
                 continue
-            if bisect_left(told, extent.start) == bisect_left(told, extent.end):
-                found += script_launches(text, Place(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
+            if bisect_left(starts, extent.start) == bisect_left(starts, extent.end):
+                found += script_launches(text, CommandContext(file.source, f"ConfigMap/{one.name}.{key}", open_env=True), None)
     return found
 
 

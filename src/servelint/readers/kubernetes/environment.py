@@ -1,15 +1,25 @@
-"""The variables of a container: `envFrom`, then `env`, which wins, as the kubelet merges them."""
+"""What reaches a container: the variables of `envFrom` and `env`, `$(NAME)` in its words, and the files that ConfigMaps hold.
+
+`$(NAME)` has the grammar of k8s.io/kubernetes third_party/forked/golang/expansion: `$$` is a dollar, everything up to the next
+`)` is the name, and what no variable is called stays as it is written.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from servelint.core.launch import Launch, Variable
-from servelint.core.text import Text, unknown
+from servelint.core.text import Piece, Text, unknown
 from servelint.readers.kubernetes.objects import File, hidden, listed, section, string
-from servelint.readers.kubernetes.references import expand
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.syntax.shell.files import Opened
 
 _NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _INJECTED = "<valueFrom>"
@@ -89,3 +99,111 @@ def show_injected(launch: Launch, environment: Environment) -> None:
         if variable.value is None and environment.variables.get(name) is variable:
             piece = unknown(_INJECTED, None, shown=_INJECTED)
             launch.env[name] = Variable(name, Text((piece,)), variable.site)
+
+
+Lookup = Callable[[str], "Variable | None"]
+
+_LENGTH_AT_MOST = 50_000
+_TEMPLATE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_][^{}\n]*\})")
+"""What a tool that fills in manifests (envsubst, Flux) replaces before Kubernetes sees it."""
+
+
+def no_variable(name: str) -> Variable | None:
+    """A lookup that knows none."""
+    del name
+    return None
+
+
+def expand(text: Text, lookup: Lookup, *, script: bool = False) -> Text:
+    """The text with its references replaced.
+
+    A name that no variable has is unknown: a controller may add the variable. In a script it stays, as it is one that the shell
+    would run; so do `$NAME` and `${NAME}`, which elsewhere are unknown.
+    """
+    flat = text.flat
+    at = flat.find("$")
+    if at == -1:
+        return text
+    last = flat.rfind(")")
+    parts: list[Text] = []
+    done = grown = 0
+    while at != -1:
+        end, value = at + 1, None
+        following = flat[at + 1 : at + 2]
+        if following == "$":
+            end = at + 2
+            value = Text((Piece("$", text.span(at, end)),))
+        elif following == "(" and at < last:
+            end = flat.index(")", at) + 1
+            value = _value(text, at, end, lookup, script)
+        elif not script and (template := _TEMPLATE.match(flat, at)) is not None:
+            end = template.end()
+            value = Text((unknown(template.group(), text.span(at, end)),))
+        if value is not None:
+            parts += [text.cut(done, at), value]
+            done = end
+            grown += len(value)
+            if grown > _LENGTH_AT_MOST:
+                return Text((unknown("$(...)", text.span()),))  # values of values that double each time
+        at = flat.find("$", end)
+    return Text.join([*parts, text.cut(done)])
+
+
+def _value(text: Text, at: int, end: int, lookup: Lookup, script: bool) -> Text | None:
+    """What stands for the reference between two offsets; None if it stays as it is."""
+    name = text.flat[at + 2 : end - 1]
+    variable = lookup(name)
+    if variable is None and (script or _NAME.fullmatch(name) is None):
+        return None
+    if variable is None or variable.value is None:
+        return Text((unknown(f"$({name})", text.span(at, end)),))
+    # in a script the words must stand in order; elsewhere the value is what a reader would change
+    return variable.value.placed(text.span(at, end)) if script else variable.value
+
+
+def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], Opened | None] | None:
+    """Opens the mounted files by their path in the container; None if there are none."""
+    if not file.config_maps or "volumeMounts" not in fields:
+        return None
+    places = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
+
+    def opened(path: Text) -> Opened | None:
+        from servelint.syntax.shell.files import Opened
+
+        for mount in places:
+            found = _mounted(file, pod, mount, path.value or "")
+            if found is not None:
+                return Opened(file.config_maps[found[0]][found[1]], path.flat, True, None)
+        return None
+
+    return opened
+
+
+def _mounted(file: File, pod: Entries, mount: Entries, path: str) -> tuple[str, str] | None:
+    """The ConfigMap and its key that a mount shows at a path."""
+    folder, below = (string(mount, "mountPath") or "").rstrip("/"), string(mount, "subPath")
+    if not folder or not (path == folder if below is not None else path.startswith(folder + "/")):
+        return None
+    name = below if below is not None else path[len(folder) + 1 :]
+    for item in listed(pod, "volumes"):
+        volume = yaml.entries(item)
+        if string(volume, "name") != string(mount, "name"):
+            continue
+        sources = [volume, *[yaml.entries(one) for one in listed(section(volume, "projected"), "sources")]]
+        for source in sources:
+            config_map = section(source, "configMap")
+            label, key = string(config_map, "name") or "", _key(config_map, name)
+            if key is not None and key in file.config_maps.get(label, ()):
+                return label, key
+    return None
+
+
+def _key(config_map: Entries, path: str) -> str | None:
+    """The key of a ConfigMap that a volume shows at a path below it."""
+    if "items" not in config_map:
+        return path
+    for item in listed(config_map, "items"):
+        fields = yaml.entries(item)
+        if string(fields, "path") == path:
+            return string(fields, "key")
+    return None

@@ -1,10 +1,11 @@
-"""The objects of a file: what each is called, and the ConfigMaps and Secrets that the others refer to."""
+"""The objects of a file: names, ConfigMaps and Secrets that others refer to, and the images of a kustomization beside it."""
 
 from __future__ import annotations
 
 from servelint.core import bounds
 from servelint.core.source import Source
 from servelint.core.text import Text
+from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Entries, Node
 
@@ -20,7 +21,13 @@ _SCALAR_AT_MOST = 1 << 20
 
 
 class Object:
-    """One object of a file. kind: "Deployment"; label: "Deployment/llm", as launches in it are named."""
+    """One object of a file.
+
+    Attributes:
+        kind: "Deployment".
+        name: Its name, "" without one.
+        namespace: Its namespace, None without one.
+    """
 
     __slots__ = ("fields", "kind", "name", "namespace", "node")
 
@@ -34,17 +41,23 @@ class Object:
 
     @property
     def label(self) -> str:
+        """The name of the object in the names of its launches: "Deployment/llm"."""
         return f"{self.kind}/{self.name}" if self.name else self.kind
 
 
 class File:
     """One file with its objects.
 
-    config_maps, secrets: name -> key -> value, as far as the file shows it
-    scripts: the ConfigMaps, each with its name
-    named: (kind, name) -> object;  used: the names of the runtimes that the InferenceServices name
-    What several namespaces have under one name is in none of these: which of them is meant is not followed.
-    left: how many more nodes are visited: aliases may make a graph without end
+    What several namespaces have under one name is left out of the attributes that find objects by name.
+
+    Attributes:
+        objects: All objects.
+        named: (kind, name) -> object.
+        used: The names of the runtimes that InferenceServices name.
+        config_maps: Name -> key -> value.
+        secrets: The same of Secrets, as far as the file shows them.
+        scripts: The ConfigMaps, each with its values.
+        left: How many more nodes are visited. Aliases may make an endless graph.
     """
 
     __slots__ = ("config_maps", "left", "named", "objects", "read", "scripts", "secrets", "source", "used")
@@ -144,6 +157,7 @@ def listed(fields: Entries, key: str) -> list[Node]:
 
 
 def is_kustomization(fields: Entries) -> bool:
+    """Whether an object is a kustomization."""
     version = string(fields, "apiVersion") or ""
     return version.startswith("kustomize.config.k8s.io/") or (not version and any(key in fields for key in PATCHES))
 
@@ -157,3 +171,81 @@ def is_json_patch(document: Node) -> bool:
 def is_serve_config(fields: Entries) -> bool:
     """Whether a document is what Ray's `serve deploy` takes: applications with their import paths."""
     return any("import_path" in yaml.entries(item) for item in listed(fields, "applications"))
+
+
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_LISTS = ("resources", "bases", "patches", "patchesStrategicMerge", "patchesJson6902", "components")
+
+
+class Overrides:
+    """The `images` of a kustomization: name -> fields."""
+
+    __slots__ = ("by_name", "source")
+
+    def __init__(self, source: Source, by_name: dict[str, Entries]) -> None:
+        self.source = source
+        self.by_name = by_name
+
+    def applied(self, image: Text) -> Text:
+        """The image that is run: `newName`, `newTag` and `digest` put in, said to stand where the manifest names it."""
+        flat = image.flat
+        digest_at = flat.find("@")
+        end = len(flat) if digest_at == -1 else digest_at
+        colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
+        name = image.cut(0, end if colon == -1 else colon)
+        fields = self.by_name.get(name.value or "")
+        if fields is None:
+            return image
+        span = image.span()
+
+        def given(key: str) -> Text | None:
+            if string(fields, key) is None:
+                return None
+            return yaml.text(self.source, fields[key][1]).placed(span)
+
+        tag, digest = given("newTag"), given("digest")
+        parts = [given("newName") or name]
+        if tag is None and digest is None:
+            parts.append(image.cut(len(name)))
+        if tag is not None:
+            parts += [Text.of(":"), tag]
+        if digest is not None:
+            parts += [Text.of("@"), digest]
+        return Text.join(parts)
+
+
+def images_beside(source: Source, neighbours: Neighbours) -> Overrides | None:
+    """What the kustomization in the same folder makes of this file's images; None if it does not name the file."""
+    own_images = source.path.replace("\\", "/").rpartition("/")[2]
+    if own_images in KUSTOMIZATIONS:
+        return None
+    for name in KUSTOMIZATIONS:
+        other = neighbours.read(name)
+        if other is None:
+            continue
+        documents, _ = yaml.documents(other)
+        fields = yaml.entries(documents[0] if documents else None)
+        return _overrides(other, fields) if own_images in _files_of(fields) else None
+    return None
+
+
+def own_images(source: Source, fields: Entries) -> Overrides | None:
+    """What a kustomization makes of the images in the patches that it holds itself."""
+    return _overrides(source, fields)
+
+
+def _overrides(source: Source, fields: Entries) -> Overrides | None:
+    images = [yaml.entries(item) for item in listed(fields, "images")]
+    by_name = {name: image for image in images if (name := string(image, "name")) is not None}
+    return Overrides(source, by_name) if by_name else None
+
+
+def _files_of(fields: Entries) -> set[str]:
+    """The files in the same folder that a kustomization puts together."""
+    found: set[str] = set()
+    for key in _LISTS:
+        for item in listed(fields, key):
+            path = yaml.scalar(item) or string(yaml.entries(item), "path")
+            if path is not None:
+                found.add(path.removeprefix("./"))
+    return found

@@ -1,29 +1,41 @@
-"""Containers at any depth of an object: `command` and `args` joined as Kubernetes joins them, with what surrounds them."""
+"""Containers at any depth of an object and in the patches of a kustomization, with what surrounds them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
-from servelint.engines import entry, images
-from servelint.readers.containers import in_container
-from servelint.readers.kubernetes import environment, hardware, mounts
-from servelint.readers.kubernetes.kustomize_images import Overrides
-from servelint.readers.kubernetes.objects import File, Object, entries, hidden, section, string
-from servelint.readers.kubernetes.references import expand, no_variable
-from servelint.readers.place import Place
-from servelint.readers.runners import SHELLS
-from servelint.readers.scripts import script_launches
+from servelint.engines import entry
+from servelint.readers import embedded
+from servelint.readers.commands import SHELLS, script_launches
+from servelint.readers.containers import identified, in_container
+from servelint.readers.context import CommandContext
+from servelint.readers.kubernetes import environment, runtime
+from servelint.readers.kubernetes.environment import expand, no_variable
+from servelint.readers.kubernetes.objects import (
+    PATCHES,
+    File,
+    Object,
+    Overrides,
+    entries,
+    hidden,
+    listed,
+    objects,
+    own_images,
+    section,
+    string,
+)
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Hosting
+    from servelint.core.launch import Runtime
 
 _LISTS = ("containers", "initContainers")
 _SINGLE = ("container", "mainContainer")
@@ -38,12 +50,14 @@ _DEPTH = 64
 
 
 class Pod:
-    """A mapping with containers: where it stands in its object, and what the object adds.
+    """A mapping with containers.
 
-    path:     "Deployment/llm", "LeaderWorkerSet/llm.leaderTemplate"
-    complete: no other file adds to the object, as far as its shape says
-    more:     the object that uses it adds arguments and variables
-    injected: variables that a controller adds, for the scripts in it
+    Attributes:
+        path: "Deployment/llm", "LeaderWorkerSet/llm.leaderTemplate".
+        complete: Whether no other file adds to the object, as far as its shape says.
+        more: Whether the object that uses it adds arguments and variables.
+        images: What a kustomization makes of its images.
+        injected: Variables that a controller adds, for the scripts in it.
     """
 
     __slots__ = ("complete", "fields", "file", "images", "injected", "more", "path")
@@ -137,15 +151,16 @@ def _injected(file: File, one: Object) -> dict[str, Variable]:
 
 
 def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
+    """The launches of one container."""
     image_text = image_of(pod, fields)
     if image_text is None and "command" not in fields and "args" not in fields:
         return []
     given = environment.of_container(pod.file, fields)
     command, args = words(pod.file.source, fields, given)
-    image = images.identify(image_text) if image_text is not None else images.Image(None, ReleaseClaim(), None)
+    image = identified(image_text)
     patch = image_text is None or hidden(fields)
     complete = pod.complete and not patch and not pod.more
-    place = Place(
+    context = CommandContext(
         pod.file.source,
         name,
         extent(pod.file.source, [fields[key] for key in ("command", "args") if key in fields] or [fields["image"]]),
@@ -153,36 +168,41 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         container_of(pod, fields, image_text, complete),
         image.claims,
         open_env=given.open or not complete,
-        open=mounts.opener(pod.file, pod.fields, fields),
+        open=environment.opener(pod.file, pod.fields, fields),
     )
     rest = args or []
     if pod.more or (patch and args is None):
         rest = [*rest, unseen()]
-    found = in_container(command, rest, image, place)
+    found = in_container(command, rest, image, context)
     if not found and image_text is None and command is None:
-        found = _script(pod.file.source, fields, given, place)
+        found = _script(pod.file.source, fields, given, context)
     for launch in found:
         environment.show_injected(launch, given)
     return found
 
 
 def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) -> Container:
-    """What a launch runs in. complete: no other file adds to it"""
+    """What a launch runs in.
+
+    Args:
+        pod: The pod.
+        fields: The container.
+        image: Its image.
+        complete: Whether no other file adds to it.
+    """
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
-    hosting: Hosting | None = None
+    how: Runtime | None = None
     if not more:
-        from servelint.readers.kubernetes import hosting as of_pods
-
-        hosting = of_pods.of_container(pod.file.source, pod.path, pod.fields, fields)
-    return Container(image, settings(pod, fields), *hardware.gpus(fields, pod.fields, complete), open=more, hosting=hosting)
+        how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields)
+    return Container(image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete), open=more, runtime=how)
 
 
-def _script(source: Source, fields: Entries, given: environment.Environment, place: Place) -> list[Launch]:
+def _script(source: Source, fields: Entries, given: environment.Environment, context: CommandContext) -> list[Launch]:
     """The launches of a patch's only argument, where the command is not shown and must be a shell: it has white space."""
     args = _listed(source, fields, "args") or []
     if len(args) != 1 or args[0].many or not any(map(str.isspace, args[0].text.flat.strip())):
         return []
-    return script_launches(expand(args[0].text, given.variables.get, script=True), place, None)
+    return script_launches(expand(args[0].text, given.variables.get, script=True), context, None)
 
 
 def words(source: Source, fields: Entries, given: environment.Environment) -> tuple[list[Word] | None, list[Word] | None]:
@@ -252,13 +272,94 @@ def extent(source: Source, nodes: list[tuple[Node, Node]]) -> Span:
 
 
 def settings(pod: Pod, fields: Entries) -> dict[str, Text]:
+    """The settings of a container, by the names that checks use."""
     source = pod.file.source
     found = {
-        "gpu_product": hardware.product(source, pod.fields, fields),
-        "dev_shm": hardware.shared_memory(source, fields, pod.fields),
-        "ipc": hardware.ipc(source, pod.fields),
-        "privileged": hardware.privileged(source, fields),
-        "gpu_request": hardware.resource(source, fields, "requests"),
-        "gpu_limit": hardware.resource(source, fields, "limits"),
+        "gpu_product": runtime.product(source, pod.fields, fields),
+        "dev_shm": runtime.shared_memory(source, fields, pod.fields),
+        "ipc": runtime.ipc(source, pod.fields),
+        "privileged": runtime.privileged(source, fields),
+        "gpu_request": runtime.resource(source, fields, "requests"),
+        "gpu_limit": runtime.resource(source, fields, "limits"),
     }
     return {name: text for name, text in found.items() if text is not None}
+
+
+_CONTAINER = re.compile(r"(?P<place>/\S*/(?:containers|initContainers)/(?:\d+|-))(?:/(?P<field>.+))?")
+_OPERATIONS = ("add", "replace", "test")
+
+
+def kustomization(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of the patches that a kustomization holds itself."""
+    del images
+    own = own_images(file.source, one.fields)
+    found: list[Launch] = []
+    for key in PATCHES:
+        for item in listed(one.fields, key):
+            fields = yaml.entries(item)
+            text = fields["patch"][1] if "patch" in fields else item
+            target = section(fields, "target")
+            label = "/".join([part for part in (string(target, "kind"), string(target, "name")) if part]) or one.label
+            found += embedded.of_yaml(file.source, text, partial(_patches, label, own))
+    return found
+
+
+def _patches(label: str, images: Overrides | None, source: Source, documents: list[Node]) -> list[Launch]:
+    file = File(source, documents)
+    return [launch for document in documents for launch in of_patch(file, document, label, images)]
+
+
+def of_patch(file: File, document: Node, label: str, images: Overrides | None) -> list[Launch]:
+    """The launches of one patch.
+
+    Args:
+        file: The file.
+        document: The patch.
+        label: What it is for, if it does not say so itself.
+        images: What the kustomization makes of its images.
+    """
+    operations = yaml.items(document)
+    if operations is not None:
+        return of_operations(file, operations, label, images)
+    found: list[Launch] = []
+    for one in objects([document]):
+        for fields, path in walk(file, one.node, one.label or label):
+            found += _of_pod(file, fields, path, images)
+    return found
+
+
+def of_operations(file: File, operations: list[Node], label: str, images: Overrides | None = None) -> list[Launch]:
+    """The launches of a JSON 6902 patch: what it says of one container is taken together."""
+    containers: dict[str, Entries] = {}
+    found: list[Launch] = []
+    for item in operations:
+        fields = yaml.entries(item)
+        path = string(fields, "path")
+        if string(fields, "op") not in _OPERATIONS or path is None or "value" not in fields:
+            continue
+        key, value = fields["value"]
+        target = _CONTAINER.fullmatch(path)
+        if target is None:
+            for inside, below in walk(file, value, label + path.replace("/", ".")):
+                found += _of_pod(file, inside, below, images)
+            continue
+        known = containers.setdefault(target.group("place"), {})
+        field = target.group("field")
+        if field is None:
+            known.update(yaml.entries(value))
+        elif field == "args/0":
+            known["args"] = (key, yaml.new_sequence([value], yaml.start(value), yaml.end(value)))
+        elif "/" not in field:
+            known[field] = (key, value)
+    for path, fields in containers.items():
+        pod = Pod(file, {}, label, images)
+        pod.complete = False
+        parts = [part for part in path.strip("/").split("/") if part not in UNNAMED]
+        found += of_container(pod, ".".join([label, *parts]), fields)
+    return found
+
+
+def _of_pod(file: File, fields: Entries, path: str, images: Overrides | None) -> list[Launch]:
+    pod = Pod(file, fields, path, images)
+    pod.complete = False
+    return [launch for name, container in pod.containers() for launch in of_container(pod, name, container)]

@@ -6,19 +6,43 @@ the file that it shows. What the page means to be filled in (`<model>`, `...`) i
 
 from __future__ import annotations
 
+import re
+
 from servelint.core import bounds
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Variable, Word
+from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import Text, unknown
 from servelint.files.siblings import Neighbours
-from servelint.readers.markdown import files, placeholders, powershell, prompts
-from servelint.readers.markdown.blocks import Block, blocks
-from servelint.readers.markdown.languages import CONSOLE, KINDS, MARKDOWN, PLAIN, POWERSHELL, SHELL
-from servelint.readers.place import Place
-from servelint.readers.scripts import script_launches
+from servelint.readers import embedded
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext
+from servelint.readers.markdown import snippets
+from servelint.readers.markdown.blocks import (
+    CONSOLE,
+    DOCKERFILE,
+    KINDS,
+    MARKDOWN,
+    PLAIN,
+    POWERSHELL,
+    SHELL,
+    UNIT,
+    Block,
+    blocks,
+)
+from servelint.readers.registry import JSON, YAML, Format, named, of_syntax
+
+FORMAT = Format(
+    "markdown",
+    130,
+    title="Markdown",
+    about="fenced and indented code, consoles, PowerShell, files that a block shows",
+    files=("*.markdown", "*.md", "*.mdx"),
+    languages=("markdown",),
+)
 
 _DEPTH = 3
-"""Characters of a block. Nobody types more."""
+"""How deep Markdown in Markdown is read."""
 
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -60,26 +84,96 @@ def _launches(block: Block, source: Source, depth: int) -> list[Launch]:
     if kind == MARKDOWN:
         return launches(block.text, source, depth + 1) if depth < _DEPTH else []
     if kind in (SHELL, CONSOLE, PLAIN, POWERSHELL):
-        shown = files.kind_of(block.text.flat) if not block.language or kind == PLAIN else None
-        return files.read(shown, block.text, source) if shown is not None else _commands(block, kind, source)
-    return files.read(kind, block.text, source)
+        shown = kind_of(block.text.flat) if not block.language or kind == PLAIN else None
+        return _shown_file(shown, block.text, source) if shown is not None else _commands(block, kind, source)
+    return _shown_file(kind, block.text, source)
 
 
 def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
-    typed = prompts.commands(block.text)
+    typed = snippets.commands(block.text)
     if typed is None and kind == PLAIN:
         return []  # output
-    text = typed if typed is not None else prompts.continued(block.text)
-    found = _run(powershell.as_shell(text) if kind == POWERSHELL else text, source)
+    text = typed if typed is not None else snippets.continued(block.text)
+    found = _run(snippets.as_shell(text) if kind == POWERSHELL else text, source)
     if not found and typed is None and (kind == CONSOLE or block.indented):
         # `# vllm serve` is a comment, or what root typed
-        typed = prompts.commands(block.text, root=True)
+        typed = snippets.commands(block.text, root=True)
         return _run(typed, source) if typed is not None else []
     return found
 
 
 def _run(script: Text, source: Source) -> list[Launch]:
-    found = script_launches(placeholders.replaced(script, script=True), Place(source), None)
+    found = script_launches(snippets.replaced(script, script=True), CommandContext(source), None)
     for launch in found:
-        launch.argv = [placeholders.counted(word) for word in launch.argv]
+        launch.argv = [snippets.counted(word) for word in launch.argv]
     return found
+
+
+_NAMES = {YAML: "page.yaml", JSON: "page.json", DOCKERFILE: "Dockerfile", UNIT: "page.service", "makefile": "Makefile"}
+_LEFT_OUT = re.compile(r"#[ \t]*(?:\.{3}|\u2026)[^\n]*")
+"""A comment that stands for lines that the page does not show."""
+_PARTIAL = "engine-config"
+"""The YAML format that is not looked for in a page: a block that shows an engine's options may show a part of them."""
+_MEANT = (
+    (re.compile(r"[ \t]*(?:---|[\w.\"'-]+:(?:[ \t]|\r?$)|- [\w\"'-]+:)", re.MULTILINE), YAML),
+    (re.compile(r"[ \t]*(?:ARG[ \t][^\n]*\n[ \t]*)*FROM[ \t]+\S", re.IGNORECASE), DOCKERFILE),
+    (re.compile(r"[ \t]*\[[A-Za-z][\w: -]*\][ \t]*\r?$", re.MULTILINE), UNIT),
+)
+"""How the first line starts that is neither empty nor a comment."""
+
+
+def kind_of(flat: str) -> str | None:
+    """What file a block without a language shows, if it shows one."""
+    at = 0
+    while at < len(flat):
+        end = flat.find("\n", at) + 1 or len(flat)
+        if flat[at:end].strip() and flat[at:end].lstrip()[0] not in "#;":
+            return next((kind for pattern, kind in _MEANT if pattern.match(flat, at)), None)
+        at = end
+    return None
+
+
+def _shown_file(kind: str, text: Text, source: Source) -> list[Launch]:
+    """The launches of a file that a text holds."""
+    if not text.known:
+        return []
+    shown = Source(_NAMES.get(kind, "page"), snippets.disguised(text.flat))
+    found = embedded.moved(_file_launches(kind, shown), shown, text, source)
+    left_out = _LEFT_OUT.search(text.flat)
+    for launch in found:
+        launch.argv = [snippets.filled(word) for word in launch.argv]
+        if left_out is not None:
+            comment = unknown(left_out.group(), text.span(*left_out.span()), shown="")
+            launch.argv.append(Word(Text((comment,)), many=True))
+            launch.open_env = True
+        launch.env = {
+            name: Variable(name, snippets.replaced(variable.value), variable.site) if variable.value is not None else variable
+            for name, variable in launch.env.items()
+        }
+    return found
+
+
+def _file_launches(kind: str, shown: Source) -> list[Launch]:
+    nowhere = Neighbours(None)
+    if kind == YAML:
+        return _documents(shown, nowhere)
+    if kind == JSON:
+        given = [one.function(one.read)(shown, nowhere) for one in of_syntax(JSON)]
+        return next((launches for launches in given if launches and not isinstance(launches, Problem)), [])
+    if kind == UNIT:
+        kind = "supervisor" if "[program:" in shown.text else "systemd"
+    one = named(kind)
+    found: list[Launch] = one.function(one.read)(shown, nowhere)
+    # an image that is only built upon is no launch that the page shows
+    return (
+        [launch for launch in found if launch.verb or any(word.shown for word in launch.argv)] if kind == DOCKERFILE else found
+    )
+
+
+def _documents(shown: Source, nowhere: Neighbours) -> list[Launch]:
+    from servelint.readers import read_documents
+    from servelint.syntax import yaml
+
+    documents, _ = yaml.documents(shown)
+    formats = [one for one in of_syntax(YAML) if one.name != _PARTIAL]
+    return [launch for document in documents for launch in read_documents(shown, [document], nowhere, formats)[0]]

@@ -9,9 +9,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from servelint.core.text import Text
-from servelint.readers.markdown.html import plain
-from servelint.readers.markdown.languages import KINDS, MARKDOWN
+from servelint.core.text import EMPTY, Text
+from servelint.readers.registry import JSON, YAML
 
 _FRONT = re.compile(r"\A(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?^\+\+\+)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _MARKER = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
@@ -34,6 +33,7 @@ _HIGHLIGHT = re.compile(
     r"\{(?:%|\{[<%])-?\s*(?:highlight|code(?:block)?)\s+(?:lang(?:uage)?=)?[\"']?(?P<name>[\w-]+)[^\n]*?(?:%|[>%]\})\}"
 )
 _HIGHLIGHT_END = re.compile(r"\{(?:%|\{[<%])-?\s*(?:/\s*|end)(?:highlight|code(?:block)?)\s*-?(?:%|[>%]\})\}")
+_OPTIONS = re.compile(r"\A(?:[ \t]*:[\w-]+:[^\n]*\n)+")
 _TEMPLATE_TAG = re.compile(r"^[ \t]*\{%-?[^%\n]*-?%\}[ \t]*\r?\n", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\{\s*(?P<dot>\.)?(?P<name>[\w+-]+)[^}]*\}[ \t]*(?P<rest>.*)")
 _CODE_DIRECTIVES = frozenset(("code", "code-block", "sourcecode", "parsed-literal", "prompt", "termynal"))
@@ -218,16 +218,8 @@ class _Page:
         """Code without the lines that a site generator reads (`{% raw %}`), or a directive's options."""
         if "{%" not in text.flat and not options:
             return text
-        cuts = [match.span() for match in _TEMPLATE_TAG.finditer(text.flat)] if "{%" in text.flat else []
-        if options:
-            lead = re.match(r"(?:[ \t]*:[\w-]+:[^\n]*\n)*", text.flat)
-            cuts = [(0, lead.end()), *cuts] if lead is not None and lead.end() else cuts
-        kept: list[Text] = []
-        done = 0
-        for start, end in cuts:
-            kept.append(text.cut(done, max(start, done)))
-            done = max(end, done)
-        return Text.join([*kept, text.cut(done)])
+        text = text.sub(_OPTIONS, lambda _: EMPTY) if options else text
+        return text.sub(_TEMPLATE_TAG, lambda _: EMPTY) if "{%" in text.flat else text
 
     def indented(self, at: int, columns: int) -> tuple[Block, int]:
         ranges: list[tuple[int, int]] = []
@@ -294,3 +286,59 @@ def _language(info: str) -> tuple[str, bool]:
         return (name, True) if directive["dot"] or name in KINDS else (MARKDOWN, False)
     name_match = _NAME.match(info)
     return name_match.group().lower() if name_match is not None else "", False
+
+
+_MARKUP = re.compile(r"<br\s*/?>|</?[A-Za-z][^<>\n]{0,300}>|&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});", re.IGNORECASE)
+_ENTITIES = {
+    "amp": "&",
+    "lt": "<",
+    "gt": ">",
+    "quot": '"',
+    "apos": "'",
+    "nbsp": " ",
+    "hyphen": "-",
+    "dash": "-",
+    "lbrace": "{",
+    "rbrace": "}",
+}
+
+
+def plain(text: Text) -> Text:
+    """What a browser shows of a text in HTML."""
+
+    def shown(match: re.Match[str]) -> Text | None:
+        made = _shown(match.group())
+        return Text.of(made, text.span(*match.span())) if made is not None else None
+
+    return text.sub(_MARKUP, shown)
+
+
+def _shown(markup: str) -> str | None:
+    """The text of an entity or a line break, "" for a tag; None for an entity that is not known."""
+    if markup[0] == "<":
+        return "\n" if markup[:3].lower() == "<br" else ""
+    name = markup[1:-1]
+    if name[0] != "#":
+        return _ENTITIES.get(name)
+    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+    return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else None
+
+
+SHELL, CONSOLE, PLAIN, POWERSHELL, MARKDOWN = "shell", "console", "plain", "powershell", "markdown"
+DOCKERFILE, UNIT, MAKEFILE, BATCH = "dockerfile", "unit", "makefile", "batch"
+
+_LANGUAGES = {
+    SHELL: "ash bash cli cmdline command commandline dash fish ksh sh shell shellscript zsh",
+    CONSOLE: "bash-session console consolesession session sh-session shell-session shellsession terminal zsh-session",
+    PLAIN: "log none output plain plaintext stdout text txt",
+    POWERSHELL: "posh powershell ps1 pwsh",
+    MARKDOWN: "markdown md mdx myst",
+    YAML: "compose docker-compose helm k8s kubernetes yaml yml",
+    JSON: "json json5 jsonc",
+    DOCKERFILE: "containerfile docker dockerfile",
+    UNIT: "conf cfg desktop ini quadlet service supervisor systemd unit",
+    MAKEFILE: "just justfile make makefile",
+    BATCH: "bat batch batchfile cmd dos dosbatch winbatch",
+}
+KINDS = {name: kind for kind, names in _LANGUAGES.items() for name in names.split()}
+"""name -> kind; what is not here is a language that starts no engine as a command does."""

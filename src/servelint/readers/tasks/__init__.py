@@ -1,40 +1,177 @@
 """YAML files of other tools whose commands start an engine: CI jobs, cloud tasks, playbooks, model recipes.
 
-A tool that is known is read as it runs. The rest is left to `generic`, which is asked when every other reader was.
+This module has what their readers share: texts with expressions, environments, scripts in one scalar or in a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.files.siblings import Neighbours
-from servelint.readers.tasks import ansible, clouds, github, gitlab, llama_swap, recipes
-from servelint.readers.tasks.values import grows, tell_apart
-from servelint.syntax.yaml import Node
+from servelint.core.text import Text
+from servelint.readers import installs
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext
+from servelint.readers.installs import installed
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries, Node
 
-_Tool = tuple[Callable[[Source, Node], bool], Callable[[Source, Node], list[Launch]]]
-_TOOLS: tuple[_Tool, ...] = (
-    (github.is_mine, github.launches),
-    (gitlab.is_mine, gitlab.launches),
-    (clouds.is_sky, clouds.of_sky),
-    (clouds.is_dstack, clouds.of_dstack),
-    (llama_swap.is_mine, llama_swap.launches),
-    (recipes.is_mine, recipes.launches),
-    (ansible.is_mine, ansible.launches),
-)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.files.siblings import Neighbours
+
+_EXPRESSION = re.compile(r"\$?\{\{(?!\{)[^\n]{0,300}?\}\}|(?<![${\w\\%])\{[A-Za-z_]\w*\}(?!\})")
+"""`${{ matrix.model }}`, `{{ model }}`, and `{model}` of templates; a shell leaves the last as it is written."""
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<sign>=?)")
+_ITEMS_AT_MOST = 1_000
+_EXPRESSIONS_AT_MOST = 2_000
+_LENGTH_AT_MOST = 1 << 16
+
+Environment = dict[str, Variable]
+Claims = dict[str, ReleaseClaim]
 
 
-def is_mine(source: Source, document: Node) -> bool:
-    """Whether a document is one of a known tool."""
-    return not grows(source, document) and any(known(source, document) for known, _ in _TOOLS)
+def text(source: Source, node: Node) -> Text:
+    """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`) is unknown."""
+    return with_expressions(verbatim(source, node))
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    del neighbours  # what runs here runs on another machine
-    found: list[Launch] = []
-    for document in documents:
-        found += next((launches(source, document) for known, launches in _TOOLS if known(source, document)), [])
-    tell_apart(found)
+def verbatim(source: Source, node: Node) -> Text:
+    """A scalar's text as it is written: what two braces mean is the tool's to say, not that of a template of the file."""
+    mask = source.mask
+    if mask is not None and mask.text is None:
+        source.mask = None
+    found = yaml.text(source, node)
+    source.mask = mask
     return found
+
+
+def with_expressions(written: Text) -> Text:
+    """The text with the tool's expressions as unknowns."""
+    if "{" not in written.flat or written.flat.count("{{") > _EXPRESSIONS_AT_MOST:
+        return written
+    return written.sub(_EXPRESSION, written.unknown)
+
+
+def optional(source: Source, fields: Entries, *names: str) -> Text | None:
+    """The text of the first of several keys that holds a scalar."""
+    for name in names:
+        if name in fields and yaml.scalar(fields[name][1]) is not None:
+            return text(source, fields[name][1])
+    return None
+
+
+def section(fields: Entries, name: str) -> Entries:
+    """The fields of a mapping under a key; none if there is no such mapping."""
+    return yaml.entries(fields[name][1]) if name in fields else {}
+
+
+def environment(source: Source, node: Node | None) -> Environment:
+    """Variables: a mapping, a list of `A=b` or `A`, or a list of mappings with a name and a value."""
+    found: Environment = {}
+    listed = yaml.items(node)
+    if listed is None:
+        for name, (key, value) in yaml.entries(node).items():
+            found[name] = Variable(name, _value(source, value), yaml.span(source, key))
+        return found
+    for item in listed[:_ITEMS_AT_MOST]:
+        fields = yaml.entries(item)
+        given = optional(source, fields, "name", "key")
+        if given is not None and given.value:
+            held = fields["value"][1] if "value" in fields else None
+            found[given.value] = Variable(given.value, _value(source, held), yaml.span(source, item))
+        elif fields:
+            found.update(environment(source, item))
+        elif yaml.scalar(item) is not None:
+            written = text(source, item)
+            match = _ASSIGNMENT.match(written.flat)
+            if match is not None:
+                value_text = written.cut(match.end()) if match["sign"] else None
+                found[match["name"]] = Variable(match["name"], value_text, yaml.span(source, item))
+    return found
+
+
+def variables(source: Source, fields: Entries, key: str) -> Environment:
+    """The variables that a field sets; none where it is missing."""
+    return environment(source, fields[key][1]) if key in fields else {}
+
+
+def _value(source: Source, node: Node | None) -> Text | None:
+    """A variable's value; None where it is given from outside, as for one without a value."""
+    if node is None or yaml.is_null(node):
+        return None
+    if yaml.is_mapping(node):
+        return optional(source, yaml.entries(node), "value", "default")
+    return text(source, node) if yaml.items(node) is None else None
+
+
+def scalars(node: Node | None, depth: int = 0) -> list[Node]:
+    """The scalars of a list, and of the lists in it."""
+    found: list[Node] = []
+    for item in (yaml.items(node) or [])[:_ITEMS_AT_MOST]:
+        if yaml.items(item) is not None:
+            found += scalars(item, depth + 1) if depth < 4 else []
+        elif not yaml.is_mapping(item):
+            found.append(item)
+        if len(found) > _ITEMS_AT_MOST:
+            break
+    return found
+
+
+def script(source: Source, *nodes: Node | None) -> Text:
+    """The lines of a script: of one scalar, or of a list that holds a command an item."""
+    parts: list[Text] = []
+    for node in nodes:
+        if node is None:
+            continue
+        for one in [node] if yaml.scalar(node) is not None else scalars(node):
+            parts += [text(source, one), Text.of("\n")]
+    return Text.join(parts)
+
+
+def words(source: Source, node: Node) -> list[Word]:
+    """The items of a list as words of a command."""
+    return [Word(text(source, item), yaml.span(source, item)) for item in scalars(node)]
+
+
+def run(written: Text, context: CommandContext, claims: Claims) -> list[Launch]:
+    """The launches of a script. claims: what was installed before it; what it installs itself is added for what comes after."""
+    if not written.flat.strip() or len(written) > _LENGTH_AT_MOST:
+        return []
+    inside = context.with_(site=None, env=context.env, claims={**context.claims, **claims})
+    found = script_launches(written, inside, None)
+    if installs.with_package("(?i){}").search(written.flat):
+        given = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
+        claims.update(installed(written, given))
+    return found
+
+
+def tell_apart(found: list[Launch]) -> None:
+    """Commands of one script are launches of their own, and so are places of the same name in two documents."""
+    sites: dict[str, list[tuple[int, int]]] = {}
+    for launch in found:
+        if launch.name:
+            known = sites.setdefault(launch.name, [])
+            site = (launch.site.start, launch.site.end)
+            if site not in known:
+                known.append(site)
+            if known.index(site):
+                launch.name += f" #{known.index(site) + 1}"
+
+
+def each(launches: Callable[[Source, Node], list[Launch]]) -> Callable[[Source, list[Node], Neighbours], list[Launch]]:
+    """Make the `read` of a format from a function that reads one document.
+
+    The files beside the text are not asked for: what it runs, runs on another machine.
+    """
+
+    def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
+        del neighbours
+        found = [launch for document in documents for launch in launches(source, document)]
+        tell_apart(found)
+        return found
+
+    return read

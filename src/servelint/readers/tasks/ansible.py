@@ -10,11 +10,21 @@ from servelint.core.source import Source, Span
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
-from servelint.readers.tasks.values import Environment, environment, optional, run, section, text, words
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import Environment, each, optional, run, section, text, variables, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
+
+FORMAT = Format(
+    "ansible",
+    36,
+    title="Ansible",
+    about="commands and containers of tasks in playbooks and roles",
+    syntax=YAML,
+    bounded=True,
+)
 
 _BLOCKS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _SHELLS = ("shell", "raw")
@@ -36,7 +46,7 @@ def is_mine(source: Source, document: Node) -> bool:
     )
 
 
-def launches(source: Source, document: Node) -> list[Launch]:
+def _playbook(source: Source, document: Node) -> list[Launch]:
     found: list[Launch] = []
     for count, (task, env) in enumerate(_tasks(source, document, {}, 0)):
         if bounds.TASKS.passed(count + 1, yaml.span(source, next(iter(task.values()))[0]) if task else None):
@@ -44,7 +54,7 @@ def launches(source: Source, document: Node) -> list[Launch]:
         module = _module(task)
         if module is None:
             continue
-        own = {**env, **(environment(source, task["environment"][1]) if "environment" in task else {})}
+        own = {**env, **variables(source, task, "environment")}
         named = optional(source, task, "name")
         name = named.shown if named is not None else ""
         kind = module.rpartition(".")[2]
@@ -68,27 +78,27 @@ def _tasks(source: Source, node: Node, env: Environment, depth: int) -> Iterator
         if not inner:
             yield fields, env
         elif depth < _DEPTH:
-            own = {**env, **(environment(source, fields["environment"][1]) if "environment" in fields else {})}
+            own = {**env, **variables(source, fields, "environment")}
             for block in inner:
                 yield from _tasks(source, block, own, depth + 1)
 
 
 def _command(source: Source, name: str, task: Entries, module: str, kind: str, env: Environment) -> list[Launch]:
     key, value = task[module]
-    place = Place(source, name, None, env)
+    context = CommandContext(source, name, None, env)
     given = section(task, module) or section(task, "args")
     if "argv" in given:
-        place.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
-        return launches_of(words(source, given["argv"][1]), place)
+        context.site = Span(source, yaml.start(key), yaml.span(source, given["argv"][1]).end)
+        return launches_of(words(source, given["argv"][1]), context)
     node = value if yaml.scalar(value) is not None else given["cmd"][1] if "cmd" in given else None
     if node is None:
         return []
     written = text(source, node)
     if kind in _SHELLS:
-        return run(written, place, {})
+        return run(written, context, {})
     # no shell: what it would expand stays as it is written
-    place.site = Span(source, yaml.start(key), yaml.span(source, node).end)
-    return launches_of(split(written), place)
+    context.site = Span(source, yaml.start(key), yaml.span(source, node).end)
+    return launches_of(split(written), context)
 
 
 def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
@@ -102,12 +112,12 @@ def _container(source: Source, name: str, fields: Entries) -> list[Launch]:
         value = optional(source, fields, key)
         if value is not None:
             settings[setting] = value
-    env = environment(source, fields["env"][1]) if "env" in fields else {}
+    env = variables(source, fields, "env")
     image = images.identify(named)
-    place = Place(source, name, site, env, Container(named, settings), image.claims, open_env="env_file" in fields)
+    context = CommandContext(source, name, site, env, Container(named, settings), image.claims, open_env="env_file" in fields)
     entrypoint = _words(source, fields, "entrypoint")
     command = _words(source, fields, "command") or _words(source, fields, "cmd") or []
-    return in_container(entrypoint, command, image, place)
+    return in_container(entrypoint, command, image, context)
 
 
 def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
@@ -115,3 +125,6 @@ def _words(source: Source, fields: Entries, key: str) -> list[Word] | None:
     if written is not None:
         return split(written)
     return words(source, fields[key][1]) if key in fields and yaml.items(fields[key][1]) is not None else None
+
+
+read = each(_playbook)

@@ -4,33 +4,54 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Word
+from servelint.core.launch import Container, Launch, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
-from servelint.engines import images
 from servelint.readers.commands import launches
-from servelint.readers.containers import in_container
-from servelint.readers.place import Place
-from servelint.readers.tasks.values import (
+from servelint.readers.containers import identified, in_container
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import (
     Claims,
     Environment,
-    environment,
+    each,
     optional,
     run,
     scalars,
     script,
     section,
     text,
+    variables,
     words,
 )
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
+SKYPILOT = Format(
+    "skypilot",
+    32,
+    title="SkyPilot",
+    about="`setup` and `run` of a task, its image and accelerators",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_sky",
+    read="read_sky",
+)
+DSTACK = Format(
+    "dstack",
+    33,
+    title="dstack",
+    about="commands of tasks, services and groups of replicas, their image and GPUs",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_dstack",
+    read="read_dstack",
+)
+
 _SKY = frozenset(("envs", "file_mounts", "num_nodes", "resources", "secrets", "service", "setup", "workdir"))
 _DSTACK = frozenset(("dev-environment", "service", "task"))
-_NO_IMAGE = images.Image(None, ReleaseClaim(), None)
 _MEMORY = re.compile(r"[\d.]*(?:GB|MB|TB)?(?:\.\.[\d.]*(?:GB|MB|TB)?)?\+?", re.IGNORECASE)
 _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 
@@ -39,30 +60,31 @@ _VENDORS = frozenset(("amd", "google", "intel", "nvidia", "tenstorrent"))
 
 
 def is_sky(source: Source, document: Node) -> bool:
+    """Whether a document is a SkyPilot task."""
     del source
     fields = yaml.entries(document)
     scalar = "run" in fields and yaml.scalar(fields["run"][1]) is not None
     return scalar and not _SKY.isdisjoint(fields) and "jobs" not in fields
 
 
-def of_sky(source: Source, document: Node) -> list[Launch]:
+def _sky(source: Source, document: Node) -> list[Launch]:
     """The launches of a task. `setup` and `run` are scripts on one machine, or in one container."""
     fields = yaml.entries(document)
     env: Environment = {}
     for key in ("envs", "secrets"):
-        env.update(environment(source, fields[key][1]) if key in fields else {})
+        env.update(variables(source, fields, key))
     wanted = section(fields, "resources")
     named = optional(source, wanted, "image_id")
     named = named.cut(len("docker:")) if named is not None and named.flat.startswith("docker:") else None
-    image = images.identify(named) if named is not None else _NO_IMAGE
+    image = identified(named)
     machine = _machine(named, *_accelerators(source, wanted))
-    place = Place(source, "run", None, env, machine, image.claims)
+    context = CommandContext(source, "run", None, env, machine, image.claims)
     installed: Claims = {}
     found: list[Launch] = []
     for key in ("setup", "run"):
         if key in fields:
-            place.name = key
-            found += run(script(source, fields[key][1]), place, installed)
+            context.name = key
+            found += run(script(source, fields[key][1]), context, installed)
     return found
 
 
@@ -104,6 +126,7 @@ def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | N
 
 
 def is_dstack(source: Source, document: Node) -> bool:
+    """Whether a document is a run configuration of dstack."""
     fields = yaml.entries(document)
     kind = yaml.scalar(fields["type"][1]) if "type" in fields else None
     named = source.path.endswith((".dstack.yml", ".dstack.yaml"))
@@ -113,41 +136,41 @@ def is_dstack(source: Source, document: Node) -> bool:
     )
 
 
-def of_dstack(source: Source, document: Node) -> list[Launch]:
+def _dstack(source: Source, document: Node) -> list[Launch]:
     """The launches of a run configuration, and of the groups of replicas that have commands of their own."""
     fields = yaml.entries(document)
     found = _of_run(source, "commands", fields)
     for index, node in enumerate((yaml.items(fields["replicas"][1]) or []) if "replicas" in fields else []):
         group = yaml.entries(node)
         if "commands" in group:
-            env = environment(source, fields["env"][1]) if "env" in fields else {}
+            env = variables(source, fields, "env")
             found += _of_run(source, f"replicas[{index}]", {**fields, **group}, env)
     return found
 
 
 def _of_run(source: Source, name: str, fields: Entries, outer: Environment | None = None) -> list[Launch]:
-    env = {**(outer or {}), **(environment(source, fields["env"][1]) if "env" in fields else {})}
+    env = {**(outer or {}), **variables(source, fields, "env")}
     named = optional(source, fields, "image")
-    image = images.identify(named) if named is not None else _NO_IMAGE
+    image = identified(named)
     machine = _machine(named, *_gpu(source, section(fields, "resources")))
-    place = Place(source, name, None, env, machine, image.claims)
+    context = CommandContext(source, name, None, env, machine, image.claims)
     entrypoint = optional(source, fields, "entrypoint")
     if entrypoint is not None:
         argv: list[Word] = [*split(entrypoint), *(words(source, fields["commands"][1]) if "commands" in fields else [])]
         ends = [fields[key] for key in ("entrypoint", "commands") if key in fields]
-        place.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
-        return launches(argv, place)
+        context.site = Span(source, yaml.start(ends[0][0]), max(yaml.span(source, value).end for _, value in ends))
+        return launches(argv, context)
     nodes = [fields[key][1] for key in ("init", "commands") if key in fields and scalars(fields[key][1])]
     if nodes:
-        return run(script(source, *nodes), place, {})
+        return run(script(source, *nodes), context, {})
     if image.entrypoint and "image" in fields and yaml.scalar(fields["type"][1]) != "dev-environment":
-        place.site = yaml.span(source, fields["image"][1])
-        return in_container(None, [], image, place)
+        context.site = yaml.span(source, fields["image"][1])
+        return in_container(None, [], image, context)
     return []
 
 
 def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
-    """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is said."""
+    """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is given."""
     fields = section(wanted, "gpu")
     if fields:
         name, count = optional(source, fields, "name"), optional(source, fields, "count")
@@ -168,3 +191,7 @@ def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
             product = written.cut(at, at + len(part))
         at += len(part) + 1
     return product, number
+
+
+read_sky = each(_sky)
+read_dstack = each(_dstack)

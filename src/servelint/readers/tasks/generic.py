@@ -13,22 +13,21 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
-from servelint.files.siblings import Neighbours
+from servelint.readers.commands import SHELLS
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.containers import in_container
-from servelint.readers.place import Place
-from servelint.readers.runners import SHELLS
-from servelint.readers.tasks.values import (
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import (
     Claims,
     Environment,
+    each,
     environment,
-    grows,
     optional,
     run,
     scalars,
     script,
     section,
-    tell_apart,
     text,
     verbatim,
     words,
@@ -36,6 +35,15 @@ from servelint.readers.tasks.values import (
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
+
+FORMAT = Format(
+    "yaml",
+    60,
+    title="other YAML",
+    about="commands under keys that mean one, containers, Markdown in a text",
+    syntax=YAML,
+    bounded=True,
+)
 
 _COMMAND = (
     r"(?:(?:before|container|docker|engine|exec|inference|init|launch|main|model|onstart|pre|run|serve|server|serving|shell|"
@@ -76,16 +84,7 @@ def is_mine(source: Source, document: Node) -> bool:
     return bool(_launches(source, document))
 
 
-def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
-    del neighbours
-    found = [launch for document in documents for launch in _launches(source, document)]
-    tell_apart(found)
-    return found
-
-
 def _launches(source: Source, document: Node) -> list[Launch]:
-    if grows(source, document):
-        return []
     fields = yaml.entries(document)
     if {"suite", "tests"} <= set(fields) or "openapi" in fields:
         return []  # what a test expects, what an interface describes
@@ -136,10 +135,10 @@ class _Walk:
         path, content = optional(self.source, fields, "path", "dest"), optional(self.source, fields, "content")
         if path is None or content is None or not content.known or not entry.mentions(content.flat):
             return []
-        from servelint.readers import moved, read
+        from servelint.readers import embedded, read
 
         held = Source(path.shown, content.flat)
-        return moved.launches(read(held).launches, held, content, self.source)
+        return embedded.moved(read(held).launches, held, content, self.source)
 
     def environment(self, fields: Entries, outer: Environment) -> Environment:
         for name, (_, value) in fields.items():
@@ -170,10 +169,10 @@ class _Walk:
 
         return markdown.launches(verbatim(self.source, node), self.source)
 
-    def place(self, name: str, scope: _Scope, site: Span | None) -> Place:
+    def context(self, name: str, scope: _Scope, site: Span | None) -> CommandContext:
         claims = images.identify(scope.image).claims if scope.image is not None else {}
         container = Container(scope.image, open=True) if scope.image is not None else None
-        return Place(self.source, name, site, scope.env, container, claims)
+        return CommandContext(self.source, name, site, scope.env, container, claims)
 
     def command(self, name: str, field: tuple[Node, Node], scope: _Scope) -> list[Launch]:
         """The launches of a command: a script, a list of its lines, or a list of words."""
@@ -187,19 +186,19 @@ class _Walk:
             return self.lines(yaml.items(value) or [], path, scope)
         if listed is not None and _is_argv(listed):
             site = Span(self.source, yaml.start(key), yaml.span(self.source, value).end)
-            return launches_of(listed, self.place(path, scope, site))
+            return launches_of(listed, self.context(path, scope, site))
         if _FENCE.search(written.flat):
             return []  # Markdown
-        return run(written, self.place(path, scope, None), scope.claims)
+        return run(written, self.context(path, scope, None), scope.claims)
 
     def lines(self, items: list[Node], path: str, scope: _Scope) -> list[Launch]:
         """Commands of which some are scripts and some lists of words (cloud-init's `runcmd`)."""
         found: list[Launch] = []
         for item in items[:_ITEMS_AT_MOST]:
             if yaml.items(item) is None:
-                found += run(script(self.source, item), self.place(path, scope, None), scope.claims)
+                found += run(script(self.source, item), self.context(path, scope, None), scope.claims)
             else:
-                found += launches_of(words(self.source, item), self.place(path, scope, yaml.span(self.source, item)))
+                found += launches_of(words(self.source, item), self.context(path, scope, yaml.span(self.source, item)))
         return found
 
     def container(self, fields: Entries, scope: _Scope) -> list[Launch] | None:
@@ -219,8 +218,8 @@ class _Walk:
             entrypoint, command = (entrypoint if entrypoint is not None else command), parts["args"]
         ends = [yaml.span(self.source, value).end for _, value in nodes]
         site = Span(self.source, yaml.start(nodes[0][0]), max(ends))
-        place = self.place(".".join(scope.path) or "command", scope, site)
-        return in_container(entrypoint, command or [], images.identify(named), place)
+        context = self.context(".".join(scope.path) or "command", scope, site)
+        return in_container(entrypoint, command or [], images.identify(named), context)
 
     def words(self, node: Node) -> list[Word]:
         return split(text(self.source, node)) if yaml.scalar(node) is not None else words(self.source, node)
@@ -240,3 +239,6 @@ def _is_argv(listed: list[Word]) -> bool:
         or entry.program(listed[0]) in SHELLS
         or not any(" " in word.text.flat for word in listed)
     )
+
+
+read = each(_launches)

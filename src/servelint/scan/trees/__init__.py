@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from functools import lru_cache
 
 from servelint.core.problem import Problem
 from servelint.readers import discover, mentions_engine
-from servelint.readers.recognise import CANDIDATE
+from servelint.readers.registry import CANDIDATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,13 +67,13 @@ def is_candidate(name: str) -> bool:
     _, dot, ending = lowered.rpartition(".")
     if dot and "file" not in lowered and ".env" not in lowered and not _may_end(ending):
         return False  # most names; the pattern would take ten times as long to say so
-    return CANDIDATE.search(name) is not None
+    return re.search(CANDIDATE, name) is not None
 
 
 @lru_cache(maxsize=4096)
 def _may_end(ending: str) -> bool:
     """Whether the name of a file that is looked at may end so behind its last dot: `x.yml`, `x.yml.j2`."""
-    return any(CANDIDATE.search(f"{start}.{ending}") for start in ("x", "x.yml"))
+    return any(re.search(CANDIDATE, f"{start}.{ending}") for start in ("x", "x.yml"))
 
 
 def too_large(path: str, size: int, chunks: Iterable[bytes]) -> Problem | None:

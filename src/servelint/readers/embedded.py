@@ -1,0 +1,132 @@
+"""Texts that a file holds, read as the files that they are, with every span back in the file that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+from servelint.core.launch import Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Node
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_RECORDS = (Variable, ReleaseClaim, Container, Runtime, Port, Probe)
+
+
+def moved(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:
+    """The launches of a source that holds a text's characters, as launches of the file that the text was taken from.
+
+    shown: what was read, as long as `text.flat`; a character that differs is there what it is in the text;  source: the file
+    """
+    if not found:
+        return found
+    move = _Mover(shown, text, source)
+    return [move.launch(launch) for launch in found]
+
+
+class _Mover:
+    def __init__(self, shown: Source, text: Text, source: Source) -> None:
+        self.shown = shown
+        self.original = text
+        self.source = source
+
+    def launch(self, launch: Launch) -> Launch:
+        self.fields(launch)
+        launch.source = self.source if launch.source is self.shown else launch.source
+        launch.site = launch.site or Span(self.source, 0, 0)
+        return launch
+
+    def fields(self, record: object) -> None:
+        for name in type(record).__slots__:  # type: ignore[attr-defined]
+            setattr(record, name, self.value(getattr(record, name)))
+
+    def value(self, value: Any) -> Any:
+        """A field of a launch or of a record that it has, with each place in the file."""
+        if isinstance(value, Text):
+            return self.text(value)
+        if isinstance(value, Span):
+            return self.span(value)
+        if isinstance(value, Word):
+            return Word(self.text(value.text), self.span(value.site), value.many)
+        if isinstance(value, (list, tuple)):
+            return type(value)([self.value(one) for one in value])
+        if isinstance(value, dict):
+            return {name: self.value(one) for name, one in value.items()}
+        if isinstance(value, _RECORDS):
+            value = copy(value)
+            self.fields(value)
+        return value
+
+    def span(self, span: Span | None) -> Span | None:
+        if span is None or span.source is not self.shown:
+            return span
+        if span.start < span.end:
+            return self.original.extent(span.start, span.end)
+        at = self.original.extent(span.start, span.start + 1)
+        return Span(at.source, at.start, at.start) if at is not None else None
+
+    def text(self, text: Text) -> Text:
+        if all(piece.span is None or piece.span.source is not self.shown for piece in text.pieces):
+            return text
+        return Text([piece for old in text.pieces for piece in self.pieces(old)])
+
+    def pieces(self, piece: Piece) -> list[Piece]:
+        span = piece.span
+        if piece.verbatim and piece.expression is None and span is not None and span.source is self.shown:
+            part = self.original.cut(span.start, span.end)
+            if piece.origin is None:
+                return list((part.softened() if piece.assumed else part).pieces)
+        return [
+            Piece(
+                piece.text,
+                self.span(span),
+                verbatim=False,
+                expression=piece.expression,
+                shown=piece.shown,
+                assumed=piece.assumed,
+                origin=self.span(piece.origin),
+                perhaps=self.text(piece.perhaps) if piece.perhaps is not None else None,
+            )
+        ]
+
+
+Read = Callable[[Source, list[Node]], list[Launch]]
+
+
+def of_yaml(source: Source, node: Node, read: Read) -> list[Launch]:
+    """What `read` makes of the documents in a text, with spans in the file.
+
+    A literal block is YAML as it stands, indented throughout: it is parsed in place. Other texts are read on their own.
+    """
+    if not yaml.is_scalar(node):
+        return []
+    if node.style == "|":
+        start = source.text.find("\n", yaml.start(node)) + 1
+        found, _ = yaml.documents(Source(source.path, source.text[start : yaml.end(node)])) if start else ([], None)
+        _shift(found, start)
+        return read(source, found)
+    text = yaml.text(source, node)
+    inner = Source(source.path, text.flat)
+    found, _ = yaml.documents(inner)
+    return moved(read(inner, found), inner, text, source)
+
+
+def _shift(nodes: list[Node], by: int) -> None:
+    """Put the marks of some nodes, and of all in them, further on."""
+    seen: set[int] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yaml.move(node, by)
+        if yaml.is_sequence(node):
+            waiting += node.value
+        elif yaml.is_mapping(node):
+            waiting += [one for pair in node.value for one in pair]

@@ -1,0 +1,506 @@
+"""Objects of operators that start an engine: KubeAI, KServe, Ray, the vLLM production stack, and holders of Helm values."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+
+from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.numbers import whole_number
+from servelint.core.source import Source
+from servelint.core.text import Text, unknown
+from servelint.engines import images
+from servelint.engines.registry import Engine, called, started_by
+from servelint.readers import embedded, helm
+from servelint.readers.commands import script_launches
+from servelint.readers.context import CommandContext
+from servelint.readers.kubernetes import environment, pods, runtime
+from servelint.readers.kubernetes.objects import File, Object, Overrides, listed, section, string
+from servelint.syntax import yaml, yaml_values
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
+from servelint.syntax.yaml_values import KUBERNETES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.yaml import ScalarNode
+
+_NODES_AT_MOST = 2_000
+_DEPTH = 16
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def of_mapping(source: Source, fields: Entries) -> list[Word]:
+    """The options that a mapping of settings gives; null leaves the engine's default."""
+    return [word for name, (key, value) in fields.items() for word in of_setting(source, name, key, value)]
+
+
+def of_setting(source: Source, name: str, key: Node, value: Node) -> list[Word]:
+    """The words of one setting."""
+    site = yaml.span(source, key)
+    option = name.replace("_", "-")
+    switch = yaml_values.truth(value, KUBERNETES)
+    if switch is not None:
+        return [Word(Text.of(("--" if switch else "--no-") + option), yaml.span(source, value))]
+    if yaml.is_null(value):
+        return []
+    items = yaml.items(value)
+    values = [value] if items is None else items
+    return [Word(Text.of("--" + option), site), *[_value(source, one) for one in values]]
+
+
+def _value(source: Source, node: Node) -> Word:
+    site = yaml.span(source, node)
+    if yaml.is_scalar(node):
+        return Word(yaml.text(source, node), site)
+    text = _Json(source).text(node)
+    return Word(text if text is not None else Text((unknown(site.text, site),)), site)
+
+
+class _Json:
+    """Writes nodes as JSON whose values keep their places. Aliases may repeat nodes without end: they are counted."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.left = _NODES_AT_MOST
+
+    def text(self, node: Node, depth: int = 0) -> Text | None:
+        """None for more than a person writes."""
+        self.left -= 1
+        if self.left < 0 or depth > _DEPTH:
+            return None
+        parts: list[Text] = []
+        if yaml.is_mapping(node):
+            for key, value in yaml.entries(node).values():
+                inner = self.text(value, depth + 1)
+                if inner is None:
+                    return None
+                parts += [Text.of(", " if parts else "{"), self.quoted(key), Text.of(": "), inner]
+            return Text.join([*parts, Text.of("}" if parts else "{}")])
+        if yaml.is_sequence(node):
+            for item in node.value:
+                inner = self.text(item, depth + 1)
+                if inner is None:
+                    return None
+                parts += [Text.of(", " if parts else "["), inner]
+            return Text.join([*parts, Text.of("]" if parts else "[]")])
+        return self.scalar(node) if yaml.is_scalar(node) else None
+
+    def scalar(self, node: ScalarNode) -> Text:
+        text = yaml.text(self.source, node)
+        try:
+            value = yaml_values.value(node, KUBERNETES)
+        except ValueError:
+            value = text.flat
+        if isinstance(value, str):
+            return self.quoted(node)
+        number = isinstance(value, (int, float)) and _NUMBER.fullmatch(text.flat) is not None
+        plain = text.flat if number else json.dumps(value, default=str)
+        return text if text.flat == plain else Text.of(plain)
+
+    def quoted(self, node: Node) -> Text:
+        text = yaml.text(self.source, node)
+        quoted = json.dumps(text.flat, ensure_ascii=False)
+        if quoted[1:-1] != text.flat:
+            return Text.of(quoted)
+        return Text.join((Text.of('"'), text, Text.of('"')))
+
+
+_PROFILE = re.compile(r"(?P<name>(?:nvidia|amd)-gpu-[\w.-]+):(?P<count>\d{1,4})")
+_SOURCE = re.compile(r"hf://")
+
+
+def kubeai(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
+    """The launch that KubeAI makes: `--model=REF --served-model-name=NAME`, then the flags as given."""
+    spec = section(one.fields, "spec")
+    engine = called("kubeai", string(spec, "engine") or "")
+    if engine is None or "url" not in spec:
+        return []
+    given = environment.of_container(file, spec)
+    _, args = pods.words(file.source, spec, given)
+    image = pods.image_of(pods.Pod(file, spec, one.label, overrides), spec)
+    launch = Launch(
+        source=file.source,
+        engine=engine.id,
+        argv=[*_own(file, one, spec, engine), *(args or [])],
+        site=pods.extent(file.source, [spec[key] for key in ("url", "engine", "args") if key in spec]),
+        env=given.variables,
+        name=one.label,
+        release=images.identify(image).claims.get(engine.id) if image is not None else None,
+        container=_profiled(file, spec, image),
+        open_env=given.open,
+    )
+    environment.show_injected(launch, given)
+    return [launch]
+
+
+def _own(file: File, one: Object, spec: Entries, engine: Engine) -> list[Word]:
+    """The words that the operator puts in front, as engine_vllm.go has them."""
+    node = spec["url"][1]
+    site = yaml.span(file.source, node)
+    url = yaml.text(file.source, node)
+    scheme = _SOURCE.match(url.flat)
+    if scheme is None or "cacheProfile" in spec:
+        model = Text((unknown(url.shown, site),))  # a folder or an address that only the cluster knows
+    else:
+        query = url.flat.find("?")
+        model = url.cut(scheme.end(), None if query == -1 else query)
+    words = [Word(Text.join((Text.of(f"--{engine.model_option}=", None), model)), site)]
+    metadata = section(one.fields, "metadata")
+    if engine.served_name_option and one.name and "name" in metadata:
+        name = metadata["name"][1]
+        served = Text.join((Text.of(f"--{engine.served_name_option}="), yaml.text(file.source, name)))
+        words.append(Word(served, yaml.span(file.source, name)))
+    return words
+
+
+def _profiled(file: File, spec: Entries, image: Text | None) -> Container:
+    """What the profile of a Model says: `nvidia-gpu-l4:2`."""
+    if "resourceProfile" not in spec:
+        return Container(image)
+    text = yaml.text(file.source, spec["resourceProfile"][1])
+    profile = _PROFILE.fullmatch(text.flat)
+    if profile is None:
+        return Container(image)
+    return Container(image, {"gpu_product": text.cut(*profile.span("name"))}, int(profile.group("count")), True)
+
+
+_RUNTIMES = ("ServingRuntime", "ClusterServingRuntime")
+_WORD = re.compile(r"[-_.]")
+_SERVER = "kserve-container"
+_ENGINE_PODS = ("", ".worker", ".prefill", ".prefill.worker")
+"""Where an LLMInferenceService has pods that run the engine; its router has some that do not."""
+
+
+def kserve(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
+    """The launches of an InferenceService, an LLMInferenceService or a runtime that no service of the file uses."""
+    if one.kind in _RUNTIMES and one.name in file.used and file.named.get((one.kind, one.name)) is one:
+        return []  # read with the InferenceService that uses it
+    if one.kind == "LLMInferenceService":
+        return _llm(file, one, overrides)
+    found = pods.of_object(file, one, overrides)
+    model = section(one.fields, "spec", "predictor", "model")
+    if one.kind == "InferenceService" and model:
+        found += _served_model(file, one, model, overrides)
+    return found
+
+
+def _runtime_of(file: File, one: Object) -> Object | None:
+    """The runtime of this file that an InferenceService names."""
+    name = string(section(one.fields, "spec", "predictor", "model"), "runtime") or ""
+    return next((file.named[kind, name] for kind in _RUNTIMES if (kind, name) in file.named), None)
+
+
+def _served_model(file: File, one: Object, model: Entries, overrides: Overrides | None) -> list[Launch]:
+    """`predictor.model` is a container over the runtime's: its arguments and variables come after."""
+    label = f"{one.label}.predictor.model"
+    predictor = section(one.fields, "spec", "predictor")
+    if "command" in model:
+        return pods.of_container(pods.Pod(file, predictor, label, overrides), label, model)
+    runtime = _runtime_of(file, one)
+    if runtime is None:
+        return _unseen_runtime(file, predictor, model, label, overrides)
+    spec = section(runtime.fields, "spec")
+    containers = [yaml.entries(item) for item in listed(spec, "containers")]
+    servers = [fields for fields in containers if string(fields, "name") == _SERVER] or containers
+    server: Entries = servers[0] if servers else {}
+    merged: Entries = {**server, **{key: model[key] for key in ("image", "resources") if key in model}}
+    for key in ("args", "env"):
+        if key in server and key in model:
+            merged[key] = (server[key][0], _joined_lists(server[key][1], model[key][1]))
+        elif key in model:
+            merged[key] = model[key]
+    return pods.of_container(pods.Pod(file, {**spec, **predictor}, label, overrides), label, merged)
+
+
+def _joined_lists(first: Node, second: Node) -> Node:
+    items = [*(yaml.items(first) or []), *(yaml.items(second) or [])]
+    return yaml.new_sequence(items, yaml.start(first), yaml.end(first))
+
+
+def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, overrides: Overrides | None) -> list[Launch]:
+    """A model whose runtime stands elsewhere: its format or the runtime's name says which engine is given the arguments."""
+    names = (string(section(model, "modelFormat"), "name") or "", string(model, "runtime") or "")
+    named = [called("kserve", word) for name in names for word in _WORD.split(name)]
+    engine = next((one for one in named if one is not None), None)
+    if engine is None:
+        return []
+    pod = pods.Pod(file, predictor, label, overrides)
+    pod.complete = False
+    nodes = [model[key] for key in ("args",) if key in model] or [model["modelFormat" if "modelFormat" in model else "runtime"]]
+    return [_unseen_program(pod, model, engine.id, label, [pods.unseen()], nodes)]
+
+
+def _unseen_program(
+    pod: pods.Pod, fields: Entries, engine: str, label: str, first: list[Word], nodes: list[tuple[Node, Node]]
+) -> Launch:
+    """A launch whose program stands elsewhere.
+
+    Args:
+        pod: The pod.
+        fields: The container.
+        engine: The engine.
+        label: The name of the launch.
+        first: Words in front of the arguments.
+        nodes: The keys and values that the launch spans.
+    """
+    file = pod.file
+    given = environment.of_container(file, fields)
+    _, args = pods.words(file.source, fields, given)
+    image = pods.image_of(pod, fields)
+    claim = images.identify(image).claims.get(engine) if image is not None else None
+    launch = Launch(
+        source=file.source,
+        engine=engine,
+        argv=[*first, *(args or [])],
+        site=pods.extent(file.source, nodes),
+        env=given.variables,
+        name=label,
+        release=claim or ReleaseClaim(),
+        container=pods.container_of(pod, fields, image, complete=False),
+        open_env=True,
+    )
+    environment.show_injected(launch, given)
+    return launch
+
+
+def _llm(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
+    """Containers called `main` run vLLM by the controller's own templates; they add to its command or replace it."""
+    spec = section(one.fields, "spec")
+    engine = started_by("llm-inference-service").id
+    found: list[Launch] = []
+    for pod in pods.pods(file, one, overrides):
+        pod.more = True
+        for name, fields in pod.containers():
+            engine_pod = pod.path.removeprefix(one.label) in _ENGINE_PODS and string(fields, "name") == "main"
+            if "command" in fields or not engine_pod:
+                found += pods.of_container(pod, name, fields)
+            elif not listed(spec, "baseRefs") or _names_engine(pod, fields, engine):
+                found.append(_main(pod, name, spec, fields, engine))
+    return found
+
+
+def _names_engine(pod: pods.Pod, fields: Entries, engine: str) -> bool:
+    image = pods.image_of(pod, fields)
+    return (image is not None and images.identify(image).engine == engine) or bool(_additional(pod, fields))
+
+
+def _additional(pod: pods.Pod, fields: Entries) -> list[Word]:
+    """The words of VLLM_ADDITIONAL_ARGS, which the templates hand on through `eval`."""
+    variable = environment.of_container(pod.file, fields).variables.get("VLLM_ADDITIONAL_ARGS")
+    return split(variable.value) if variable is not None and variable.value is not None else []
+
+
+def _main(pod: pods.Pod, name: str, spec: Entries, fields: Entries, engine: str) -> Launch:
+    model = section(spec, "model")
+    words: list[Word] = []
+    if (string(model, "uri") or "").startswith("hf://"):
+        node = model["uri"][1]
+        text = yaml.text(pod.file.source, node)
+        words.append(Word(text.cut(len("hf://")), yaml.span(pod.file.source, node)))
+    nodes = [fields["args"]] if "args" in fields else [fields[key] for key in ("image", "name") if key in fields][:1]
+    return _unseen_program(pod, fields, engine, name, [*words, pods.unseen(), *_additional(pod, fields)], nodes)
+
+
+_VISITS_AT_MOST = 20_000
+_ENGINE_KEYS = ("model_loading_config", "engine_kwargs")
+
+
+class Worker:
+    """Where Ray puts the engine: what the containers of the cluster say."""
+
+    __slots__ = ("claims", "container", "env")
+
+    def __init__(self) -> None:
+        self.container: Container | None = None
+        self.claims: dict[str, ReleaseClaim] = {}
+        self.env: dict[str, Variable] = {}
+
+
+def ray(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a RayService or RayJob and of the containers of their cluster, or of a Ray Serve configuration."""
+    if not one.kind:
+        return _applications(Worker(), "applications", file.source, [one.node])
+    worker = _worker(file, one, images)
+    spec = section(one.fields, "spec")
+    found: list[Launch] = []
+    if "serveConfigV2" in spec:
+        found += embedded.of_yaml(file.source, spec["serveConfigV2"][1], partial(_applications, worker, one.label))
+    if "entrypoint" in spec:
+        text = yaml.text(file.source, spec["entrypoint"][1])
+        context = CommandContext(
+            file.source, f"{one.label}.entrypoint", None, {}, worker.container, worker.claims, open_env=True
+        )
+        found += script_launches(text, context, None)
+    return [*found, *pods.of_object(file, one, images)]
+
+
+def _worker(file: File, one: Object, overrides: Overrides | None) -> Worker:
+    """The cluster's only GPU container; what several of them agree on where there are more."""
+    found = Worker()
+    for pod in pods.pods(file, one, overrides):
+        for _, fields in pod.containers():
+            gpus, reserved = runtime.gpus(fields, pod.fields, complete=True)
+            image_text = pods.image_of(pod, fields)
+            if not reserved or image_text is None:
+                continue
+            if found.container is not None:
+                return Worker()  # groups of workers: which of them takes the engine is not known
+            found.container = Container(image_text, pods.settings(pod, fields), gpus, reserved)
+            found.claims = images.identify(image_text).claims
+            found.env = environment.of_container(file, fields).variables
+    return found
+
+
+def _applications(worker: Worker, label: str, source: Source, documents: list[Node]) -> list[Launch]:
+    found: list[Launch] = []
+    for document in documents:
+        for item in listed(yaml.entries(document), "applications"):
+            application = yaml.entries(item)
+            env = {**worker.env, **_env_vars(source, application)}
+            for fields in _configs(item):
+                launch = _llm_config(source, fields, env, worker)
+                if launch is not None:
+                    launch.name = f"{label}.{string(application, 'name') or 'applications'}"
+                    found.append(launch)
+    return found
+
+
+def _configs(node: Node) -> list[Entries]:
+    """The mappings below a node that have the shape of an LLMConfig."""
+    found: list[Entries] = []
+    waiting = [node]
+    left = _VISITS_AT_MOST
+    while waiting and left > 0:
+        node = waiting.pop()
+        fields = yaml.entries(node)
+        if section(fields, "model_loading_config"):
+            found.append(fields)
+            continue
+        inside = (yaml.items(node) or [value for _, value in fields.values()])[:left]
+        left -= 1 + len(inside)
+        waiting += reversed(inside)
+    return found
+
+
+def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worker: Worker) -> Launch | None:
+    name = string(fields, "llm_engine")
+    engine = called("ray", name) if name else started_by("ray")
+    if engine is None:
+        return None
+    loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
+    named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
+    argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
+    return Launch(
+        source=source,
+        engine=engine.id,
+        argv=[*argv, *of_mapping(source, settings)],
+        site=pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields]),
+        env={**env, **_env_vars(source, fields)},
+        release=worker.claims.get(engine.id),
+        container=worker.container,
+        open_env=True,
+    )
+
+
+def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
+    """What a `runtime_env` sets."""
+    found: dict[str, Variable] = {}
+    for name, (key, value) in section(fields, "runtime_env", "env_vars").items():
+        text: Text | None = yaml.text(source, value) if yaml.scalar(value) is not None else None
+        found[name] = Variable(name, text, yaml.span(source, key))
+    return found
+
+
+_FLAGS = (
+    ("vllmConfig", "port", "--port"),
+    ("model", "enableLoRA", "--enable-lora"),
+    ("model", "enableTool", "--enable-auto-tool-choice"),
+    ("model", "toolCallParser", "--tool-call-parser"),
+    ("vllmConfig", "enableChunkedPrefill", "--enable-chunked-prefill"),
+    ("vllmConfig", "enablePrefixCaching", "--enable-prefix-caching"),
+    ("model", "maxModelLen", "--max-model-len"),
+    ("model", "dtype", "--dtype"),
+    ("vllmConfig", "tensorParallelSize", "--tensor-parallel-size"),
+    ("model", "maxNumSeqs", "--max-num-seqs"),
+    ("vllmConfig", "gpuMemoryUtilization", "--gpu_memory_utilization"),
+    ("vllmConfig", "maxLoras", "--max_loras"),
+)
+_BOTH_WAYS = frozenset(("enableChunkedPrefill", "enablePrefixCaching"))
+"""Switches that the controller passes on as `--no-...` where they are off, and where they are not given."""
+
+
+def vllm_runtime(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
+    """The launch of one VLLMRuntime. Its image is no field that a kustomization replaces."""
+    del overrides
+    spec = section(one.fields, "spec")
+    config, model = section(spec, "vllmConfig"), section(spec, "model")
+    engine = started_by("production-stack").id
+    if string(model, "modelURL") is None:
+        return []
+    given = environment.of_container(file, config)
+    image = _runtime_image(file.source, section(spec, "deploymentConfig", "image"))
+    launch = Launch(
+        source=file.source,
+        engine=engine,
+        argv=_runtime_words(file, spec),
+        site=pods.extent(file.source, [spec[key] for key in ("model", "vllmConfig") if key in spec]),
+        env={**_switches(file.source, config), **given.variables},
+        name=one.label,
+        release=images.identify(image).claims.get(engine) if image is not None else None,
+        container=Container(image, {}, *_runtime_gpus(section(spec, "deploymentConfig", "resources")), open=True),
+        open_env=True,
+    )
+    environment.show_injected(launch, given)
+    return [launch]
+
+
+def _runtime_words(file: File, spec: Entries) -> list[Word]:
+    source = file.source
+    node = spec["model"][1]
+    url = section(spec, "model")["modelURL"][1]
+    words = [Word(yaml.text(source, url), yaml.span(source, url))]
+    for part, key, flag in _FLAGS:
+        fields = section(spec, part)
+        off = string(fields, key) in (None, "", "0")
+        if key in _BOTH_WAYS and off:
+            site = yaml.span(source, spec.get(part, (node, node))[0])
+            words.append(Word(Text.of(flag.replace("--", "--no-")), site))
+        elif not off and (key in _BOTH_WAYS or string(fields, key) != "false"):
+            words += of_setting(source, flag.removeprefix("--"), *fields[key])
+    for item in listed(section(spec, "vllmConfig"), "extraArgs"):
+        words.append(Word(yaml.text(source, item), yaml.span(source, item)))
+    words.append(pods.unseen())  # a connector for LMCache, a chat template
+    return words
+
+
+def _runtime_image(source: Source, fields: Entries) -> Text | None:
+    if string(fields, "name") is None:
+        return None
+    name = yaml.text(source, fields["name"][1])
+    if not string(fields, "registry"):
+        return name
+    return Text.join((yaml.text(source, fields["registry"][1]), Text.of("/"), name))
+
+
+def _switches(source: Source, config: Entries) -> dict[str, Variable]:
+    """VLLM_USE_V1, as `v1` has it."""
+    if "v1" not in config:
+        return {}
+    site = yaml.span(source, config["v1"][1])
+    value = Text.of("1" if string(config, "v1") == "true" else "0")
+    return {"VLLM_USE_V1": Variable("VLLM_USE_V1", value, site)}
+
+
+def _runtime_gpus(resources: Entries) -> tuple[int | None, bool | None]:
+    count = whole_number(string(resources, "gpu") or "")
+    if not count or not runtime.is_gpu(string(resources, "gpuType") or "nvidia.com/gpu"):
+        return None, None
+    return count, True
+
+
+def helm_release(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of Helm values that an object holds."""
+    del images
+    return helm.of_object(file.source, one.node, one.kind, one.label)

@@ -1,0 +1,149 @@
+"""Files that hold the command of a model as a template: llama-swap, and recipes with `defaults`."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Container, Launch, Variable
+from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, Text
+from servelint.engines import images
+from servelint.readers.commands import launches as launches_of
+from servelint.readers.context import CommandContext
+from servelint.readers.registry import YAML, Format
+from servelint.readers.tasks import each, optional, run, section, variables, verbatim
+from servelint.syntax import yaml
+from servelint.syntax.shell.words import split
+from servelint.syntax.yaml import Entries, Node
+
+LLAMA_SWAP = Format(
+    "llama-swap",
+    34,
+    title="llama-swap",
+    about="the `cmd` of each model, with macros",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_llama_swap",
+    read="read_llama_swap",
+)
+RECIPE = Format(
+    "recipe",
+    35,
+    title="model recipes",
+    about="a `command` whose braces `defaults` fills in",
+    syntax=YAML,
+    bounded=True,
+    is_mine="is_recipe",
+    read="read_recipe",
+)
+
+_MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
+_LEFT_OUT = re.compile(r"^[ \t]*#[^\n]*\n?|\\(?=[ \t]*(?:\n|\Z))", re.MULTILINE)
+"""Comment lines, and backslashes at line ends."""
+_DEPTH = 10
+_LENGTH_AT_MOST = 20_000
+
+
+def is_llama_swap(source: Source, document: Node) -> bool:
+    """Whether a document lists models with a `cmd` each."""
+    del source
+    models = [yaml.entries(node) for _, node in section(yaml.entries(document), "models").values()]
+    return bool(models) and all("cmd" in model for model in models if model) and any(models)
+
+
+def _models(source: Source, document: Node) -> list[Launch]:
+    fields = yaml.entries(document)
+    found: list[Launch] = []
+    outer = _macros(source, fields)
+    for name, (_, node) in section(fields, "models").items():
+        model = yaml.entries(node)
+        if "cmd" not in model or yaml.scalar(model["cmd"][1]) is None:
+            continue
+        key, value = model["cmd"]
+        macros = {**outer, **_macros(source, model)}
+        command = _replaced(_one_line(verbatim(source, value)), macros)
+        site = Span(source, yaml.start(key), yaml.span(source, value).end)
+        env = {
+            variable.name: Variable(variable.name, _replaced(variable.value, macros), variable.site)
+            for variable in variables(source, model, "env").values()
+            if variable.value is not None
+        }
+        context = CommandContext(source, f"models.{name}", site, env)
+        found += launches_of(split(_one_line(command)), context)
+    return found
+
+
+def _macros(source: Source, fields: Entries) -> dict[str, Text]:
+    return {
+        name: verbatim(source, value)
+        for name, (_, value) in section(fields, "macros").items()
+        if yaml.scalar(value) is not None
+    }
+
+
+def _one_line(text: Text) -> Text:
+    """A command without its comment lines and without the backslashes at line ends."""
+    return text.sub(_LEFT_OUT, lambda _: EMPTY)
+
+
+def _replaced(text: Text, macros: dict[str, Text], depth: int = 0) -> Text:
+    length = 0
+
+    def value(match: re.Match[str]) -> Text:
+        nonlocal length
+        known = macros.get(match["name"]) if depth < _DEPTH and length < _LENGTH_AT_MOST else None
+        made = text.unknown(match) if known is None else _replaced(known, macros, depth + 1)
+        length += len(made)
+        return made
+
+    return text.sub(_MACRO, value)
+
+
+_BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][\w.]*)\}")
+
+
+def is_recipe(source: Source, document: Node) -> bool:
+    """Whether a document has a `command` and `defaults` for it."""
+    del source
+    fields = yaml.entries(document)
+    return (
+        "command" in fields
+        and yaml.scalar(fields["command"][1]) is not None
+        and "defaults" in fields
+        and (yaml.is_mapping(fields["defaults"][1]) or yaml.is_null(fields["defaults"][1]))
+        and ("recipe_version" in fields or "container" in fields or "model" in fields)
+    )
+
+
+def _recipe(source: Source, document: Node) -> list[Launch]:
+    fields = yaml.entries(document)
+    given = {
+        name: verbatim(source, value)
+        for name, (_, value) in section(fields, "defaults").items()
+        if yaml.scalar(value) is not None
+    }
+    model = optional(source, fields, "model")
+    if model is not None:
+        given.setdefault("model", model)
+    named = optional(source, fields, "container", "image")
+    image = images.identify(named) if named is not None else None
+    env = variables(source, fields, "env")
+    container = Container(named, open=True) if named is not None else None
+    context = CommandContext(source, "command", None, env, container, image.claims if image is not None else {})
+    return run(_formatted(verbatim(source, fields["command"][1]), given), context, {})
+
+
+def _formatted(template: Text, given: dict[str, Text]) -> Text:
+
+    def value(match: re.Match[str]) -> Text:
+        span = template.span(*match.span())
+        if match["name"] is None:
+            return Text.of(match.group()[0], span)
+        known = given.get(match["name"])
+        return known.placed(span, assumed=True) if known is not None else template.unknown(match)
+
+    return template.sub(_BRACES, value)
+
+
+read_llama_swap = each(_models)
+read_recipe = each(_recipe)

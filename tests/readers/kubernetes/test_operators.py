@@ -1,0 +1,361 @@
+"""Objects of operators: KubeAI, KServe, Ray, the vLLM production stack."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.launch import Launch
+from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release
+
+
+def model(spec: str) -> str:
+    lines = [f"  {line}" for line in spec.strip().splitlines()]
+    return "\n".join(["apiVersion: kubeai.org/v1", "kind: Model", "metadata: {name: chat}", "spec:", *lines, ""])
+
+
+def launch_of(spec: str) -> Launch:
+    return launch_in(model(spec), "model.yaml")
+
+
+def test_flags_as_given_behind_the_operators_own() -> None:
+    launch, marks = marked_launch(
+        model(
+            "engine: VLLM\nurl: hf://⟦Qwen/Qwen3-8B⟧\nargs:\n  - ⟦--max-model-len=4096⟧\n"
+            "env: {VLLM_USE_V1: '1'}\nresourceProfile: nvidia-gpu-l4:2"
+        ),
+        "model.yaml",
+    )
+    assert argv(launch) == ["--model=Qwen/Qwen3-8B", "--served-model-name=chat", "--max-model-len=4096"]
+    assert [launch.argv[0].text.span(8), launch.argv[2].text.span()] == marks
+    assert environment(launch) == {"VLLM_USE_V1": "1"}
+    assert launch.name == "Model/chat"
+    assert release(launch) == (None, None)
+    assert launch.container is not None
+    assert (launch.container.gpus, launch.container.reserved) == (2, True)
+    assert launch.container.settings["gpu_product"].value == "nvidia-gpu-l4"
+
+
+def test_an_image_of_its_own() -> None:
+    assert release(launch_of("engine: VLLM\nurl: hf://a/b\nimage: vllm/vllm-openai:v0.20.0")) == ("0.20.0", "image")
+
+
+@pytest.mark.parametrize("source", ["url: s3://bucket/m", "url: pvc://claim/m", "url: hf://a/b\ncacheProfile: fast"])
+def test_a_model_that_lies_in_the_cluster(source: str) -> None:
+    launch = launch_of(f"engine: VLLM\n{source}")
+    assert launch.argv[0].value is None
+
+
+def test_a_profile_without_a_known_gpu() -> None:
+    launch = launch_of("engine: VLLM\nurl: hf://a/b\nresourceProfile: cpu:4")
+    assert launch.container is not None
+    assert (launch.container.gpus, launch.container.reserved, launch.container.settings) == (None, None, {})
+
+
+@pytest.mark.parametrize(
+    "spec", ["engine: OLlama\nurl: ollama://vllm", "engine: Infinity\nurl: hf://vllm/x", "engine: VLLM", "url: hf://vllm/x"]
+)
+def test_what_is_no_launch(spec: str) -> None:
+    assert launches_in(model(spec), "model.yaml") == []
+
+
+def test_a_model_of_somebody_else() -> None:
+    assert launches_in(model("engine: VLLM\nurl: hf://a/b").replace("kubeai.org", "example.org"), "model.yaml") == []
+
+
+RUNTIME = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: fast}
+spec:
+  containers:
+    - name: kserve-container
+      image: vllm/vllm-openai:v0.20.0
+      command: [python3, -m, vllm.entrypoints.openai.api_server]
+      args: [--port=8080, --model=/mnt/models]
+      env: [{name: HF_HOME, value: /tmp}]
+"""
+
+
+def service(model: str) -> str:
+    return (
+        "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: chat}\n"
+        f"spec: {{predictor: {{model: {{{model}}}}}}}\n"
+    )
+
+
+class TestRuntime:
+    def test_alone_it_takes_more_arguments(self) -> None:
+        launch = launch_in(RUNTIME, "runtime.yaml")
+        assert argv(launch) == ["--port=8080", "--model=/mnt/models", ""]
+        assert launch.argv[-1].many
+        assert launch.open_env
+
+    def test_with_the_service_that_uses_it(self) -> None:
+        launch, marks = marked_launch(
+            RUNTIME
+            + "---\n"
+            + service(
+                "runtime: fast, args: [⟦--max-model-len=4096⟧], env: [{name: A, value: $(HF_HOME)/a}],"
+                " resources: {limits: {nvidia.com/gpu: 2}}"
+            ),
+            "all.yaml",
+        )
+        assert argv(launch) == ["--port=8080", "--model=/mnt/models", "--max-model-len=4096"]
+        assert [launch.argv[2].site] == marks
+        assert environment(launch) == {"HF_HOME": "/tmp", "A": "/tmp/a"}
+        assert release(launch) == ("0.20.0", "image")
+        assert launch.container is not None
+        assert launch.container.gpus == 2
+        assert launch.name == "InferenceService/chat.predictor.model"
+
+    def test_a_service_of_another_runtime(self) -> None:
+        found = launches_in(RUNTIME + "---\n" + service("runtime: other, args: [--a]"), "all.yaml")
+        assert [launch.name for launch in found] == ["ServingRuntime/fast.containers.kserve-container"]
+
+
+class TestModel:
+    @pytest.mark.parametrize(
+        ("model", "engine"),
+        [
+            ("modelFormat: {name: vLLM}, runtime: house", "vllm"),
+            ("modelFormat: {name: huggingface}, runtime: kserve-vllm-cuda", "vllm"),
+            ("modelFormat: {name: sglang}", "sglang"),
+        ],
+    )
+    def test_a_runtime_that_stands_elsewhere(self, model: str, engine: str) -> None:
+        launch = launch_in(service(f"{model}, args: [--max-model-len=4096]"), "service.yaml")
+        assert launch.engine == engine
+        assert argv(launch) == ["", "--max-model-len=4096"]
+        assert launch.argv[0].many
+        assert release(launch) == (None, None)
+
+    @pytest.mark.parametrize(
+        "model", ["modelFormat: {name: sklearn}, storageUri: 's3://vllm'", "modelFormat: {name: huggingface}, args: [--vllm]"]
+    )
+    def test_another_runtime(self, model: str) -> None:
+        assert launches_in(service(model), "service.yaml") == []
+
+    def test_a_command_of_its_own(self) -> None:
+        launch = launch_in(service("modelFormat: {name: any}, command: [vllm, serve], args: [m], image: house/llm"), "s.yaml")
+        assert argv(launch) == ["m"]
+
+
+LLM = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceService
+metadata: {{name: chat}}
+spec:
+  model: {{uri: "hf://⟦Qwen/Qwen3-8B⟧", name: chat}}
+  {more}
+  router: {{scheduler: {{template: {{containers: [{{name: main, image: llm-d/router, args: [--vllm-port=1]}}]}}}}}}
+"""
+
+
+class TestLlm:
+    def test_what_the_controllers_template_is_given(self) -> None:
+        launch, marks = marked_launch(
+            LLM.format(
+                more="template: {containers: [{name: main, env: [{name: VLLM_ADDITIONAL_ARGS, value: \"⟦--seed⟧ '⟦1⟧'\"}],"
+                " args: [⟦--dtype=half⟧]}]}"
+            ),
+            "llm.yaml",
+        )
+        assert argv(launch) == ["Qwen/Qwen3-8B", "", "--seed", "1", "--dtype=half"]
+        assert [launch.argv[at].text.span() for at in (0, 2, 3, 4)] == marks
+        assert launch.open_env
+
+    def test_prefill_is_another_launch(self) -> None:
+        text = LLM.format(
+            more="template: {containers: [{name: main}]}\n  prefill: {template: {containers: [{name: main}, {name: x}]}}"
+        )
+        found = launches_in(text.replace("⟦", "").replace("⟧", ""), "llm.yaml")
+        assert [launch.name for launch in found] == [
+            "LLMInferenceService/chat.containers.main",
+            "LLMInferenceService/chat.prefill.containers.main",
+        ]
+
+    def test_a_command_of_its_own(self) -> None:
+        text = LLM.format(more="template: {containers: [{name: main, command: [vllm, serve, m]}]}")
+        launch = launch_in(text.replace("⟦", "").replace("⟧", ""), "llm.yaml")
+        assert argv(launch) == ["m", ""]
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            "baseRefs: [{name: house}]\n  template: {containers: [{name: main, args: [--a]}]} # vllm",
+            "template: {containers: [{name: sidecar, args: [--vllm]}]}",
+        ],
+    )
+    def test_what_may_be_another_engine(self, more: str) -> None:
+        assert launches_in(LLM.format(more=more).replace("⟦", "").replace("⟧", ""), "llm.yaml") == []
+
+
+CLUSTER = """\
+  rayClusterConfig:
+    headGroupSpec: {template: {spec: {containers: [{name: head, image: house/ray}]}}}
+    workerGroupSpecs:
+      - template:
+          spec:
+            containers:
+              - name: worker
+                image: vllm/vllm-openai:v0.20.0
+                command: [ray, start]
+                env: [{name: HF_HOME, value: /a}, {name: B, value: '1'}]
+                resources: {limits: {nvidia.com/gpu: 4}}
+"""
+
+
+def ray_service(application: str, more: str = "") -> str:
+    lines = [f"      {line}" for line in application.strip("\n").splitlines()]
+    head = "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: llm}\nspec:\n  serveConfigV2: |\n    applications:\n"
+    return head + "    - name: app\n" + "\n".join(lines) + "\n" + more
+
+
+CONFIG = """\
+import_path: ray.serve.llm:build_openai_app
+args:
+  llm_configs:
+    - model_loading_config: {model_id: chat, model_source: ⟦Qwen/Qwen3-8B⟧}
+      engine_kwargs:
+        ⟦tensor_parallel_size⟧: ⟦4⟧
+        enable_prefix_caching: ⟦true⟧
+        enable_chunked_prefill: false
+        quantization: null
+        speculative_config: {method: ⟦mtp⟧, num_speculative_tokens: 2, ratio: .5, on: yes, none: null, of: [a, "b\\tc"]}
+"""
+
+
+def test_engine_kwargs_are_options() -> None:
+    launch, marks = marked_launch(ray_service(CONFIG, CLUSTER), "service.yaml")
+    assert argv(launch) == [
+        "Qwen/Qwen3-8B",
+        "--tensor-parallel-size",
+        "4",
+        "--enable-prefix-caching",
+        "--no-enable-chunked-prefill",
+        "--speculative-config",
+        '{"method": "mtp", "num_speculative_tokens": 2, "ratio": 0.5, "on": true, "none": null, "of": ["a", "b\\tc"]}',
+    ]
+    words = launch.argv
+    assert [words[0].text.span(), words[1].site, words[2].site, words[3].site] == marks[:4]
+    at = words[6].text.flat.index("mtp")
+    assert words[6].text.span(at, at + 3) == marks[4]
+    assert launch.name == "RayService/llm.app"
+    assert release(launch) == ("0.20.0", "image")
+    assert launch.container is not None
+    assert launch.container.gpus == 4
+    assert lines(launch) == (11, 17)
+
+
+def test_environment_of_worker_application_and_config() -> None:
+    application = CONFIG + "runtime_env: {env_vars: {B: '2', C: c}}\n"
+    text = application.replace("engine_kwargs", "runtime_env: {env_vars: {D: d}}\n      engine_kwargs")
+    launch, _ = marked_launch(ray_service(text, CLUSTER), "service.yaml")
+    assert environment(launch) == {"HF_HOME": "/a", "B": "2", "C": "c", "D": "d"}
+    assert launch.open_env
+
+
+def test_several_groups_of_workers_say_nothing_of_the_image() -> None:
+    group = CLUSTER[CLUSTER.index("      - template") :]
+    launch, _ = marked_launch(ray_service(CONFIG, CLUSTER + group), "service.yaml")
+    assert release(launch) == (None, None)
+    assert environment(launch) == {}
+
+
+@pytest.mark.parametrize(
+    "application",
+    [
+        "import_path: serve:app\nruntime_env: {env_vars: {MODEL: vllm}}",
+        "args: {llm_configs: [{model_loading_config: {model_id: m}, llm_engine: SGLang}]} # vllm",
+        "args: {llm_configs: [./vllm.yaml]}",
+    ],
+)
+def test_applications_that_say_nothing_of_vllm(application: str) -> None:
+    assert launches_in(ray_service(application), "service.yaml") == []
+
+
+def test_only_a_model() -> None:
+    launch = launch_in(ray_service("args: {llm_config: {model_loading_config: {model_id: m}}} # vllm"), "service.yaml")
+    assert argv(launch) == ["m"]
+
+
+def test_a_configuration_of_ray_serve_by_itself() -> None:
+    config = "{llm_configs: [{model_loading_config: {model_id: m}}]}"
+    text = f"applications:\n- import_path: ray.serve.llm:build_openai_app\n  args: {config}\n"
+    assert argv(launch_in(text, "serve.yaml")) == ["m"]
+    assert launches_in(text.replace("applications", "apps"), "serve.yaml") == []
+
+
+class TestJob:
+    def test_entry_point(self) -> None:
+        launch = launch_in(
+            "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: j}\nspec:\n  entrypoint: vllm serve m --port 80\n",
+            "job.yaml",
+        )
+        assert argv(launch) == ["m", "--port", "80"]
+        assert launch.name == "RayJob/j.entrypoint"
+
+    def test_another_program(self) -> None:
+        text = "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: j}\nspec:\n  entrypoint: python vllm_batch.py\n"
+        assert launches_in(text, "job.yaml") == []
+
+
+def test_containers_of_the_cluster() -> None:
+    more = CLUSTER.replace("[ray, start]", "[bash, -c, 'ray start --head; vllm serve m']")
+    launch = launch_in(ray_service("import_path: serve:app", more), "service.yaml")
+    assert argv(launch) == ["m"]
+
+
+VLLM_RUNTIME = """
+    apiVersion: production-stack.vllm.ai/v1alpha1
+    kind: VLLMRuntime
+    metadata: {name: chat}
+    spec:
+      model:
+        {modelURL: ⟦Qwen/Qwen3-8B⟧, enableLoRA: true, enableTool: false, toolCallParser: "", maxModelLen: ⟦4096⟧, dtype: half}
+      vllmConfig:
+        port: 8000
+        enablePrefixCaching: ⟦true⟧
+        tensorParallelSize: 0
+        v1: true
+        extraArgs: [⟦--seed⟧, '1']
+        env: [{name: HF_HOME, value: /data}]
+      deploymentConfig:
+        resources: {gpu: "2"}
+        image: {registry: docker.io, name: "vllm/vllm-openai:v0.20.0"}
+"""
+
+
+def test_fields_are_flags() -> None:
+    launch, marks = marked_launch(VLLM_RUNTIME, "runtime.yaml")
+    assert argv(launch) == [
+        "Qwen/Qwen3-8B",
+        "--port",
+        "8000",
+        "--enable-lora",
+        "--no-enable-chunked-prefill",
+        "--enable-prefix-caching",
+        "--max-model-len",
+        "4096",
+        "--dtype",
+        "half",
+        "--seed",
+        "1",
+        "",
+    ]
+    words = launch.argv
+    assert [words[0].site, words[7].site, words[5].site, words[10].site] == marks
+    assert environment(launch) == {"VLLM_USE_V1": "1", "HF_HOME": "/data"}
+    assert release(launch) == ("0.20.0", "image")
+    assert launch.container is not None
+    assert (launch.container.gpus, launch.container.reserved) == (2, True)
+    assert launch.name == "VLLMRuntime/chat"
+
+
+def test_without_a_model() -> None:
+    assert launches_in(VLLM_RUNTIME.replace("⟦", "").replace("⟧", "").replace("modelURL", "name"), "runtime.yaml") == []
+
+
+def test_a_kind_of_somebody_else() -> None:
+    text = VLLM_RUNTIME.replace("⟦", "").replace("⟧", "").replace("production-stack.vllm.ai", "example.com")
+    assert launches_in(text, "runtime.yaml") == []

@@ -1,0 +1,119 @@
+"""`docker run` and its kin: where the options end, which word is the image, and what comes after it."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.launch import Word
+from servelint.readers.containers import parse, verb_of
+from tests.launching import argv, launch_in
+
+
+def words(text: str) -> list[Word]:
+    """The words as a shell script gives them, variables unknown."""
+    return launch_in(f"vllm serve {text}", "run.sh").argv
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("", []),
+        ("--rm -d", [("--rm", None), ("-d", None)]),
+        ("-it", [("-i", None), ("-t", None)]),
+        ("--name llm", [("--name", "llm")]),
+        ("--name=llm", [("--name", "llm")]),
+        ("--gpus all --ipc=host", [("--gpus", "all"), ("--ipc", "host")]),
+        ("-e A=1", [("--env", "A=1")]),
+        ("-eA=1", [("--env", "A=1")]),
+        ("-e=A=1", [("--env", "A=1")]),
+        ("-dp 8000:8000", [("-d", None), ("--publish", "8000:8000")]),
+        ("-ditp8000:8000", [("-d", None), ("-i", None), ("-t", None), ("--publish", "8000:8000")]),
+        ("-v a:b -w /x -h h", [("--volume", "a:b"), ("--workdir", "/x"), ("--hostname", "h")]),
+        ("-u 0 -m 8g", [("--user", "0"), ("--memory", "8g")]),
+        ("--init=true --tty=false", [("--init", "true"), ("--tty", "false")]),
+        ("--privileged --read-only --pull always", [("--privileged", None), ("--read-only", None), ("--pull", "always")]),
+        ("--ulimit memlock=-1 --device -x", [("--ulimit", "memlock=-1"), ("--device", "-x")]),
+        ("--env-host --replace --tls-verify", [("--env-host", None), ("--replace", None), ("--tls-verify", None)]),
+        ("--an-option-of-tomorrow x", [("--an-option-of-tomorrow", "x")]),
+        ("--", []),
+    ],
+)
+def test_options_end_where_the_image_stands(text: str, options: list[tuple[str, str | None]]) -> None:
+    run = parse(words(f"{text} house/server:1 serve --port 8000"))
+    assert [(name, value.shown if value else None) for name, value in run.options] == options
+    assert run.image is not None
+    assert run.image.shown == "house/server:1"
+    assert [word.shown for word in run.command] == ["serve", "--port", "8000"]
+    assert not run.open
+
+
+@pytest.mark.parametrize("text", ["-d --rm", "--name", "-e", "--", "-"])
+def test_without_an_image(text: str) -> None:
+    run = parse(words(text))
+    assert run.command == []
+    assert run.image is None or run.image.shown == "-"
+
+
+@pytest.mark.parametrize(
+    ("text", "image", "command"),
+    [
+        ("$OPTIONS house/server:1 serve", "house/server:1", ["serve"]),
+        ("-d $OPTIONS $MORE house/server:1", "house/server:1", []),
+        ("$IMAGE serve", "${IMAGE}", ["serve"]),
+        ("-d $DOCKER_IMG --model m", "${DOCKER_IMG}", ["--model", "m"]),
+        ("$OPTIONS $IMAGE serve", "${IMAGE}", ["serve"]),
+        ('"${OPTIONS[@]}" "$IMAGE" serve', "${IMAGE}", ["serve"]),
+        ("$SOMETHING --port 8000", "${SOMETHING}", ["--port", "8000"]),
+    ],
+)
+def test_a_variable_is_the_image_or_options(text: str, image: str, command: list[str]) -> None:
+    run = parse(words(text))
+    assert run.image is not None
+    assert run.image.shown == image
+    assert [word.shown for word in run.command] == command
+    assert run.open is ("OPTIONS" in text)
+
+
+def test_the_last_of_an_option_counts() -> None:
+    run = parse(words("--ipc private --ipc host --shm-size 1g house/server:1"))
+    last = run.last("--ipc")
+    assert last is not None
+    assert last.value == "host"
+    assert run.last("--runtime") is None
+    assert [word.shown for word in run.values("--ipc", "--shm-size")] == ["private", "host", "1g"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("docker run x", ("run", 2)),
+        ("docker exec x", ("exec", 2)),
+        ("docker container run x", ("run", 3)),
+        ("docker --context gpu -D run x", ("run", 5)),
+        ("docker -H ssh://gpu run x", ("run", 4)),
+        ("nerdctl -n k8s.io run x", ("run", 4)),
+        ("docker compose run x", ("exec", 3)),
+        ("docker compose -f a.yml exec x", ("exec", 5)),
+        ("docker-compose run x", ("exec", 2)),
+        ("apptainer exec --nv x", ("apptainer", 2)),
+        ("docker compose up x", None),
+        ("docker pull x", None),
+        ("docker $VERB x", None),
+        ("docker", None),
+    ],
+)
+def test_the_verb(text: str, found: tuple[str, int] | None) -> None:
+    assert verb_of(words(text), 0) == found
+
+
+def test_options_of_a_variable_s_known_value() -> None:
+    launch = launch_in(
+        """
+        OPTIONS="--rm --ipc=host -e A=1"
+        docker run $OPTIONS vllm/vllm-openai:v0.20.0 --model m
+        """,
+        "run.sh",
+    )
+    assert argv(launch) == ["--model", "m"]
+    assert list(launch.env) == ["A"]
+    assert not launch.open_env
