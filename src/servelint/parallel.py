@@ -10,13 +10,12 @@ import gc
 import os
 from collections.abc import Callable
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, OpenedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.result import Report
     from servelint.core.text import Text
-    from servelint.syntax.shell.files import Opened
 
 FILES_AT_LEAST = 120
 """Fewer are done before other processes would be."""
@@ -100,7 +99,7 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
         os._exit(status)  # nothing of the parent's is flushed or cleaned up twice
 
 
-def _carried(launch: Launch) -> Callable[[Text], Opened | None] | None:
+def _carried(launch: Launch) -> Callable[[Text], OpenedFile | None] | None:
     from servelint.engines.snapshot import carry
 
     return carry(launch)

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.syntax.shell.files import Opened
+    Open = Callable[[str], "Source | None"]
 
 
 class Word:
@@ -204,6 +204,25 @@ class Container:
         return self.gpus if privileged is None or privileged.value == "false" else None
 
 
+class OpenedFile:
+    """A file that a launch or a script names.
+
+    Attributes:
+        text: Its content.
+        path: Where it is, below the folder that `files` opens files of.
+        own: Whether the launch's own file provides it: a script wrote it, a Dockerfile copied it, a manifest mounts it.
+        files: Opens the files beside it; None where they are not known.
+    """
+
+    __slots__ = ("files", "own", "path", "text")
+
+    def __init__(self, text: Text, path: str, own: bool, files: Open | None) -> None:
+        self.text = text
+        self.path = path
+        self.own = own
+        self.files = files
+
+
 class Launch:
     """One start of one engine.
 
@@ -258,7 +277,7 @@ class Launch:
         self.gpu: str | None = None
         self.gpu_count: int | None = None
         self.gpu_site: Span | None = None
-        self.open: Callable[[Text], Opened | None] | None = None
+        self.open: Callable[[Text], OpenedFile | None] | None = None
         self.owner: Source | None = None
         self.fragment = fragment
         self.cut: Span | None = None

@@ -11,7 +11,7 @@ from copy import copy
 
 from servelint.core import bounds
 from servelint.core.finding import Finding, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, OpenedFile
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
@@ -23,8 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from typing import TypeAlias
-
-    from servelint.syntax.shell.files import Opened
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""
@@ -223,7 +221,7 @@ def _judged(launch: Launch, settings: Settings, asked: list[Text]) -> list[Findi
     if opened is None:
         return judge(launch, settings)
 
-    def noting(path: Text) -> Opened | None:
+    def noting(path: Text) -> OpenedFile | None:
         asked.append(path)
         return opened(path)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry, images
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from servelint.core.launch import Hosting
     from servelint.readers.compose_build import Built
     from servelint.readers.compose_mounts import Mounts
-    from servelint.syntax.shell.files import Opened
 
 _BASES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _OVERRIDES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")
@@ -193,9 +192,9 @@ class _Reading:
 
         return Mounts(self.service, self.files)
 
-    def opened(self, path: Text) -> Opened | None:
+    def opened(self, path: Text) -> OpenedFile | None:
         """A file in the container that a command names."""
-        found: Opened | None = None
+        found: OpenedFile | None = None
         if path.flat[:1] in ("/", ".") or "working_dir" in self.service.fields:
             found = self.mounts.open(path)
         return found or (self.built.open(path) if self.built is not None else None)

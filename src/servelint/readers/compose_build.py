@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.core.launch import ReleaseClaim, Variable, Word
+from servelint.core.launch import OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.text import Text, unknown
 from servelint.engines import images
 from servelint.files.siblings import Neighbours
@@ -10,10 +10,6 @@ from servelint.readers import dockerfile_stages
 from servelint.readers.compose_file import RESET, File, Service, add_variables
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.shell.files import Opened
 
 Stage = dockerfile_stages.Stage
 _IMAGE = "docker-image://"
@@ -30,7 +26,7 @@ class Built:
         self.stages: list[Stage] = []
         self.stage: Stage | None = None
         self.text = Text(())
-        self.opened: dict[str, Opened | None] = {}
+        self.opened: dict[str, OpenedFile | None] = {}
         self.image = images.Image(labelled.engine, ReleaseClaim(), labelled.entrypoint)
         build = _Build(service)
         text, target = build.dockerfile(), build.get("target")
@@ -61,7 +57,7 @@ class Built:
     def command(self) -> list[Word] | None:
         return self.stage.cmd.words if self.stage is not None and self.stage.cmd is not None else None
 
-    def open(self, path: Text) -> Opened | None:
+    def open(self, path: Text) -> OpenedFile | None:
         """A file that the Dockerfile puts into the image."""
         name = path.value
         if self.stage is None or name is None or name.startswith("-"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 
-from servelint.core.launch import Launch, Word
+from servelint.core.launch import Launch, OpenedFile, Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, Text
 from servelint.engines import entry
@@ -14,7 +14,6 @@ from servelint.readers.commands import launches
 from servelint.readers.compose_file import File, Service
 from servelint.readers.place import Place
 from servelint.syntax import yaml
-from servelint.syntax.shell.files import Opened
 from servelint.syntax.yaml import Node
 
 _WORKING = "${PWD}"
@@ -66,7 +65,7 @@ class Mounts:
             path = f"{self.folder}/{path}"
         return "/" + posixpath.normpath(path).lstrip("/")
 
-    def open(self, path: Text) -> Opened | None:
+    def open(self, path: Text) -> OpenedFile | None:
         """A file by the path that a command in the container gives."""
         value = self.absolute(path.value) if path.value else None
         if value is None:
@@ -78,7 +77,7 @@ class Mounts:
         if text is None:
             return None
         self.files[-1].spent[0] += len(text.flat) // 16
-        return Opened(text, value, True, self.source)
+        return OpenedFile(text, value, True, self.source)
 
     def source(self, path: str) -> Source | None:
         """A file of its own that is mounted at a path."""
@@ -142,7 +141,7 @@ def _here(source: Text) -> str | None:
     return flat if HOLE not in flat and (flat in (".", "..") or flat.startswith(("./", "../"))) else None
 
 
-def passed_on(words: list[Word], opened: Callable[[Text], Opened | None], place: Place) -> list[Launch]:
+def passed_on(words: list[Word], opened: Callable[[Text], OpenedFile | None], place: Place) -> list[Launch]:
     """The launch of a command that is given to a script which is not here: such a script ends in `exec "$@"`."""
     at = 1 if entry.program(words[0]) in runners.SHELLS else 0
     if len(words) < at + 3 or opened(words[at].text) is not None:

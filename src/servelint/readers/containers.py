@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.launch import Container, Launch, OpenedFile, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.text import Text
 from servelint.engines import entry, images
@@ -16,7 +16,6 @@ from servelint.readers.place import Place, site_of, span_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Hosting
-    from servelint.syntax.shell.files import Opened
 
 _GIVING = frozenset(("--device", "--runtime", "--privileged", "--device-cgroup-rule", "--volumes-from", "--env-file", "--nv"))
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
@@ -76,7 +75,7 @@ def _hosting(run: container_run.ContainerRun, verb: str, place: Place) -> Hostin
     return container_hosting.of_run(run, place.source)
 
 
-def _mounted(run: container_run.ContainerRun, place: Place) -> Callable[[Text], Opened | None] | None:
+def _mounted(run: container_run.ContainerRun, place: Place) -> Callable[[Text], OpenedFile | None] | None:
     """Opens the files of a container that are mounted from where the command runs (`-v ./serve.sh:/serve.sh`)."""
     outer = place.open
     if outer is None:
@@ -88,7 +87,7 @@ def _mounted(run: container_run.ContainerRun, place: Place) -> Callable[[Text], 
         if len(inside) in (2, 3) and inside[1].startswith("/"):
             mounts.append((inside[1].rstrip("/"), word.text.cut(0, len(inside[0]))))
 
-    def opened(path: Text) -> Opened | None:
+    def opened(path: Text) -> OpenedFile | None:
         for inside, outside in mounts:
             if path.flat == inside or path.flat.startswith(inside + "/"):
                 return outer(Text.join((outside, path.cut(len(inside)))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Container, Launch, Word
+from servelint.core.launch import Container, Launch, OpenedFile, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry
@@ -13,10 +13,6 @@ from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.dockerfile_stages import Command, Stage, base, stage, stages
 from servelint.readers.place import Place
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.shell.files import Opened
 
 __all__ = ["base", "launches_of", "read", "stage"]
 
@@ -65,7 +61,7 @@ def _started(
     if entrypoint is not None and entrypoint.exec and entrypoint.words and not command:
         command = [_arguments(entrypoint)]
 
-    def opened(path: Text) -> Opened | None:
+    def opened(path: Text) -> OpenedFile | None:
         from servelint.readers import dockerfile_files
 
         return dockerfile_files.opened(one, all_stages, path, neighbours)

@@ -7,14 +7,14 @@ import re
 from fnmatch import fnmatchcase
 
 from servelint.core import bounds
-from servelint.core.launch import Word
+from servelint.core.launch import OpenedFile, Word
 from servelint.core.source import Source
 from servelint.core.text import Piece, Text
 from servelint.files.siblings import Neighbours
 from servelint.readers.dockerfile_lines import expand, replace, words
 from servelint.readers.dockerfile_stages import Stage, Step, array, option
 from servelint.syntax.shell.evaluate import Evaluator
-from servelint.syntax.shell.files import Files, Opened
+from servelint.syntax.shell.files import Files
 
 _FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
 """Where a program without a folder is looked for."""
@@ -27,7 +27,7 @@ _ESCAPE = re.compile(r"\\([\\nt])")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
-def opened(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> Opened | None:
+def opened(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> OpenedFile | None:
     """The file that a path in a container of a stage's image names; None if its content is not known."""
     if path.value is None or not path.flat:
         return None
@@ -36,7 +36,7 @@ def opened(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours
         full = posixpath.normpath(posixpath.join(stage.folder, name))
         text = image.content(stage, full)
         if text is not None:
-            return Opened(_echoed(text), full, True, lambda beside: image.source(stage, beside))
+            return OpenedFile(_echoed(text), full, True, lambda beside: image.source(stage, beside))
     return None
 
 

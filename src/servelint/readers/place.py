@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from servelint.core.launch import Container, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 
@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Hosting
     from servelint.syntax.shell.evaluate import Budget
-    from servelint.syntax.shell.files import Opened
 
 EnvFile = Callable[[str], "dict[str, Variable] | None"]
 
@@ -50,7 +49,7 @@ class Place:
         env_file: EnvFile | None = None,
         open_env: bool = False,
         files: Callable[[str], Source | None] | None = None,
-        open: Callable[[Text], Opened | None] | None = None,
+        open: Callable[[Text], OpenedFile | None] | None = None,
         stdin: Text | None = None,
     ) -> None:
         self.files = files

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
 from servelint.engines import entry, installed
@@ -17,10 +17,6 @@ from servelint.readers import container_run, runners
 from servelint.readers.commands import WRAPPERS, launches
 from servelint.readers.place import Place
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.shell.files import Opened
 
 _WIDTH = 100
 _PLAIN = frozenset((
@@ -47,7 +43,7 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
     env = _variables(environ)
     neighbours = Neighbours(".")
 
-    def opened(path: Text) -> Opened | None:
+    def opened(path: Text) -> OpenedFile | None:
         name = path.value
         if name is None or not name:
             return None
@@ -56,10 +52,8 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
         beside = neighbours.read(found) if found is not None else None
         if beside is None or found is None:
             return None
-        from servelint.syntax.shell.files import Opened
-
         below = found if os.path.isabs(found) else f"./{found}"
-        return Opened(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
+        return OpenedFile(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
 
     def env_file(path: str) -> dict[str, Variable] | None:
         from servelint.syntax import dotenv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from servelint.core.launch import OpenedFile
 from servelint.core.text import Text
 from servelint.readers.kubernetes.objects import File, listed, section, string
 from servelint.syntax import yaml
@@ -11,22 +12,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.syntax.shell.files import Opened
 
-
-def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], Opened | None] | None:
+def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], OpenedFile | None] | None:
     """Opens the mounted files by their path in the container; None if there are none."""
     if not file.config_maps or "volumeMounts" not in fields:
         return None
     places = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
 
-    def opened(path: Text) -> Opened | None:
-        from servelint.syntax.shell.files import Opened
-
+    def opened(path: Text) -> OpenedFile | None:
         for mount in places:
             found = _found(file, pod, mount, path.value or "")
             if found is not None:
-                return Opened(file.config_maps[found[0]][found[1]], path.flat, True, None)
+                return OpenedFile(file.config_maps[found[0]][found[1]], path.flat, True, None)
         return None
 
     return opened

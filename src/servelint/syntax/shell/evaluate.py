@@ -11,11 +11,11 @@ from collections.abc import Callable
 from functools import partial
 
 from servelint.core import bounds
-from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.launch import OpenedFile, ReleaseClaim, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text, spend, unknown
 from servelint.syntax.shell import arithmetic, assignments, builtins, commands, expand, flow
-from servelint.syntax.shell.files import CHANGING, HERE, TOUCHING, Files, Opened, file_key, is_shell, own
+from servelint.syntax.shell.files import CHANGING, HERE, TOUCHING, Files, file_key, is_shell, own
 from servelint.syntax.shell.state import (
     EXIT,
     FAIL,
@@ -90,7 +90,7 @@ class Invocation:
         self.files = state.files
         self.folder = state.folder
 
-    def open(self, path: Text) -> Opened | None:
+    def open(self, path: Text) -> OpenedFile | None:
         """The text of a file that it names, None if that is not known."""
         return self.files.opened(file_key(path, self.folder))
 
@@ -115,7 +115,7 @@ def evaluate(
     environment: dict[str, Text] | None = None,
     args: list[Word] | None = None,
     files: Callable[[str], Source | None] | None = None,
-    here: Callable[[Text], Opened | None] | None = None,
+    here: Callable[[Text], OpenedFile | None] | None = None,
     budget: Budget | None = None,
     unheard: frozenset[str] = frozenset(),
 ) -> list[Text]:
@@ -164,7 +164,7 @@ class Evaluator:
         environment: dict[str, Text],
         args: list[Word] | None,
         files: Callable[[str], Source | None] | None = None,
-        here: Callable[[Text], Opened | None] | None = None,
+        here: Callable[[Text], OpenedFile | None] | None = None,
     ) -> None:
         self.script = Script(text)
         self.found = found

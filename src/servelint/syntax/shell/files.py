@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 
+from servelint.core.launch import OpenedFile
 from servelint.core.text import Piece, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.core.source import Source, Span
+    from servelint.core.launch import Open
+    from servelint.core.source import Span
 
-    Open = Callable[[str], "Source | None"]
-    Here = Callable[[Text], "Opened | None"]
+    Here = Callable[[Text], "OpenedFile | None"]
 
 OWN = "\ufdd1$(dirname $0)"
 """The expression of a piece that stands for the folder of the script itself."""
@@ -78,21 +79,6 @@ def _name(piece: Piece) -> str:
     return f"<{piece.expression}{start}>"
 
 
-class Opened:
-    """A file that a script knows.
-
-    path: below the folder that `files` opens files of;  own: the script has written it itself
-    """
-
-    __slots__ = ("files", "own", "path", "text")
-
-    def __init__(self, text: Text, path: str, own: bool, files: Open | None) -> None:
-        self.text = text
-        self.path = path
-        self.own = own
-        self.files = files
-
-
 class Files:
     """The files that are known at one point of a script.
 
@@ -111,19 +97,19 @@ class Files:
         """Whether the script has written a file."""
         return name in self.written
 
-    def opened(self, name: str | None) -> Opened | None:
+    def opened(self, name: str | None) -> OpenedFile | None:
         """A file by its key; None if it is not known."""
         if name is None:
             return None
         if self.knows(name):
             text = self.written[name]
-            return Opened(text, name, True, self._open) if text is not None else None
+            return OpenedFile(text, name, True, self._open) if text is not None else None
         if name.startswith(_HERE):
             return self._here(Text.of("./" + name[len(_HERE) :])) if self._here is not None else None
         if name.startswith("/"):
             return self._here(Text.of(name)) if self._here is not None else None
         source = self._open(name) if self._open is not None and name.startswith(".") else None
-        return Opened(Text.at(source, 0, len(source.text)), name, False, self._open) if source is not None else None
+        return OpenedFile(Text.at(source, 0, len(source.text)), name, False, self._open) if source is not None else None
 
     def read(self, name: str | None) -> Text | None:
         """The text of a file by its key; None if it is not known."""
