@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.core import bounds
+from servelint.core.run import Run
 from servelint.core.source import Source
 from servelint.core.text import Piece, Text, unknown
 from servelint.syntax import json as json_nodes
@@ -130,10 +130,10 @@ def test_what_is_wrong_is_said_with_its_place(text: str, message: str, offset: i
 
 
 def test_what_is_nested_too_deeply_is_not_known() -> None:
-    with bounds.told("x.json") as cut:
+    with Run("x.json") as run:
         assert node("[" * 64 + "]" * 64).kind == json_nodes.ARRAY
         assert node("[" * 66 + "]" * 66).kind == json_nodes.UNKNOWN
-    assert [one.message for one in cut] == ["not read: the JSON is nested more than 64 levels deep"]
+    assert [one.message for one in run.problems] == ["not read: the JSON is nested more than 64 levels deep"]
 
 
 def mixed(*parts: str | None) -> Text:

@@ -13,6 +13,7 @@ from servelint.core import bounds
 from servelint.core.bounds import BOUNDS, Bound
 from servelint.core.problem import Problem
 from servelint.core.result import Report
+from servelint.core.run import Run
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files import time_limit
@@ -40,20 +41,20 @@ class TestBounds:
         one, two = Source("a.sh", "x\ny"), Source("b.sh", "x")
         from servelint.core.source import Span
 
-        with bounds.told("a.sh") as cut:
+        with Run("a.sh") as run:
             assert not bound.passed(1, None)
             assert bound.passed(2, Span(one, 2, 3))
             assert bound.passed(2, Span(one, 0, 1))
             bound.reached(Span(two, 0, 1))
-        assert [repr(problem) for problem in cut] == [
+        assert [repr(problem) for problem in run.problems] == [
             "a.sh:2:1: not read: more than 1 thing",
             "b.sh:1:1: not read: more than 1 thing",
         ]
 
     def test_without_a_place_the_file_is_said(self) -> None:
-        with bounds.told("a.sh") as cut:
+        with Run("a.sh") as run:
             bounds.STEPS.reached(None)
-        assert [(one.path, one.line, one.column) for one in cut] == [("a.sh", 1, 1)]
+        assert [(one.path, one.line, one.column) for one in run.problems] == [("a.sh", 1, 1)]
 
     def test_nobody_needs_to_listen(self) -> None:
         bounds.STEPS.reached(None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.syntax import yaml
-from servelint.syntax.template_mask import mask
+from servelint.syntax.template_yaml import masked
 from servelint.syntax.yaml import Node
 
 
@@ -290,7 +290,7 @@ PARTS += ["|", "\n", "  ", "'", '"', "[", "]", ","]
 @given(st.lists(st.sampled_from(PARTS), max_size=40))
 def test_any_text_is_read(parts: list[str]) -> None:
     source = Source("x.yaml", "".join(parts))
-    copy = mask(source.text).text
+    copy = masked(source.text).text
     assert copy is not None
     assert len(copy) == len(source.text)
     assert [index for index, char in enumerate(copy) if char == "\n"] == [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 
 from servelint.core import bounds
@@ -10,9 +9,9 @@ from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
+from servelint.core.run import Run, TooMuchWork
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source
-from servelint.core.text import METER, TooMuchWork
 from servelint.files import time_limit
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
@@ -134,10 +133,9 @@ def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ())
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
     """Lint one source into a report."""
     report.sources.append(source)
-    METER.left = bounds.PIECES.most
     try:
-        reading = read(source, neighbours)
-        with bounds.told(source.path) as cut:
+        with Run(source.path, bounds.PIECES.most) as run:
+            reading = read(source, neighbours)
             found = check_launches(source, reading.launches, settings, judging, report.silenced)
     except TooMuchWork:
         report.errors.append(Problem(source.path, bounds.PIECES.message))
@@ -149,9 +147,7 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    finally:
-        METER.left = math.inf
-    report.errors += _once([*reading.problems, *cut])
+    report.errors += _once([*reading.problems, *run.problems])
     for problem, noted in neighbours.problems(source) if neighbours.refused else ():
         (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches

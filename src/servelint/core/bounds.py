@@ -7,18 +7,13 @@ has the same answer on every machine; docs/limits.md tells of each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-
 from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.source import Span
-
-_reached: ContextVar[dict[tuple[str, str], Problem] | None] = ContextVar("reached", default=None)
 
 
 class Bound:
@@ -50,37 +45,13 @@ class Bound:
 
         path: of the file where the place is not known;  at: line and column in it, as far as they are
         """
-        if not self.says:
+        run = current()
+        if run is None or not self.says:
             return
         span = place.extent() if isinstance(place, Text) else place
         shown = span.source.path if span is not None else path or ""
         line, column = span.source.position(span.start) if span is not None else at
-        report(Problem(shown, self.message, line, column))
-
-
-def report(problem: Problem) -> None:
-    """Report a bound that was reached, each once for each file, at the first place."""
-    problems = _reached.get()
-    if problems is not None:
-        problems.setdefault((problem.message, problem.path), problem)
-
-
-@contextmanager
-def told(path: str) -> Iterator[list[Problem]]:
-    """Collects what is said while a file is read: each bound once for each file, at the first place.
-
-    path: that of the file, for bounds of which no place is known
-    """
-    problems: dict[tuple[str, str], Problem] = {}
-    found: list[Problem] = []
-    token = _reached.set(problems)
-    try:
-        yield found
-    finally:
-        _reached.reset(token)
-        for problem in problems.values():
-            problem.path = problem.path or path
-        found += problems.values()
+        run.report(Problem(shown, self.message, line, column))
 
 
 # -- of files

@@ -12,39 +12,28 @@ from operator import add
 
 from servelint.core.secrets import Redactions
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.template_mask import Mask
-
 
 class Source:
     """One file's text with the path that reports show.
 
-    encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
-    mask:     what a template hides in a YAML text (servelint.syntax.template_mask); None where there is none
-    redactions: what of the text no report prints
+    Attributes:
+        path: As reports show it.
+        text: The decoded text, without a byte order mark.
+        encoding: How the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
+        redactions: Secrets in the text that no report prints.
     """
 
-    __slots__ = ("_held", "_lines", "encoding", "mask", "path", "redactions", "text")
+    __slots__ = ("__weakref__", "_lines", "encoding", "path", "redactions", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
-        self.mask: Mask | None = None
         self.redactions = Redactions()
         self._lines: list[int] | None = None
-        self._held: dict[str, bool] = {}
 
     def __repr__(self) -> str:
         return f"Source({self.path!r}, {len(self.text)} characters)"
-
-    def holds(self, part: str) -> bool:
-        """Whether the text has something in it; a large one is searched once for all launches that ask."""
-        held = self._held.get(part)
-        if held is None:
-            held = self._held[part] = part in self.text
-        return held
 
     @property
     def line_starts(self) -> list[int]:

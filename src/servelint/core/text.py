@@ -7,31 +7,17 @@ shell word inside a folded scalar still knows the characters the user typed.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from copy import copy
 
+from servelint.core.run import current
 from servelint.core.source import Source, Span
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
 
 
-class TooMuchWork(Exception):
-    """What a file asks for takes more pieces of text than are made for one file."""
-
-
-class Meter:
-    """Counts the pieces of the texts that are made: nearly all that a reader does makes some. left: how many may be made yet"""
-
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left: float = math.inf
-
-
-METER = Meter()
 _MANY = 64
 """Pieces of a text whose characters are counted as well: a long value may stand in it again and again."""
 _CHARACTERS_A_PIECE = 100
@@ -39,9 +25,9 @@ _CHARACTERS_A_PIECE = 100
 
 def spend(characters: int) -> None:
     """Count characters that are looked at one by one."""
-    METER.left -= characters // _CHARACTERS_A_PIECE
-    if METER.left < 0:
-        raise TooMuchWork
+    run = current()
+    if run is not None:
+        run.spend(characters // _CHARACTERS_A_PIECE)
 
 
 def _characters(pieces: tuple[Piece, ...]) -> int:
@@ -119,9 +105,9 @@ class Text:
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
         count = len(self.pieces)
-        METER.left -= count if count < _MANY else _characters(self.pieces) // _CHARACTERS_A_PIECE + count
-        if METER.left < 0:
-            raise TooMuchWork
+        run = current()
+        if run is not None:
+            run.spend(count if count < _MANY else _characters(self.pieces) // _CHARACTERS_A_PIECE + count)
         self.flat = "".join([piece.text for piece in self.pieces])
         self._starts: list[int] | None = None
 
@@ -155,9 +141,9 @@ class Text:
         # their pieces have text; the rest is as __init__ has it
         new.pieces = tuple([piece for text in parts for piece in text.pieces])
         count = len(new.pieces)
-        METER.left -= count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count
-        if METER.left < 0:
-            raise TooMuchWork
+        run = current()
+        if run is not None:
+            run.spend(count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count)
         new.flat = "".join([text.flat for text in parts])
         new._starts = None
         return new

@@ -50,8 +50,11 @@ def ignores(source: Source) -> list[Ignore]:
 def name_gpus(launch: Launch, settings: Settings) -> None:
     """Set the GPUs of a launch, as far as its file's settings do not say them: by comments, else as the user says."""
     launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
-    if launch.source.holds(SIGN):
-        _apply(launch)
+    for comment in speaking_for(launch):
+        if comment.gpu is not None:  # how many the settings say there are is said of other GPUs
+            launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
+        elif comment.count is not None:
+            launch.gpu_count = comment.count
 
 
 _GPU = r"#[ \t]*servelint:[ \t]*(gpu(?:-count)?[ \t]*=[^\n]*)"
@@ -79,24 +82,17 @@ class GpuComment:
         self.wrong: list[tuple[Span, str, str]] = []
 
 
-def _apply(launch: Launch) -> None:
-    """Set the GPUs of a launch that comments name."""
-    for comment in speaking_for(launch):
-        if comment.gpu is not None:  # how many the settings say there are is said of other GPUs
-            launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
-        elif comment.count is not None:
-            launch.gpu_count = comment.count
-
-
 @lru_cache(maxsize=8)
 def gpu_comments(source: Source) -> tuple[GpuComment, ...]:
     """The GPU comments of a source."""
-    return tuple([_read(source, match) for match in re.finditer(_GPU, source.text)]) if source.holds(SIGN) else ()
+    return tuple([_read(source, match) for match in re.finditer(_GPU, source.text)]) if SIGN in source.text else ()
 
 
 def speaking_for(launch: Launch) -> list[GpuComment]:
     """The comments that speak for a launch, by line: those on its lines, and one that stands alone above it."""
     comments = gpu_comments(launch.source)
+    if not comments:
+        return []
     first, last = launch.site.line, launch.site.end_line
     start = bisect_left(comments, first - 1, key=_line)
     found = comments[start : bisect_right(comments, last, lo=start, key=_line)]

@@ -7,8 +7,8 @@ from importlib import import_module
 from servelint.core import bounds
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
+from servelint.core.run import Run, current
 from servelint.core.source import Source
-from servelint.core.text import METER
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.recognise import JSON, SERVICES, YAML, recognise
@@ -52,10 +52,10 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     kind = recognise(source)
     if kind is None:
         return Reading(source, [], [])
-    with bounds.told(source.path) as cut:
+    with Run(source.path) as run:
         found = _read(kind, source, beside)
         found.launches = _within(found.launches)
-    found.problems += cut
+    found.problems += run.problems
     return found
 
 
@@ -79,7 +79,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     from servelint.syntax import yaml
 
     documents, problem = yaml.documents(source, text, most)
-    if source.mask is not None:
+    if yaml.mask_of(source) is not None:
         from servelint.readers import helm_values
 
         helm_values.attach(source, neighbours)
@@ -115,7 +115,9 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
         thinned = cluster_list.thinned(source.text)
         if thinned is None:
             return _yaml(source, neighbours)
-        METER.left *= bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most
+        run = current()
+        if run is not None:
+            run.extend(bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most)
         return _yaml(source, neighbours, thinned, bounds.CLUSTER_NODES)
     launches, problem = spec_config.read(source)
     if not launches and problem is None:

@@ -150,16 +150,19 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
     whole = Entry(source, root, root, root, path, None)
     if path and whole.holds(["enabled=false"]):
         return []
-    before = source.mask.lookup if source.mask is not None else None
-    if source.mask is not None and chart.get("templates"):
+    mask = yaml.mask_of(source)
+    before = mask.lookup if mask is not None else None
+    if mask is not None and chart.get("templates"):
         from servelint.readers import helm_values
 
-        source.mask.lookup = helm_values.lookup(source, root)
+        mask.lookup = helm_values.lookup(source, root)
     found: list[Launch] = []
-    for entries in chart["entries"]:
-        found += [launch for entry in _entries(source, root, entries, path) for launch in Reader(chart, entry).launches()]
-    if source.mask is not None:
-        source.mask.lookup = before
+    try:
+        for entries in chart["entries"]:
+            found += [launch for entry in _entries(source, root, entries, path) for launch in Reader(chart, entry).launches()]
+    finally:
+        if mask is not None:
+            mask.lookup = before
     return found
 
 

@@ -45,11 +45,12 @@ def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
 def attach(source: Source, neighbours: Neighbours) -> None:
     """Let a template of a chart find the chart's own values, which stand in the folder above it."""
     folders = source.path.replace("\\", "/").split("/")[:-1]
-    if source.mask is None or "templates" not in folders:
+    mask = yaml.mask_of(source)
+    if mask is None or "templates" not in folders:
         return
     beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
     if beside is None:
         return
     documents, _ = yaml.documents(beside)
     if documents:
-        source.mask.lookup = lookup(beside, documents[0])
+        mask.lookup = lookup(beside, documents[0])

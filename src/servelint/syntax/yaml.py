@@ -14,6 +14,7 @@ import operator
 import re
 from collections.abc import Iterator
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from ruamel.yaml.composer import ComposerError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -44,6 +45,8 @@ from servelint.core.text import HOLE, Piece, Text, spend
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeGuard
+
+    from servelint.syntax.template_yaml import Mask
 
 try:
     from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -84,6 +87,7 @@ _ESCAPES = {
 }  # fmt: skip
 _WHITE = (" ", "\t", "\n")
 _BYTE_ORDER_MARK = "\ufeff"
+_MASKS: WeakKeyDictionary[Source, Mask] = WeakKeyDictionary()
 _CHARACTERS_AN_ENTRY = 20
 """What it takes to look at one more entry of a mapping: aliases may have a large one looked at again and again."""
 
@@ -105,18 +109,23 @@ def documents(
     return nodes, problem
 
 
-def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
-    from servelint.syntax import template_mask, template_nodes
+def mask_of(source: Source) -> Mask | None:
+    """What a template hides in a text that `documents` has read; None for a text without a template."""
+    return _MASKS.get(source)
 
-    source.mask = template_mask.Mask()
-    if problem is None and template_nodes.written_out(nodes, source.text):
+
+def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
+    from servelint.syntax import template_yaml
+
+    _MASKS[source] = template_yaml.Mask()
+    if problem is None and template_yaml.written_out(nodes, source.text):
         return nodes, None
-    mask = template_mask.mask(source.text)
+    mask = template_yaml.masked(source.text)
     masked, left = _composed(source, mask.text or "")
     if left is not None and (problem is None or len(masked) < len(nodes)):
         return nodes, problem
-    source.mask = mask
-    template_nodes.settle(masked, mask, source)
+    _MASKS[source] = mask
+    template_yaml.settle(masked, mask, source)
     return masked, left
 
 
@@ -548,7 +557,8 @@ def scalar(node: Node | None) -> str | None:
 def span(source: Source, node: Node) -> Span:
     """The characters of a node, without anchor and tag, and without what trails a block collection."""
     start, end = node.start_mark.index, node.end_mark.index
-    text = source.text if source.mask is None or source.mask.text is None else source.mask.text
+    mask = mask_of(source)
+    text = source.text if mask is None or mask.text is None else mask.text
     if text[start : start + 1] in _SIGNS:
         match = _PROPERTIES.match(text, start, end)
         start = match.end() if match else start
@@ -557,14 +567,18 @@ def span(source: Source, node: Node) -> Span:
     return Span(source, start, end if end > start else start)
 
 
-def text(source: Source, node: Node) -> Text:
-    """The value of a scalar, each character with its place; what a template writes is unknown."""
-    if source.mask is None or not isinstance(node, ScalarNode):
-        return _traced(source, node)
-    from servelint.syntax import template_nodes, templates
+def text(source: Source, node: Node, *, verbatim: bool = False) -> Text:
+    """The value of a scalar, each character with its place; what a template writes is unknown.
 
-    block = template_nodes.block(source, node, source.mask) if node.style in ("|", ">") and source.mask.rows else None
-    found = block or templates.filled(_traced(source, node), source.mask.lookup, script=node.style == "|")
+    verbatim: braces mean what the program that reads the file says, unless only a template makes the file valid YAML
+    """
+    mask = mask_of(source)
+    if mask is None or not isinstance(node, ScalarNode) or (verbatim and mask.text is None):
+        return _traced(source, node)
+    from servelint.syntax import template_yaml, templates
+
+    block = template_yaml.block(source, node, mask) if node.style in ("|", ">") and mask.rows else None
+    found = block or templates.filled(_traced(source, node), mask.lookup, script=node.style == "|")
     return templates.unsure(found) if node.ctag is _PERHAPS else found
 
 
@@ -575,7 +589,7 @@ def listed(source: Source, node: Node | None) -> list[Word] | None:
     """
     if isinstance(node, SequenceNode):
         return [word(source, item, node) for item in node.value if isinstance(item, ScalarNode)]
-    if isinstance(node, ScalarNode) and source.mask is not None and (found := text(source, node)).flat == HOLE:
+    if isinstance(node, ScalarNode) and mask_of(source) is not None and (found := text(source, node)).flat == HOLE:
         return [Word(found, span(source, node), many=True)]
     return None
 
@@ -584,7 +598,7 @@ def word(source: Source, item: Node, around: Node) -> Word:
     """An item of a list of words."""
     found = text(source, item)
     many = item.ctag is _GAP or item.ctag is _PERHAPS
-    if source.mask is not None and found.flat == HOLE and isinstance(around, SequenceNode) and around.flow_style:
+    if found.flat == HOLE and mask_of(source) is not None and isinstance(around, SequenceNode) and around.flow_style:
         # in brackets an action may write the commas as well
         many = many or (source.text[item.start_mark.index] not in "'\"" and re.search(_QUOTED, found.shown) is None)
     return Word(found, span(source, item), many)

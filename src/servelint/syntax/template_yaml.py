@@ -1,4 +1,9 @@
-"""The nodes of a YAML text that was parsed from a template's mask, with what the mask hides put back into them."""
+"""YAML that only its template makes valid, read from a copy without the template's actions.
+
+The copy (a mask) has the same length and the same line breaks: an action within a line is a run of one character there, and a
+line of nothing but actions is blank. What the parsed nodes then lack is put back into them: the text of the actions, a mark on
+what may be left out, and an entry where the template writes lines of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +13,205 @@ from bisect import bisect_left, bisect_right
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
 from servelint.syntax import yaml
-from servelint.syntax.template_mask import RUNS, Gap, Mask
-from servelint.syntax.templates import CLOSE, ELSE, OPEN, VALUE, filled, scan, unfolded
+from servelint.syntax.templates import CLOSE, ELSE, OPEN, VALUE, Action, alone, filled, scan, unfolded
 from servelint.syntax.yaml import GAP, PERHAPS, is_collection, is_mapping, is_scalar, is_sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.syntax.yaml import CollectionNode, MappingNode, Node, ScalarNode
 
+_INDENT = re.compile(r"\b(n?)indent\s+(\d+)")
+_RUN = tuple([chr(0xE000 + number) for number in range(64)])
+_INDENTED = re.compile(r"^( *)([^\s].*)$", re.MULTILINE)
+_NEAR = 4_000
+_RUNS = re.compile("([\ue000-\ue03f])\\1*")
+"""What stands for an action in the copy."""
 _BRACES = re.compile(r"(?:[&!]\S*\s+)*\{\{")
 _COMMENT = re.compile(r"#[^\n]*")
 _ENTRY = frozenset(("name", "value", "valueFrom"))
-_NEAR = 10_000
+_NEAR_GAP = 10_000
 _NODES_AT_MOST = 1_000_000
+
+
+class Gap:
+    """A place where a template writes lines that nobody shows.
+
+    start, end: the action;  column: where its lines start, as far as that is said
+    """
+
+    __slots__ = ("column", "end", "start")
+
+    def __init__(self, start: int, end: int, column: int) -> None:
+        self.start = start
+        self.end = end
+        self.column = column
+
+
+class Mask:
+    """How a YAML text with a template in it was parsed.
+
+    text:    the copy that was parsed; None if the text is YAML as it stands
+    holes:   the actions that the copy shows as runs of a character, in order
+    gaps:    lines that the template writes
+    rows:    the lines that are blank in the copy, as (start, end)
+    lookup:  the value of an expression, if somebody knows it
+    """
+
+    __slots__ = ("_branches", "_parents", "_starts", "gaps", "holes", "lookup", "rows", "text")
+
+    def __init__(self) -> None:
+        self.text: str | None = None
+        self.holes: list[tuple[int, int]] = []
+        self.gaps: list[Gap] = []
+        self.rows: list[tuple[int, int]] = []
+        self.lookup: Callable[[str], Text | None] | None = None
+        self._starts: list[int] = []
+        self._branches: list[int] = []
+        self._parents: list[int] = [-1]
+
+    def branch(self, at: int) -> int:
+        """The innermost part that may be left out in which an offset stands; 0 outside of all."""
+        index = bisect_right(self._starts, at) - 1
+        return self._branches[index] if index >= 0 else 0
+
+    def within(self, at: int, outer: int) -> bool:
+        """Whether an offset stands wherever another does: in no part that leaves out just the first."""
+        wanted, branch = self.branch(at), self.branch(outer)
+        while branch != -1:
+            if branch == wanted:
+                return True
+            branch = self._parents[branch]
+        return False
+
+    def enter(self, at: int, parent: int) -> int:
+        self._parents.append(parent)
+        self.switch(at, len(self._parents) - 1)
+        return len(self._parents) - 1
+
+    def switch(self, at: int, branch: int) -> None:
+        self._starts.append(at)
+        self._branches.append(branch)
+
+
+def masked(text: str) -> Mask:
+    """The copy of a template that a YAML parser reads, and what it hides."""
+    found = Mask()
+    actions = scan(text)
+    rows = alone(text, actions)
+    pairs = _pairs(text, actions, rows)
+    free: list[Action] = []
+    parts: list[str] = []
+    done = 0
+    for action in actions:
+        if action.start < done:
+            continue  # inside of a pair
+        start, end = action.start, pairs.get(action.start, action.end)
+        paired = end != action.end
+        row = rows.get(start) or (_line_around(text, start, end) if paired else None)
+        if row is None and action.kind == VALUE and _begins(text, action):
+            row = (text.rfind("\n", 0, start) + 1, end)
+        parts.append(text[done:start])
+        if row is not None:
+            parts.append(_blank(text[start:end]))
+            if not found.rows or found.rows[-1] != row:
+                found.rows.append(row)
+            if paired or action.kind == VALUE:
+                found.gaps.append(Gap(start, end, _column(text[start:end], start - row[0])))
+        elif paired or action.kind == VALUE:
+            if paired and parts[-1].endswith(" ") and text[action.end : end].lstrip().startswith(","):
+                parts[-1] = parts[-1][:-1] + ","  # an item of a list in brackets
+            parts.append(_run(text[start:end], len(found.holes)))
+            found.holes.append((start, end))
+        else:
+            parts.append(_blank(text[start:end]))
+        if not paired:
+            free.append(action)
+        done = end
+    parts.append(text[done:])
+    found.text = "".join(parts)
+    _branches(found, free)
+    return found
+
+
+def _pairs(text: str, actions: list[Action], rows: dict[int, tuple[int, int]]) -> dict[int, int]:
+    """start -> end of each `{{ if }}...{{ end }}` that begins and ends in one line."""
+    found: dict[int, int] = {}
+    opened: list[Action] = []
+    for action in actions:
+        if action.kind == OPEN:
+            opened.append(action)
+        elif action.kind == CLOSE and opened:
+            opening = opened.pop()
+            if rows.get(opening.start) == rows.get(action.start) and text.find("\n", opening.start, action.start) == -1:
+                found[opening.start] = action.end
+    return found
+
+
+def _line_around(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The line of a span that stands alone in it."""
+    while start > 0 and text[start - 1] in " \t":
+        start -= 1
+    while end < len(text) and text[end] in " \t\r":
+        end += 1
+    if (start > 0 and text[start - 1] != "\n") or (end < len(text) and text[end] != "\n"):
+        return None
+    return start, min(end + 1, len(text))
+
+
+def _begins(text: str, action: Action) -> bool:
+    """Whether an action is the first part of a key's value, whose other lines follow: `env: {{- toYaml .a | nindent 2 }}`."""
+    if "nindent" not in text[action.start : action.end] or text[action.end : action.end + 1] not in ("\n", "\r"):
+        return False
+    start = text.rfind("\n", 0, action.start) + 1
+    line = text[start : action.start].rstrip()
+    if not line.endswith(":"):
+        return False
+    indent = len(line) - len(line.lstrip(" -"))
+    for match in _INDENTED.finditer(text, action.end, action.end + _NEAR):
+        if not match.group(2).startswith(("#", "{{", "{%")):
+            # a list may stand as deep as its key
+            return len(match.group(1)) + match.group(2).startswith("- ") > indent
+    return False
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+def _run(text: str, number: int) -> str:
+    """What stands for an action in the copy."""
+    line, broken, rest = text.partition("\n")
+    return _RUN[number % len(_RUN)] * len(line) + broken + _blank(rest)
+
+
+def _column(text: str, column: int) -> int:
+    match = _INDENT.search(text)
+    if match is None:
+        return column
+    return int(match.group(2)) + (0 if match.group(1) else column)
+
+
+def _branches(found: Mask, actions: list[Action]) -> None:
+    opened: list[tuple[int, bool]] = []
+    current = 0
+    closes = sum([action.kind == CLOSE for action in actions])
+    opens = sum([action.kind == OPEN for action in actions])
+    if opens > closes:
+        return  # a part that nothing ends says nothing
+    for action in actions:
+        if action.kind == OPEN:
+            opened.append((current, action.sure))
+            current = current if action.sure else found.enter(action.end, current)
+        elif action.kind == ELSE and opened and not opened[-1][1]:
+            current = found.enter(action.end, opened[-1][0])
+        elif action.kind == CLOSE and opened:
+            current = opened.pop()[0]
+            found.switch(action.start, current)
+
+
+# -- the nodes
 
 
 def written_out(documents: list[Node], text: str) -> bool:
@@ -130,7 +321,7 @@ class _Settler:
 
     def restore(self, scalar: ScalarNode) -> None:
         """The text of the actions in a scalar, in place of the runs that stand for them."""
-        runs = list(RUNS.finditer(scalar.value))
+        runs = list(_RUNS.finditer(scalar.value))
         first = bisect_left(self.starts, yaml.start(scalar))
         holes = self.mask.holes[first : bisect_left(self.starts, yaml.end(scalar))]
         if not runs or len(runs) != len(holes):
@@ -161,18 +352,18 @@ class _Settler:
 
     def following(self, gap: Gap, at: int) -> list[CollectionNode]:
         """The collection that starts after a gap which is the first part of a key's value."""
-        near = self.masked[max(0, gap.start - _NEAR) : gap.start].rstrip()
+        near = self.masked[max(0, gap.start - _NEAR_GAP) : gap.start].rstrip()
         if at == len(self.collections) or not near.endswith(":"):
             return []
         node = self.collections[at]
         start = yaml.start(node)
-        between = self.masked[gap.end : start] if start - gap.end < _NEAR else "far"
+        between = self.masked[gap.end : start] if start - gap.end < _NEAR_GAP else "far"
         return [node] if not _COMMENT.sub("", between).strip() else []
 
     def as_value(self, gap: Gap) -> bool:
         """Make a gap the value of the key in front of it, if that has none."""
-        near = self.masked[max(0, gap.start - _NEAR) : gap.start].rstrip()
-        node, index = self.empty.get(max(0, gap.start - _NEAR) + len(near) - 1, (None, 0))
+        near = self.masked[max(0, gap.start - _NEAR_GAP) : gap.start].rstrip()
+        node, index = self.empty.get(max(0, gap.start - _NEAR_GAP) + len(near) - 1, (None, 0))
         if node is None or not near.endswith(":"):
             return False
         key, value = node.value[index]
