@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.source import Source
 from servelint.core.text import Text
-from servelint.syntax.json_comments import without_comments
+from servelint.syntax.json import without_comments
 
 
 def blanked(text: str, *, lenient: bool = True) -> str:

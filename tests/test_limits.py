@@ -13,10 +13,9 @@ from servelint.core import bounds
 from servelint.core.bounds import BOUNDS, Bound
 from servelint.core.problem import Problem
 from servelint.core.result import Report
-from servelint.core.run import Run
+from servelint.core.run import Run, time_limit
 from servelint.core.settings import Settings
 from servelint.core.source import Source
-from servelint.files import time_limit
 from servelint.lint import check
 from tests.bounded import SERVICE, WRONG, checked, rules, said
 
@@ -90,7 +89,7 @@ class TestFiles:
         import signal
 
         before = signal.getsignal(signal.SIGPROF)
-        with time_limit.running():
+        with time_limit(bounds.TIME.most):
             assert signal.getitimer(signal.ITIMER_PROF)[0] > 0
         assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
         assert signal.getsignal(signal.SIGPROF) is before

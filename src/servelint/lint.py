@@ -9,10 +9,9 @@ from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
-from servelint.core.run import Run, TooMuchWork
+from servelint.core.run import Run, TooLong, TooMuchWork, time_limit
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source
-from servelint.files import time_limit
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
@@ -76,9 +75,9 @@ def check_in_parallel(
 def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
     """The same as _one, unless it takes too long."""
     try:
-        with time_limit.running(_times(path)):
+        with time_limit(bounds.TIME.most * _times(path)):
             return _one(path, asked, named)
-    except time_limit.TooLong:
+    except TooLong:
         report = Report()
         report.files, report.paths = 1, [path]
         report.errors.append(Problem(path, bounds.TIME.message))

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.syntax.batch.syntax import For, If, Node, Several, Simple, parse
-from servelint.syntax.batch.values import fill
-from servelint.syntax.batch.words import program, split
+from servelint.syntax.batch.words import fill, program, split
 
 LINES = st.text('ab "\\\t%!^&|<>()=:~,1\n', max_size=60)
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from servelint.core.source import Source
 from servelint.core.text import HOLE, Text
-from servelint.syntax.just.expressions import Expression, Wrong
-from servelint.syntax.just.recipes import Justfile
+from servelint.syntax.just import Expression, Justfile, Wrong
 
 PARTS = [
     "a",

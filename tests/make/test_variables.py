@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from servelint.core.source import Source
 from servelint.core.text import HOLE, Text
-from servelint.syntax.make.rules import Makefile, read
-from servelint.syntax.make.variables import Scope, Variable, arguments
+from servelint.syntax.make import Makefile, Scope, Variable, arguments, read
 
 TEXTS = st.lists(
     st.sampled_from(["a", " ", "$", "(", ")", "{", "}", "$(A)", "$(B)", "${A}", "$$", ",", "$(if ", "$(call A,", "\n"])

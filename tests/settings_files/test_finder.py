@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.files.settings_finder import Finder, shown
+from servelint.files.project import Finder, shown
 
 
 def nearest(folder: Path) -> str | None:

@@ -8,7 +8,7 @@ import pytest
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.files.settings_finder import SIZE_AT_MOST
+from servelint.files.project import SIZE_AT_MOST
 from servelint.files.toml_document import Document, parse, read
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from servelint.core.launch import Word
 from servelint.core.source import Source
 from servelint.core.text import HOLE, Text, unknown
-from servelint.syntax.units.words import commands, expanded, specified, split
+from servelint.syntax.units import commands, expanded, specified, split
 
 LINES = st.text("ab '\"\\\t;$%{}n0x", max_size=60)
 

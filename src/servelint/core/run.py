@@ -7,9 +7,15 @@ asyncio task has its own, and nothing of it is left when the block ends.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 
 from servelint.core.problem import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 class TooMuchWork(Exception):
@@ -80,6 +86,38 @@ class Run:
         """Allow some times as many pieces as are left."""
         if self._meter is not None:
             self._meter.left *= factor
+
+
+class TooLong(BaseException):
+    """A file takes too much time. Not an Exception, so that no `except Exception` takes it for a bug."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Limit the processor time of a block: the last limit, for work that no other limit counts.
+
+    It takes the process's profiling timer and its signal: use it only in the main thread of a program that owns both. On a
+    platform without that timer (Windows) nothing is limited.
+
+    Raises:
+        TooLong: Inside the block, when the time is over.
+    """
+    import signal
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, _time_is_over)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _time_is_over(_signal: int, _frame: FrameType | None) -> None:
+    raise TooLong
 
 
 _CURRENT: ContextVar[Run | None] = ContextVar("servelint run", default=None)

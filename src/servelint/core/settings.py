@@ -110,7 +110,7 @@ class Settings:
         )
 
     def of(self, _path: str) -> Settings:
-        """The settings of a file: these hold for every file (servelint.files.settings_finder has others for each)."""
+        """The settings of a file: these hold for every file (servelint.files.project has others for each)."""
         return self
 
     def wants(self, rule: str, profile: str = "default") -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from servelint.core.source import Span
 
     class Revision(Protocol):
-        """A git revision whose files are believed (servelint.files.revision.Base)."""
+        """A git revision whose files are believed (servelint.files.git.Base)."""
 
         name: str
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 
-from servelint.core.effect import Effect
-from servelint.core.finding import Edit, Fix
+from servelint.core.finding import Edit, Effect, Fix
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.engines.argv import Setting
 from servelint.engines.config import Config
-from servelint.fixes import members
-from servelint.fixes.change import Change
+from servelint.fixes import entries
+from servelint.fixes.change import Change, name_span, site_of
 from servelint.fixes.entries import entry_removal, variable_removal
-from servelint.fixes.variables import name_span, site_of
 from servelint.fixes.words import Command, addition, ahead, exchange, is_mapped, removal
 from servelint.syntax.json import STRING, JsonNode
 
@@ -111,10 +109,10 @@ class _Maker:
         elif isinstance(value, bool) and setting is not None and setting.value is None:
             self._toggle(setting, value)
         elif operand.text is not None and operand.text.flat and operand.present:
-            self._value(operand.text.written, shown, members.node(self.config.reading, name))
+            self._value(operand.text.written, shown, entries.node(self.config.reading, name))
         elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
             raise _Refused
-        elif dot and head != "effective" and members.node(self.config.reading, head) is not None:
+        elif dot and head != "effective" and entries.node(self.config.reading, head) is not None:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
             self._add_member(head, rest, value)
         elif dot or setting is not None:
@@ -124,9 +122,9 @@ class _Maker:
             self.add(name, value, at)
 
     def _value(self, written: Span | None, text: str, node: JsonNode | None) -> None:
-        if written is None or not text or not members.PLAIN.issuperset(text):
+        if written is None or not text or not entries.PLAIN.issuperset(text):
             raise _Refused
-        if node is not None and node.kind != STRING and not members.is_literal(text):
+        if node is not None and node.kind != STRING and not entries.is_literal(text):
             raise _Refused
         self.write(written, text)
 
@@ -180,7 +178,7 @@ class _Maker:
         if head == "env":
             self.rename_variable(rest, other)
             return
-        node = members.member(self.config.reading, name)
+        node = entries.member(self.config.reading, name)
         if node is not None:
             span = node[0].content.written
             if span is None:
@@ -251,7 +249,7 @@ class _Maker:
             self.drop(setting)
         if found or other is not None:
             return True
-        if dot and head != "effective" and members.member(self.config.reading, name) is not None:
+        if dot and head != "effective" and entries.member(self.config.reading, name) is not None:
             self.titles.append(f"delete {rest}")
             self._drop_member(head, rest)
             return True
@@ -302,17 +300,17 @@ class _Maker:
     # -- JSON
 
     def _drop_member(self, option: str, path: str) -> None:
-        edit = members.removal(self.config.reading, option, path)
+        edit = entries.removal(self.config.reading, option, path)
         if edit is None:
             raise _Refused
         self._object(option, path, lambda inner, name: inner.pop(name))
         self.edits.append(edit)
 
     def _add_member(self, option: str, key: str, value: str | bool) -> None:
-        edit = members.addition(self.config.reading, option, key, shown_of(value)) if self._is_known(option, key) else None
+        edit = entries.addition(self.config.reading, option, key, shown_of(value)) if self._is_known(option, key) else None
         if edit is None:
             raise _Refused
-        made = members.literal(shown_of(value))
+        made = entries.literal(shown_of(value))
 
         def add(inner: dict[str, Any], name: str) -> None:
             inner[name] = made
@@ -368,5 +366,5 @@ def _title(name: str, value: str | bool) -> str:
     if head == "env":
         return f"write {rest}={shown}"
     if dot:
-        return f'write "{name.rpartition(".")[2]}": {shown if members.is_literal(shown) else json.dumps(shown)}'
+        return f'write "{name.rpartition(".")[2]}": {shown if entries.is_literal(shown) else json.dumps(shown)}'
     return f"write --{name}" if value is True else f"write --no-{name}" if value is False else f"write --{name} {shown}"

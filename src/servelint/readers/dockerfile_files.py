@@ -14,7 +14,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.dockerfile_lines import expand, replace, words
 from servelint.readers.dockerfile_stages import Stage, Step, array, option
 from servelint.syntax.shell.evaluate import Evaluator
-from servelint.syntax.shell.files import Files
+from servelint.syntax.shell.state import Files
 
 _FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
 """Where a program without a folder is looked for."""

@@ -13,7 +13,7 @@ from servelint.readers import mentions_engine
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, inside, installed, named
 from servelint.readers.scripts import script_launches
-from servelint.syntax.just.recipes import Justfile, Recipe
+from servelint.syntax.just import Justfile, Recipe
 
 _PREFIX = re.compile(r"[@\-?]*")
 _QUOTED = re.compile(r"([\"'])(.*)\1$")

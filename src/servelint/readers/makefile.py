@@ -13,10 +13,9 @@ from servelint.readers import mentions_engine
 from servelint.readers.place import Place
 from servelint.readers.recipes import env_file, inside, installed, named
 from servelint.readers.scripts import script_launches
-from servelint.syntax.make.rules import Makefile, Rule
-from servelint.syntax.make.rules import read as read_rules
-from servelint.syntax.make.variables import Scope
-from servelint.syntax.make.variables import Variable as MakeVariable
+from servelint.syntax.make import Makefile, Rule, Scope
+from servelint.syntax.make import Variable as MakeVariable
+from servelint.syntax.make import read as read_rules
 
 _PREFIX = re.compile(r"[@+\-\s]*")
 _LINE_END = re.compile(r"(?<!\\)\n")

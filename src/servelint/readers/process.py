@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Mapping
 
 from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
 from servelint.engines import entry, installed
-from servelint.files import programs
 from servelint.files.siblings import Neighbours
 from servelint.readers import container_run, runners
 from servelint.readers.commands import WRAPPERS, launches
@@ -48,7 +48,9 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
         if name is None or not name:
             return None
         # a program without a folder is one of PATH; any other file is one of the current folder
-        found = programs.find(name, environ) if name == argv[0] and not os.path.dirname(name) else name
+        found = (
+            shutil.which(name, path=environ.get("PATH", os.defpath)) if name == argv[0] and not os.path.dirname(name) else name
+        )
         beside = neighbours.read(found) if found is not None else None
         if beside is None or found is None:
             return None

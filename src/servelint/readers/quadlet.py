@@ -7,9 +7,8 @@ from servelint.core.text import Text, unknown
 from servelint.readers.commands import launches
 from servelint.readers.place import Place
 from servelint.readers.systemd import Service, merged
-from servelint.syntax import json
-from servelint.syntax.units import environment, words
-from servelint.syntax.units.file import Setting, parse
+from servelint.syntax import json, units
+from servelint.syntax.units import Setting, parse
 
 _OPTIONS = (
     ("AddDevice", "--device"),
@@ -39,7 +38,7 @@ def read(service: Service, settings: list[Setting]) -> list[Launch]:
     for setting in _listed(settings, "EnvironmentFile"):
         command += [_made("--env-file"), Word(_base(setting.value))]
     for setting in _listed(settings, "Environment"):
-        for variable in environment.assignments(setting.value):
+        for variable in units.assignments(setting.value):
             command += [_made("--env"), _assignment(service, variable)]
     for key, option in _OPTIONS:
         for setting in _listed(settings, key):
@@ -73,12 +72,12 @@ def _listed(settings: list[Setting], key: str) -> list[Setting]:
 
 
 def _words(service: Service, value: Text) -> list[Word]:
-    return words.expanded([words.specified(word) for word in words.split(value)], service.lookup)
+    return units.expanded([units.specified(word) for word in units.split(value)], service.lookup)
 
 
 def _assignment(service: Service, variable: Variable) -> Word:
     value = variable.value if variable.value is not None else Text(())
-    return Word(Text.join((Text.of(variable.name + "="), words.substituted(value, service.lookup))), variable.site)
+    return Word(Text.join((Text.of(variable.name + "="), units.substituted(value, service.lookup))), variable.site)
 
 
 def _entrypoint(setting: Setting | None) -> list[Word]:
@@ -99,7 +98,7 @@ def _base(path: Text) -> Text:
 def _image(service: Service, image: Text) -> Text:
     """An image; that of another unit (`Image=llm.image`), if it lies beside this one."""
     if not image.flat.endswith((".image", ".build")):
-        return words.substituted(words.specified(Word(image)).text, service.lookup)
+        return units.substituted(units.specified(Word(image)).text, service.lookup)
     beside = service.neighbours.read(image.flat) if image.flat.endswith(".image") else None
     named = [setting for setting in merged(parse(beside), "Image") if setting.key == "Image"] if beside is not None else []
     if named:

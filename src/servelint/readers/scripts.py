@@ -47,7 +47,7 @@ def script_file(path: Word, args: list[Word], place: Place, depth: int) -> list[
     opened = place.open(path.text) if place.open is not None else None
     if opened is None:
         return []
-    from servelint.syntax.shell.files import is_shell
+    from servelint.syntax.shell.state import is_shell
 
     if not is_shell(path.text.flat, opened.text.flat):
         return []

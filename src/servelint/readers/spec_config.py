@@ -8,7 +8,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.registry import ENGINES
 from servelint.syntax import json
-from servelint.syntax.json_comments import without_comments
+from servelint.syntax.json import without_comments
 
 _OWN = frozenset(
     ("num_speculative_tokens", "prompt_lookup_max", "draft_tensor_parallel_size", "suffix_decoding_max_tree_depth")

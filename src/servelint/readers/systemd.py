@@ -12,9 +12,8 @@ from servelint.readers import installs
 from servelint.readers.commands import launches
 from servelint.readers.place import Place
 from servelint.readers.scripts import script_launches
-from servelint.syntax import dotenv
-from servelint.syntax.units import environment, words
-from servelint.syntax.units.file import Section, Setting, parse
+from servelint.syntax import dotenv, units
+from servelint.syntax.units import Section, Setting, parse
 
 _PREFIX = re.compile(r"[-@:+!|]*")
 _PLAIN_NAME = re.compile(r"\.(?:service|container|conf)$", re.IGNORECASE)
@@ -61,19 +60,19 @@ class Service:
 
     def environment(self) -> None:
         for setting in self.of("PassEnvironment"):
-            for word in words.split(setting.value):
+            for word in units.split(setting.value):
                 self.env[word.shown] = Variable(word.shown, None, word.site)
         for setting in self.of("Environment"):
-            self.env.update({variable.name: variable for variable in environment.assignments(setting.value)})
+            self.env.update({variable.name: variable for variable in units.assignments(setting.value)})
         for setting in self.of("EnvironmentFile"):
             flat = setting.value.flat
             beside = self.beside(flat.removeprefix("-"))
             if beside is None:
                 self.open_env = True
             else:
-                self.env.update({variable.name: variable for variable in environment.file(beside)})
+                self.env.update({variable.name: variable for variable in units.file(beside)})
         for setting in self.of("UnsetEnvironment"):
-            for word in words.split(setting.value):
+            for word in units.split(setting.value):
                 name, sign, value = word.shown.partition("=")
                 before = self.env.get(name)
                 if not sign or (before is not None and before.value is not None and before.value.value == value):
@@ -101,7 +100,7 @@ class Service:
     def launches(self) -> list[Launch]:
         claims: dict[str, ReleaseClaim] = {}
         for setting in self.of("ExecStartPre"):
-            for command in words.commands(setting.value):
+            for command in units.commands(setting.value):
                 claims.update(installs.claims(self.command(command)))
         found: list[Launch] = []
         place = self.place(claims)
@@ -110,7 +109,7 @@ class Service:
             if by_shell and "|" in by_shell.group():
                 started = script_launches(setting.value.cut(by_shell.end()), place, [])
             else:
-                started = [one for words_ in words.commands(setting.value) for one in launches(self.command(words_), place)]
+                started = [one for words_ in units.commands(setting.value) for one in launches(self.command(words_), place)]
             for launch in started:
                 launch.cut = setting.cut
             found += started
@@ -122,5 +121,5 @@ class Service:
         marks = prefix.group() if prefix is not None else ""
         first = Word(given[0].text.cut(len(marks)), given[0].site, given[0].many)
         rest = given[2:] if "@" in marks else given[1:]  # `@` puts another name for the program next
-        all_words = [words.specified(word) for word in (first, *rest)]
-        return all_words if ":" in marks else words.expanded(all_words, self.lookup)
+        all_words = [units.specified(word) for word in (first, *rest)]
+        return all_words if ":" in marks else units.expanded(all_words, self.lookup)

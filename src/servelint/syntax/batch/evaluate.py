@@ -1,8 +1,4 @@
-"""Walking a batch file: which commands it runs, with which words and variables. Nothing is executed.
-
-`goto` and `call :label` are followed forwards; a part that nothing here comes to is walked at the end, since a person may.
-Where a condition cannot be decided, both branches are looked at, and what they leave different is unknown.
-"""
+"""The variables of a batch file while it is walked, and what joins after a branch that cannot be decided."""
 
 from __future__ import annotations
 
@@ -13,11 +9,187 @@ from servelint.core import bounds
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
-from servelint.syntax.batch import conditions
-from servelint.syntax.batch.state import State, Status, Value, join
-from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple, parse
-from servelint.syntax.batch.values import Filled, fill
-from servelint.syntax.batch.words import program, split
+from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple, Test, parse
+from servelint.syntax.batch.words import Filled, fill, program, split
+
+
+class Value:
+    """name: as first written;  text: empty where the file takes the variable away"""
+
+    __slots__ = ("name", "text")
+
+    def __init__(self, name: str, text: Text) -> None:
+        self.name = name
+        self.text = text
+
+
+State = dict[str, Value]
+"""Upper-case name -> value. A variable that is not here may be set by the environment."""
+
+
+class Status:
+    """Whether a condition holds.
+
+    value:    True, False, or None if it cannot be told
+    likely:   the branch to follow where it cannot: without arguments, without extra environment, every command succeeding
+    assumed:  the value rests on a default that the environment may override
+    emptied:  upper-case name of a variable of the environment that is empty where the condition is true (`if "%V%"==""`), or
+              false (`if defined V`) as `empty_when` says
+    """
+
+    __slots__ = ("assumed", "emptied", "empty_when", "likely", "value")
+
+    def __init__(
+        self,
+        value: bool | None,
+        likely: bool = True,
+        assumed: bool = False,
+        emptied: str | None = None,
+        empty_when: bool = True,
+    ) -> None:
+        self.value = value
+        self.likely = likely if value is None else value
+        self.assumed = assumed
+        self.emptied = emptied
+        self.empty_when = empty_when
+
+    def negated(self) -> Status:
+        value = None if self.value is None else not self.value
+        return Status(value, not self.likely, self.assumed, self.emptied, not self.empty_when)
+
+
+def join(main: State, other: State, defaulted: str | None = None) -> State:
+    """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it.
+
+    defaulted: a variable that the main branch gives a value where the environment gives none: that value is its default
+    """
+    joined: State = {}
+    for key in {**main, **other}:
+        ours, theirs = main.get(key), other.get(key)
+        if ours is not None and theirs is not None and _same(ours.text, theirs.text):
+            joined[key] = ours
+        elif key == defaulted and ours is not None and (theirs is None or theirs.text.flat == HOLE):
+            joined[key] = Value(ours.name, _softened(ours.text))
+        else:
+            joined[key] = _unsure(ours, theirs)
+    return joined
+
+
+def _same(one: Text, other: Text) -> bool:
+    return one is other or (one.flat == other.flat and one.shown == other.shown)
+
+
+def _softened(text: Text) -> Text:
+    return text.softened() if text.pieces else Text((Piece("", None, assumed=True),))
+
+
+def _unsure(ours: Value | None, theirs: Value | None) -> Value:
+    name = ours.name if ours is not None else theirs.name if theirs is not None else ""
+    main = ours.text if ours is not None else EMPTY
+    shown = main.shown if ours is not None else f"%{name}%"
+    if ours is None or theirs is None:
+        return Value(name, Text((unknown(f"%{name}%", main.extent(), shown),)))
+    one, other = _possible(ours.text), _possible(theirs.text)
+    program = _program(one)
+    if program is not None and _program(other) == program:
+        folder = shown[: -len(program)] if shown.lower().endswith(program) else f"%{name}%"
+        return Value(name, Text((unknown(f"%{name}%", main.extent(), folder), Piece(program, main.extent()))))
+    # one branch adds words, the other none
+    perhaps = (one or other) if one is None or other is None else None
+    return Value(name, Text((unknown(f"%{name}%", main.extent(), shown, perhaps),)))
+
+
+def _possible(text: Text) -> Text | None:
+    """What a value may be beside empty; None if it is surely empty."""
+    if len(text.pieces) == 1 and text.pieces[0].perhaps is not None:
+        return text.pieces[0].perhaps
+    return text if text.flat else None
+
+
+def _program(text: Text | None) -> str | None:
+    """The file name of the program that a value names, whatever its folder."""
+    flat = text.flat.lower() if text is not None else ""
+    base = flat[max(flat.rfind("\\"), flat.rfind("/"), flat.rfind(HOLE)) + 1 :]
+    return base if base.endswith(".exe") else None
+
+
+_EMPTY = re.compile(r"[\"'.\[\]x_#-]*", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?\d+")
+_ARGUMENT = re.compile(r"%(?:~\w*)?\d")
+_VARIABLE = re.compile(r"[%!]([^%!:]+)[%!]")
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "equ": lambda left, right: left == right,
+    "neq": lambda left, right: left != right,
+    "lss": lambda left, right: left < right,
+    "leq": lambda left, right: left <= right,
+    "gtr": lambda left, right: left > right,
+    "geq": lambda left, right: left >= right,
+}
+
+
+def holds(walk: Walk, test: Test) -> Status:
+    status = _positive(walk, test)
+    return status.negated() if test.negated else status
+
+
+def _positive(walk: Walk, test: Test) -> Status:
+    if test.kind == "defined":
+        return _defined(walk, test.left.flat.strip('"'))
+    if test.kind == "errorlevel":
+        return Status(None, likely=test.left.flat.strip() == "0")
+    if test.kind not in ("==", *_COMPARISONS):
+        return Status(None)
+    left, right = walk.fill(test.left).text, walk.fill(test.right).text
+    ours, theirs = _likely(left), _likely(right)
+    if test.fold:
+        ours, theirs = ours.lower(), theirs.lower()
+    equality = test.kind in ("==", "equ", "neq")
+    if test.kind != "==" and _NUMBER.fullmatch(ours) and _NUMBER.fullmatch(theirs):
+        found = _COMPARISONS[test.kind](int(ours[:20]), int(theirs[:20]))
+    else:
+        found = equality and (ours == theirs) != (test.kind == "neq")
+    if left.known and right.known:
+        return Status(found, assumed=left.assumed or right.assumed)
+    if equality and ours == theirs and _EMPTY.fullmatch(ours):
+        return _emptiness(walk, left, right, found)
+    return Status(None, likely=found)
+
+
+def _emptiness(walk: Walk, left: Text, right: Text, found: bool) -> Status:
+    """A test whether an unknown value is empty."""
+    unknowns = [piece for piece in (*left.pieces, *right.pieces) if piece.expression is not None]
+    expression = unknowns[0].expression or ""
+    if len(unknowns) != 1:
+        return Status(None, likely=found)
+    if _ARGUMENT.fullmatch(expression):
+        state = walk.state or {}
+        own = [key for key, value in state.items() if value.text.flat == HOLE and value.text.pieces[0].span == unknowns[0].span]
+        # a script is started without arguments, unless someone knows better
+        return Status(None, found, emptied=own[0], empty_when=found) if own else Status(found, assumed=True)
+    name = _VARIABLE.fullmatch(expression)
+    return Status(None, found, emptied=name.group(1).upper() if name is not None else None, empty_when=found)
+
+
+def _defined(walk: Walk, name: str) -> Status:
+    value = walk.now(name)
+    if value is None:
+        return Status(None, likely=False, emptied=name.upper(), empty_when=False)
+    if value.flat == HOLE:
+        likely = bool(value.shown) and not value.shown.startswith("%")
+        return Status(None, likely, emptied=name.upper(), empty_when=False)
+    return Status(bool(value.flat), assumed=value.assumed)
+
+
+def _likely(text: Text) -> str:
+    """A text as it is where every command has succeeded and nothing else is set."""
+    if HOLE not in text.flat:
+        return text.flat
+    parts: list[str] = []
+    for piece in text.pieces:
+        expression = piece.expression
+        parts.append(piece.text if expression is None else "0" if expression.lower().strip("%!") == "errorlevel" else "")
+    return "".join(parts)
+
 
 _LENGTH_AT_MOST = 20_000
 _PIECES_AT_MOST = 500
@@ -129,7 +301,7 @@ class Walk:
                 else:
                     self.visit(item)
         elif isinstance(node, If):
-            self.branch(conditions.holds(self, node.test), node.then, node.otherwise)
+            self.branch(holds(self, node.test), node.then, node.otherwise)
         elif isinstance(node, For):
             self.loop(node)
 

@@ -1,12 +1,134 @@
-"""What a Windows program makes of its command line: the argument rules of the Microsoft C runtime."""
+"""Filling in a batch file's variables: `%V%`, `%V:a=b%`, `%V:~0,3%`, `%1`, `%%F`, `!V!`."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Callable
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE, Piece, Text
-from servelint.syntax.batch.values import Filled
+from servelint.core.source import Span
+from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.syntax.batch.syntax import REFERENCE
+
+Lookup = Callable[[str], "Text | None"]
+
+_DELAYED = re.compile(r"!([^!:\r\n]+)(?::([^!\r\n]*))?!")
+_PART = re.compile(r"~(-?\d+)(?:,(-?\d+))?$")
+
+
+class Filled:
+    """A text with its variables filled in. uses: where in it each value stands, and the reference that put it there."""
+
+    __slots__ = ("text", "uses")
+
+    def __init__(self, text: Text, uses: list[tuple[int, int, Span | None]]) -> None:
+        self.text = text
+        self.uses = uses
+
+    def site(self, start: int, end: int) -> Span | None:
+        """The characters of the command that a part of the text stands for."""
+        low, high = self.place(start), self.place(max(end - 1, start))
+        if low is None or high is None or low.source is not high.source or high.end < low.start:
+            return self.text.extent(start, end)
+        return Span(low.source, low.start, high.end)
+
+    def place(self, at: int) -> Span | None:
+        index = bisect_right(self.uses, at, key=_start) - 1
+        if index >= 0 and at < self.uses[index][1]:
+            return self.uses[index][2]
+        return self.text.extent(at, at + 1)
+
+
+def _start(use: tuple[int, int, Span | None]) -> int:
+    return use[0]
+
+
+def fill(text: Text, lookup: Lookup, delayed: Lookup | None, loops: dict[str, Text | None]) -> Filled:
+    """lookup: gives the value of `%V%`, None if the file does not set it
+
+    delayed: likewise of `!V!`, None where that is off;  loops: the variables of `for`, None if not known
+    """
+    flat = text.flat
+    if "%" not in flat and (delayed is None or "!" not in flat):
+        return Filled(text, [])
+    parts: list[Text] = []
+    uses: list[tuple[int, int, Span | None]] = []
+    length = done = 0
+    at = 0
+    while at < len(flat):
+        match = REFERENCE.match(flat, at) if flat[at] == "%" else None
+        if match is None and delayed is not None and flat[at] == "!":
+            match = _DELAYED.match(flat, at)
+        if match is None and flat[at] != "%":
+            at = _next(flat, at + 1, delayed is not None)
+            continue
+        end, value = (at + 1, Text(())) if match is None else _value(text, match, lookup, delayed, loops)
+        before = text.cut(done, at) if at > done else Text(())
+        parts += [before, value]
+        length += len(before.flat)
+        if match is not None and value.flat:
+            uses.append((length, length + len(value.flat), text.extent(at, end)))
+        length += len(value.flat)
+        done = at = end
+    if done < len(flat):
+        parts.append(text.cut(done))
+    return Filled(Text.join(parts), uses)
+
+
+def _next(flat: str, at: int, delayed: bool) -> int:
+    found = [end for end in (flat.find("%", at), flat.find("!", at) if delayed else -1) if end != -1]
+    return min(found) if found else len(flat)
+
+
+def _value(
+    text: Text, match: re.Match[str], lookup: Lookup, delayed: Lookup | None, loops: dict[str, Text | None]
+) -> tuple[int, Text]:
+    """The end and the value of a reference."""
+    whole = text.cut(*match.span())
+    unsure = Text((unknown(match.group(), whole.extent()),))
+    if match.re is _DELAYED:
+        known = delayed(match.group(1)) if delayed is not None else None
+        return match.end(), unsure if known is None else changed(known, match.group(2), unsure)
+    modifiers, letter, argument, name, change = match.groups()
+    if match.group().startswith("%%"):
+        if letter is not None and letter in loops:
+            value = loops[letter] if modifiers in (None, "~", "~f") else None
+            return match.end(), unsure if value is None else value
+        return match.start() + 2, Text((Piece("%", text.span(match.start(), match.start() + 2)),))
+    if argument is not None:
+        return match.end(), unsure
+    known = lookup(name)
+    return match.end(), unsure if known is None else changed(known, change, unsure)
+
+
+def changed(value: Text, change: str | None, unsure: Text) -> Text:
+    """A value after `:~start,length` or `:old=new`."""
+    if change is None or not value.flat:
+        return value
+    if not value.known:
+        return unsure
+    part = _PART.match(change)
+    if part is not None:
+        size = len(value.flat)
+        start = int(part.group(1))
+        start = max(size + start, 0) if start < 0 else min(start, size)
+        count = int(part.group(2)) if part.group(2) else size
+        end = size + count if count < 0 else start + count
+        return value.cut(start, max(min(end, size), start)) if end > start else Text(())
+    old, sign, new = change.partition("=")
+    if not sign or not old or old[0] in "*~":
+        return unsure
+    parts: list[Text] = []
+    done = 0
+    for match in re.finditer(re.escape(old), value.flat, re.IGNORECASE):
+        parts += [
+            value.cut(done, match.start()) if match.start() > done else Text(()),
+            Text.of(new, value.extent(*match.span())),
+        ]
+        done = match.end()
+    return Text.join([*parts, value.cut(done)]) if done else value
+
 
 _PLAIN = re.compile(r"[^\s\"\\]+")
 _IN_QUOTES = re.compile(r"[^\"\\]+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import EMPTY, HOLE, Text, unknown
-from servelint.syntax.shell import commands, conditions, patterns
+from servelint.syntax.shell import commands, conditions, parameters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.recipe import fields_of
 from servelint.syntax.shell.state import (
@@ -210,10 +210,10 @@ def matches(subject: Text, items: list[Text], shell: Evaluator) -> Status:
     statuses: list[Status] = []
     for raw in items:
         parts = shell.pattern(raw)
-        pattern = patterns.read([(text.flat.replace(HOLE, ""), quoted) for text, quoted in parts])
+        pattern = parameters.read_pattern([(text.flat.replace(HOLE, ""), quoted) for text, quoted in parts])
         if pattern == [None]:
             return SUCCESS
-        holds = pattern is not None and patterns.matches(pattern, subject.flat.replace(HOLE, ""))
+        holds = pattern is not None and parameters.matches(pattern, subject.flat.replace(HOLE, ""))
         known = subject.known and pattern is not None and all(text.known for text, _ in parts)
         assumed = subject.assumed or any(text.assumed for text, _ in parts)
         statuses.append(Status(holds if known else None, holds, assumed))

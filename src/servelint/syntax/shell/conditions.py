@@ -7,7 +7,7 @@ import re
 from operator import eq, ge, gt, le, lt, ne
 
 from servelint.core.text import HOLE, Text
-from servelint.syntax.shell import arithmetic, expand, patterns
+from servelint.syntax.shell import arithmetic, expand, parameters
 from servelint.syntax.shell.lexer import step, word_end
 from servelint.syntax.shell.state import Status
 
@@ -194,10 +194,10 @@ def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status
     # a variable that nothing sets is empty in a run without it
     one, parts = left.flat.replace(HOLE, ""), [(text.flat.replace(HOLE, ""), quoted) for text, quoted in right]
     if operator in ("=", "==", "!="):
-        pattern = patterns.read(parts)
+        pattern = parameters.read_pattern(parts)
         if pattern is None or len(one) > _LENGTH_AT_MOST:
             return _UNSURE
-        holds = patterns.matches(pattern, one) == (operator != "!=")
+        holds = parameters.matches(pattern, one) == (operator != "!=")
     elif operator == "=~":
         regex = _regex(parts)
         if regex is None or "\n" in one or _tries(regex.pattern, len(one)) > _TRIES_AT_MOST:

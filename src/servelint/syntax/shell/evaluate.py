@@ -14,23 +14,28 @@ from servelint.core import bounds
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text, spend, unknown
-from servelint.syntax.shell import arithmetic, assignments, builtins, commands, expand, flow
-from servelint.syntax.shell.files import CHANGING, HERE, TOUCHING, Files, file_key, is_shell, own
+from servelint.syntax.shell import arithmetic, builtins, commands, expand, flow
 from servelint.syntax.shell.state import (
+    CHANGING,
     EXIT,
     FAIL,
+    HERE,
     RETURN,
     SUCCESS,
+    TOUCHING,
     UNSET,
     UNSURE,
+    Files,
     State,
     Status,
     Value,
+    file_key,
+    is_shell,
     join,
+    own,
     unsure_items,
 )
-from servelint.syntax.shell.syntax import Script, Simple
-from servelint.syntax.shell.tree import Node
+from servelint.syntax.shell.syntax import Node, Script, Simple
 
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
@@ -46,9 +51,9 @@ _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
     "command": commands.command,
     "redirected_statement": commands.redirected,
     "compound_statement": flow.compound,
-    "variable_assignment": assignments.assignment,
-    "declaration_command": assignments.declaration,
-    "unset_command": assignments.unset,
+    "variable_assignment": commands.assignment,
+    "declaration_command": commands.declaration,
+    "unset_command": commands.unset,
     "function_definition": flow.function_definition,
     "if_statement": flow.if_statement,
     "case_statement": flow.case_statement,

@@ -20,7 +20,7 @@ from servelint.syntax.shell.state import (
     join,
     same,
 )
-from servelint.syntax.shell.tree import Node
+from servelint.syntax.shell.syntax import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

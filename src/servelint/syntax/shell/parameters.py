@@ -1,15 +1,14 @@
-"""Parameter expansion: what stands between the braces of `${...}`."""
+"""Shell patterns: `*`, `?` and `[...]` as `case`, `[[ == ]]` and `${V%pattern}` read them, quoted characters being literal."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
-from servelint.syntax.shell import patterns
-from servelint.syntax.shell.files import is_own
 from servelint.syntax.shell.lexer import step
-from servelint.syntax.shell.state import UNSET
+from servelint.syntax.shell.state import UNSET, is_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +48,156 @@ if TYPE_CHECKING:
             """The output of a command substitution; unknown unless it is plain."""
 
         def arithmetic(self, expression: Text, whole: Text) -> Text: ...
+
+
+Token = str | re.Pattern[str] | None
+"""One literal character, a class of characters, or None for `*`."""
+Pattern = list[Token]
+
+_ANY = re.compile(r".", re.DOTALL)
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "digit": "0-9", "lower": "a-z", "space": r"\s",
+    "upper": "A-Z", "word": "a-zA-Z0-9_", "xdigit": "0-9A-Fa-f", "punct": r"!-/:-@\[-`{-~",
+}  # fmt: skip
+
+
+def read_pattern(parts: Iterable[tuple[str, bool]]) -> Pattern | None:
+    """The pattern that some text stands for, each part with whether it is quoted; None for what is not read here."""
+    chars = [(char, quoted) for text, quoted in parts for char in text]
+    pattern: Pattern = []
+    at = 0
+    while at < len(chars):
+        char, quoted = chars[at]
+        at += 1
+        if quoted:
+            pattern.append(char)
+        elif char in "?*+@!" and chars[at : at + 1] == [("(", False)]:
+            return None  # an extended pattern
+        elif char == "*":
+            if pattern[-1:] != [None]:
+                pattern.append(None)
+        elif char == "?":
+            pattern.append(_ANY)
+        elif char == "\\" and at < len(chars):
+            pattern.append(chars[at][0])
+            at += 1
+        elif char == "[" and (close := _closing(chars, at)) != -1:
+            members = _members(chars[at:close])
+            if members is None:
+                return None
+            pattern.append(members)
+            at = close + 1
+        else:
+            pattern.append(char)
+    return pattern
+
+
+def _closing(chars: list[tuple[str, bool]], at: int) -> int:
+    """The index of the bracket that closes a class; the first character of a class is never it."""
+    at += chars[at : at + 1] in ([("!", False)], [("^", False)])
+    start = at
+    while at < len(chars):
+        if chars[at : at + 2] == [("[", False), (":", False)]:
+            named = next((index for index in range(at + 2, len(chars)) if chars[index] == ("]", False)), -1)
+            if named != -1 and chars[named - 1] == (":", False):
+                at = named + 1
+                continue
+        if chars[at] == ("]", False) and at > start:
+            return at
+        at += 1
+    return -1
+
+
+def _members(chars: list[tuple[str, bool]]) -> re.Pattern[str] | None:
+    """The class that stands between two brackets; None if it is not read here."""
+    negated = chars[:1] in ([("!", False)], [("^", False)])
+    at = int(negated)
+    members = ""
+    while at < len(chars):
+        char, quoted = chars[at]
+        if char == "\\" and not quoted:
+            return None
+        if char == "[" and not quoted and chars[at + 1 : at + 2] in ([(":", False)], [(".", False)], [("=", False)]):
+            name = re.match(r"\[:(\w+):\]", "".join([member for member, _ in chars[at:]]))
+            if name is None or name.group(1) not in _CLASSES:
+                return None
+            members += _CLASSES[name.group(1)]
+            at += name.end()
+        elif chars[at + 1 : at + 2] == [("-", False)] and at + 2 < len(chars):
+            last = chars[at + 2][0]
+            if last < char or last == "[":
+                return None
+            members += f"{re.escape(char)}-{re.escape(last)}"
+            at += 3
+        else:
+            members += re.escape(char)
+            at += 1
+    return re.compile(f"[{'^' * negated}{members}]", re.DOTALL)
+
+
+def matching_prefixes(pattern: Pattern, text: str) -> Iterator[int]:
+    """The lengths of the starts of a text that a pattern matches, in growing order."""
+    states = _closed(pattern, {0})
+    for length in range(len(text) + 1):
+        if len(pattern) in states:
+            yield length
+        if length == len(text) or not states:
+            return
+        char = text[length]
+        following: set[int] = set()
+        for state in states:
+            if state < len(pattern):
+                token = pattern[state]
+                if token is None:
+                    following.add(state)
+                elif token == char if isinstance(token, str) else token.match(char):
+                    following.add(state + 1)
+        states = _closed(pattern, following)
+
+
+def _closed(pattern: Pattern, states: set[int]) -> set[int]:
+    """The states with those that a `*` which matches nothing leads to."""
+    return states | {state + 1 for state in states if state < len(pattern) and pattern[state] is None}
+
+
+def _literal(pattern: Pattern) -> str | None:
+    """The characters of a pattern that matches just these."""
+    chars = [token for token in pattern if isinstance(token, str)]
+    return "".join(chars) if len(chars) == len(pattern) else None
+
+
+def matches(pattern: Pattern, text: str) -> bool:
+    literal = _literal(pattern)
+    if literal is not None:
+        return literal == text
+    if None not in pattern:
+        return len(pattern) == len(text) and any(length == len(text) for length in matching_prefixes(pattern, text))
+    return any(length == len(text) for length in matching_prefixes(pattern, text))
+
+
+def matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
+    """The lengths of the ends of a text that a pattern matches, in growing order."""
+    return matching_prefixes(pattern[::-1], text[::-1])
+
+
+def replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
+    """The text with the longest match at the first place, or at every one, replaced. An empty match replaces nothing."""
+    literal = _literal(pattern)
+    if literal:
+        return text.replace(literal, new, -1 if every else 1)
+    done: list[str] = []
+    at = 0
+    while at < len(text):
+        length = max(matching_prefixes(pattern, text[at:]), default=0)
+        if length == 0:
+            done.append(text[at])
+            at += 1
+            continue
+        done.append(new)
+        at += length
+        if not every:
+            break
+    return "".join(done) + text[at:]
 
 
 _PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?", re.ASCII)
@@ -269,12 +418,12 @@ def _unknown(whole: Text, name: str | None = None) -> Text:
     return Text((unknown(expression, whole.span()),))
 
 
-def _read(raw: Text, flat: str, scope: Scope) -> patterns.Pattern | None:
+def _read(raw: Text, flat: str, scope: Scope) -> Pattern | None:
     """A pattern that may be held against a text; None if it is not known, or would take too long."""
     parts = scope.pattern(raw)
     if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
         return None
-    pattern = patterns.read([(text.flat, quoted) for text, quoted in parts])
+    pattern = read_pattern([(text.flat, quoted) for text, quoted in parts])
     if pattern is None or (None in pattern and len(flat) > _STAR_AT_MOST and pattern.count(None) > 1):
         return None
     return pattern
@@ -285,7 +434,7 @@ def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) 
     pattern = _read(operand, flat, scope)
     if pattern is None:
         return _unknown(whole)
-    lengths = patterns.prefixes(pattern, flat) if operator[0] == "#" else patterns.suffixes(pattern, flat)
+    lengths = matching_prefixes(pattern, flat) if operator[0] == "#" else matching_suffixes(pattern, flat)
     cut = next(lengths, None) if len(operator) == 1 else max(lengths, default=None)
     rest = known if cut is None else known.cut(cut) if operator[0] == "#" else known.cut(0, len(flat) - cut)
     # an unknown part may hold what the pattern looks for: only `##*/` with a known rest is certain
@@ -308,15 +457,15 @@ def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scop
         return _unknown(whole)
     new = "".join([text.flat for text, _ in parts])
     if anchor == "#":
-        cut = max(patterns.prefixes(pattern, flat), default=None)
+        cut = max(matching_prefixes(pattern, flat), default=None)
         replaced = flat if cut is None else new + flat[cut:]
     elif anchor == "%":
-        cut = max(patterns.suffixes(pattern, flat), default=None)
+        cut = max(matching_suffixes(pattern, flat), default=None)
         replaced = flat if cut is None else flat[: len(flat) - cut] + new
     elif None in pattern and len(flat) > _STAR_AT_MOST:
         return _unknown(whole)
     else:
-        replaced = patterns.replace(pattern, flat, new, operator == "//")
+        replaced = replace_pattern(pattern, flat, new, operator == "//")
     return known if replaced == flat else _of(replaced, known)
 
 

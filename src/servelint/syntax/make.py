@@ -1,14 +1,292 @@
-"""Reading a makefile: what it assigns, under which conditions, and the recipes of its rules."""
+"""The logical lines of a makefile: what a backslash continues is one line, its characters at their places."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from servelint.core.source import Source
+from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
-from servelint.syntax.make.lines import Lines
-from servelint.syntax.make.variables import Scope, Variable, arguments, closing
+
+_COMMENT = re.compile(r"(?<!\\)(?:\\\\)*#")
+
+
+class Lines:
+    """Takes a source's lines one after the other."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.starts = source.line_starts
+        self.at = 0
+
+    @property
+    def more(self) -> bool:
+        return self.at < len(self.starts)
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        """Where a line starts, and where it ends without its line end."""
+        text = self.source.text
+        low = self.starts[index]
+        high = self.starts[index + 1] if index + 1 < len(self.starts) else len(text)
+        while high > low and text[high - 1] in "\r\n":
+            high -= 1
+        return low, high
+
+    def peek(self) -> str:
+        low, high = self.bounds(self.at)
+        return self.source.text[low:high]
+
+    def logical(self) -> Text:
+        """The next line of make's own language, its comment left out; the lines that continue it are joined with a space."""
+        text = self.source.text
+        parts: list[Text] = []
+        while self.more:
+            low, high = self.bounds(self.at)
+            self.at += 1
+            if parts:
+                while low < high and text[low] in " \t":
+                    low += 1
+            if not _continues(text[low:high]):
+                parts.append(_at(self.source, low, high))
+                break
+            stop = low + len(text[low : high - 1].rstrip(" \t"))
+            parts += [_at(self.source, low, stop), Text((Piece(" ", Span(self.source, high - 1, high)),))]
+        whole = Text.join(parts)
+        comment = _COMMENT.search(whole.flat)
+        return _unescaped(whole.cut(0, comment.end() - 1) if comment is not None else whole)
+
+    def recipe(self, prefix: str) -> Text:
+        """The next line of a recipe, as the shell gets it: continued lines stay as they are, without their prefix."""
+        text = self.source.text
+        parts: list[Text] = []
+        while self.more:
+            low, high = self.bounds(self.at)
+            self.at += 1
+            if low < high and text[low] == prefix:
+                low += 1
+            parts.append(_at(self.source, low, high))
+            if not _continues(text[low:high]) or not self.more:
+                break
+            end = self.starts[self.at]
+            parts.append(Text((Piece("\n", Span(self.source, high, end)),)))
+        return Text.join(parts)
+
+    def body(self) -> Text:
+        """The lines of a `define` up to its `endef`."""
+        start = end = self.starts[self.at] if self.more else len(self.source.text)
+        depth = 1
+        while self.more:
+            words = self.peek().split()
+            _, high = self.bounds(self.at)
+            self.at += 1
+            if words[:1] == ["define"]:
+                depth += 1
+            elif words[:1] == ["endef"]:
+                depth -= 1
+                if depth == 0:
+                    break
+            end = high
+        return _at(self.source, start, max(start, end))
+
+
+def _unescaped(text: Text) -> Text:
+    """A line without the backslashes that keep a `#` from starting a comment."""
+    if "\\#" not in text.flat:
+        return text
+    parts: list[Text] = []
+    done = 0
+    for match in re.finditer(r"\\#", text.flat):
+        parts += [text.cut(done, match.start()), text.cut(match.start() + 1, match.end())]
+        done = match.end()
+    return Text.join([*parts, text.cut(done)])
+
+
+def _continues(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _at(source: Source, start: int, end: int) -> Text:
+    return Text.at(source, start, end) if end > start else EMPTY
+
+
+_DEPTH = 24
+_STEPS_AT_MOST = 2_000
+_STEPS_IN_ALL = 500_000
+_LENGTH_AT_MOST = 100_000
+_FUNCTION = re.compile(r"([a-z]+)[ \t]+|(error|warning|info)$")
+_FUNCTIONS = frozenset((
+    "abspath", "addprefix", "addsuffix", "and", "basename", "call", "dir", "error", "eval", "file", "filter", "filter-out",
+    "findstring", "firstword", "flavor", "foreach", "guile", "if", "info", "intcmp", "join", "lastword", "let", "notdir",
+    "or", "origin", "patsubst", "realpath", "shell", "sort", "strip", "subst", "suffix", "value", "warning", "wildcard",
+    "word", "wordlist", "words",
+))  # fmt: skip
+_SILENT = frozenset(("error", "eval", "info", "warning"))
+
+
+class Variable:
+    """simple: the value is expanded already (`:=`); else it is expanded where it is used."""
+
+    __slots__ = ("simple", "value")
+
+    def __init__(self, value: Text, simple: bool) -> None:
+        self.value = value
+        self.simple = simple
+
+
+class Scope:
+    """The variables that an expansion sees."""
+
+    def __init__(self, variables: dict[str, Variable]) -> None:
+        self.variables = variables
+        self.steps = self.in_all = 0
+        self.resolving: set[str] = set()
+
+    def with_(self, more: dict[str, Variable]) -> Scope:
+        """The same scope with variables in front."""
+        inner = Scope({**self.variables, **more})
+        inner.steps, inner.in_all, inner.resolving = self.steps, self.in_all, self.resolving
+        return inner
+
+    def expand(self, text: Text, depth: int = 0) -> Text:
+        """The text with its references replaced."""
+        flat = text.flat
+        at = flat.find("$")
+        if at == -1:
+            return text
+        if depth == 0:
+            self.steps = 0
+        parts: list[Text] = []
+        done = 0
+        length = 0
+        while at != -1 and at + 1 < len(flat):
+            end, value = self.reference(text, at, depth)
+            length += len(value.flat)
+            if length > _LENGTH_AT_MOST:
+                value = _unsure(text.cut(at, end))
+            parts += [text.cut(done, at), value]
+            done = end
+            at = flat.find("$", done)
+        return Text.join([*parts, text.cut(done)])
+
+    def reference(self, text: Text, at: int, depth: int) -> tuple[int, Text]:
+        """The end and the value of the reference at an offset."""
+        flat = text.flat
+        following = flat[at + 1]
+        if following == "$":
+            return at + 2, Text((Piece("$", text.span(at, at + 2)),))
+        if following not in "({":
+            return at + 2, self.named(text.cut(at + 1, at + 2), text.cut(at, at + 2), depth)
+        close = closing(flat, at + 2, following)
+        whole, inner = text.cut(at, min(close + 1, len(flat))), text.cut(at + 2, close)
+        self.steps += 1
+        self.in_all += 1
+        if depth > _DEPTH or self.steps > _STEPS_AT_MOST or self.in_all > _STEPS_IN_ALL:
+            return close + 1, _unsure(whole)
+        function = _FUNCTION.match(inner.flat)
+        if function is not None and function.group(1) in _FUNCTIONS:
+            return close + 1, self.function(function.group(1), inner.cut(function.end()), whole, depth + 1)
+        return close + 1, self.named(inner, whole, depth + 1)
+
+    def named(self, name: Text, whole: Text, depth: int) -> Text:
+        """The value of the variable of a name, which may itself refer to variables."""
+        known = (self.expand(name, depth + 1).value or "").strip()
+        variable = self.variables.get(known)
+        if variable is None or known in self.resolving:
+            return _unsure(whole)
+        if variable.simple:
+            return variable.value
+        self.resolving.add(known)
+        value = self.expand(variable.value, depth + 1)
+        self.resolving.discard(known)
+        return value
+
+    def function(self, name: str, rest: Text, whole: Text, depth: int) -> Text:
+        if name in _SILENT:
+            return EMPTY
+        if name == "strip":
+            return _stripped(self.expand(rest, depth))
+        if name == "if":
+            return self.choice(arguments(rest), whole, depth)
+        if name == "or":
+            for part in arguments(rest):
+                value = self.expand(part.strip(), depth)
+                if not value.known:
+                    return _unsure(whole)
+                if value.flat:
+                    return value
+            return EMPTY
+        if name == "call":
+            given = [self.expand(part if index else part.strip(), depth) for index, part in enumerate(arguments(rest))]
+            body = self.variables.get(given[0].value or "") if given else None
+            if body is None:
+                return _unsure(whole)
+            own = {str(index): Variable(value, simple=True) for index, value in enumerate(given)}
+            own.update({str(index): Variable(EMPTY, simple=True) for index in range(len(given), 10)})
+            inner = self.with_(own)
+            value = inner.expand(body.value, depth)
+            self.steps, self.in_all = inner.steps, inner.in_all
+            return value
+        return _unsure(whole)
+
+    def choice(self, parts: list[Text], whole: Text, depth: int) -> Text:
+        """`$(if condition,then,else)`."""
+        condition = self.expand(parts[0].strip(), depth)
+        then = self.expand(parts[1], depth) if len(parts) > 1 else EMPTY
+        otherwise = self.expand(parts[2], depth) if len(parts) > 2 else EMPTY
+        if not condition.flat and not condition.assumed:
+            return otherwise
+        if not condition.flat:
+            # the condition is an empty default
+            return otherwise.softened() if otherwise.pieces else Text((Piece("", None, assumed=True),))
+        if condition.flat.strip(HOLE):
+            return then
+        if otherwise.flat:
+            return _unsure(whole)
+        return Text((unknown(whole.shown, whole.extent(), shown="", perhaps=then),))
+
+
+def _stripped(text: Text) -> Text:
+    """The words of a text with one space between them."""
+    parts: list[Text] = []
+    for match in re.finditer(r"\S+", text.flat):
+        parts += [text.cut(*match.span()), Text.of(" ")]
+    return Text.join(parts[:-1])
+
+
+def _unsure(whole: Text) -> Text:
+    return Text((unknown(whole.shown, whole.extent()),))
+
+
+def closing(flat: str, at: int, opening: str) -> int:
+    """The offset of the bracket that closes a reference whose content starts at an offset, or the end of the text."""
+    end = ")" if opening == "(" else "}"
+    depth = 0
+    while at < len(flat):
+        if flat[at] == opening:
+            depth += 1
+        elif flat[at] == end:
+            if depth == 0:
+                return at
+            depth -= 1
+        at += 1
+    return len(flat)
+
+
+def arguments(text: Text) -> list[Text]:
+    """The arguments of a function: what commas outside of brackets separate."""
+    flat = text.flat
+    found: list[Text] = []
+    depth = start = 0
+    for at, char in enumerate(flat):
+        if char in "({":
+            depth += 1
+        elif char in ")}":
+            depth -= 1
+        elif char == "," and depth == 0:
+            found.append(text.cut(start, at))
+            start = at + 1
+    return [*found, text.cut(start)]
+
 
 _ASSIGNMENT = re.compile(r"[ \t]*([^\s:#=!?+$]+)[ \t]*(:{0,3}=|\?=|\+=|!=)[ \t]*")
 _MODIFIERS = re.compile(r"[ \t]*(override|export|private|unexport)[ \t]+(?![:+?!]?=)")
