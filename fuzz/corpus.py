@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from tests import yaml_texts
+from tests.syntax import yaml_texts
 from tests.wrapping import CLOSE, OPEN, VERBS
 
 ROOT = Path(__file__).parent.parent
@@ -62,7 +62,7 @@ def texts() -> dict[str, list[str]]:
     for path in sorted((ROOT / "examples").rglob("*")):
         if path.is_file():
             found.setdefault(path.name, []).append(path.read_text(encoding="utf-8"))
-    for folder in ("readers", "shell"):
+    for folder in ("readers", "syntax/shell"):
         for path in sorted((ROOT / "tests" / folder).rglob("test_*.py")):
             names = _names(path)
             for text in _strings(path):

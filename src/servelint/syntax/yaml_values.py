@@ -7,7 +7,7 @@
     PYYAML      engines that read a file with PyYAML (`vllm serve --config`): YAML 1.1
     CORE        the core schema of YAML 1.2: files of servelint's own
 
-tests/test_yaml_semantics.py has a table of them all, with the source of each.
+tests/syntax/test_yaml_values.py has a table of them all, with the source of each.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from servelint.core import bounds
-from tests.bounded import SERVICE, WRONG, checked, rules, said
+from tests.core.bounded import SERVICE, WRONG, checked, rules, said
 
 PLAY = "- hosts: all\n  tasks:\n"
 TASK = f"    - {{name: a, shell: {WRONG.strip()}}}\n"

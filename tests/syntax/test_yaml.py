@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.syntax import yaml
-from tests.yaml_texts import dump
+from tests.syntax.yaml_texts import dump
 
 
 @pytest.fixture(autouse=True, scope="module", params=["libyaml", "python"])

@@ -23,7 +23,7 @@ from servelint.lint import check
 from servelint.settings.files import SettingsFiles
 from tests.running import Workspace
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 CORPUS = os.environ.get("SERVELINT_CORPUS")
 
 FOLDERS = [

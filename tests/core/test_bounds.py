@@ -17,7 +17,7 @@ from servelint.core.run import Run, time_limit
 from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.lint import check
-from tests.bounded import SERVICE, WRONG, checked, rules, said
+from tests.core.bounded import SERVICE, WRONG, checked, rules, said
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestBounds:
     def test_every_one_is_in_the_manual(self) -> None:
-        manual = (Path(__file__).parents[1] / "docs" / "limits.md").read_text(encoding="utf-8")
+        manual = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
         for name, bound in BOUNDS.items():
             told = bound.says.replace("{most}", f"{bound.most:,}").replace("{size}", "SIZE").replace("{name}", "NAME")
             assert f"| {bound.most:,} {bound.unit} | {told or 'nothing: what lies past it is taken as unknown'} |" in manual, (

@@ -16,7 +16,7 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.readers import read
-from tests.shell.test_against_bash import UNSET, WATCHED, Ran, agrees, recorded
+from tests.syntax.shell.test_against_bash import UNSET, WATCHED, Ran, agrees, recorded
 
 BASH = shutil.which("bash") or ""
 
