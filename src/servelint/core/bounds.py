@@ -1,8 +1,8 @@
-"""How much of a file is read: every bound, with its unit, in one place.
+"""Limits: how much of a file servelint reads, each with its unit, in one place.
 
-What lies past a bound is never left out in silence: the reader says which bound it reached and where, and that is an error of
-the file (exit status 2), while what was found before it and all other files stand. Bounds count work, not time, so that a file
-has the same answer on every machine; docs/limits.md tells of each of them.
+A limit is never passed in silence: the file gets an error with the limit and its place (exit status 2), while what was found
+before it and all other files stand. Limits count work, not time, so that a file has the same answer on every machine.
+docs/limits.md lists them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 
 class Bound:
-    """most: how much is read;  unit: of what;  says: what a report says past it, `{most}` in it
+    """A limit.
 
-    A bound that says nothing leaves nothing out: what lies past it is taken as unknown.
+    Attributes:
+        most: How much is read.
+        unit: The unit of `most`.
+        says: The message of an error past the limit, with `{most}` in it; empty if what lies past it is taken as unknown.
     """
 
     __slots__ = ("most", "says", "unit")
@@ -31,19 +34,23 @@ class Bound:
 
     @property
     def message(self) -> str:
+        """The message with the limit filled in."""
         return self.says.format(most=f"{self.most:,}")
 
     def passed(self, count: int, place: Span | Text | None) -> bool:
-        """Whether a count is past this bound; says so."""
+        """Whether a count is past this limit; if so, it is reported to the current run."""
         if count <= self.most:
             return False
         self.reached(place)
         return True
 
     def reached(self, place: Span | Text | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
-        """Say that something at a place lies past this bound.
+        """Report to the current run that this limit was reached.
 
-        path: of the file where the place is not known;  at: line and column in it, as far as they are
+        Args:
+            place: Where; None if that is not known.
+            path: The file, where the place is not known.
+            at: Line and column in that file, as far as they are known.
         """
         run = current()
         if run is None or not self.says:

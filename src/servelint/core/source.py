@@ -1,7 +1,7 @@
-"""Sources and spans: where every character that servelint talks about stands.
+"""Sources and spans: where every character that servelint reports stands.
 
-Offsets count Unicode code points from the start of the text (a byte order mark is not part of it). Line and column are
-derived from a newline table of our own: YAML's parser counts U+2028 and NEL as line breaks, editors do not.
+Offsets count Unicode code points from the start of the text, without a byte order mark. Lines and columns come from a newline
+table of our own: YAML's parser counts U+2028 and NEL as line breaks, editors do not.
 """
 
 from __future__ import annotations
@@ -89,10 +89,12 @@ class Span:
 
     @property
     def text(self) -> str:
+        """The characters."""
         return self.source.text[self.start : self.end]
 
     @property
     def line(self) -> int:
+        """The 1-based line of the first character."""
         return self.source.position(self.start)[0]
 
     @property

@@ -94,6 +94,7 @@ class Piece:
 
 
 def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
+    """A piece whose value is not known. `expression`: how the source writes it; `perhaps`: its only value beside nothing."""
     return Piece(HOLE, span, expression=expression, shown=shown, perhaps=perhaps)
 
 
@@ -134,6 +135,7 @@ class Text:
 
     @classmethod
     def join(cls, texts: Iterable[Text]) -> Text:
+        """One text of several, in order."""
         parts = list(texts)
         if len(parts) == 1 and parts[0].pieces:  # an empty one may stand for more than its characters
             return parts[0]
@@ -156,6 +158,7 @@ class Text:
 
     @property
     def starts(self) -> list[int]:
+        """The offset in `flat` at which each piece starts."""
         if self._starts is None:
             self._starts = []
             at = 0
@@ -166,6 +169,7 @@ class Text:
 
     @property
     def known(self) -> bool:
+        """Whether no part is unknown."""
         return HOLE not in self.flat
 
     @property
@@ -214,6 +218,7 @@ class Text:
         return Text(parts)
 
     def strip(self) -> Text:
+        """The text without white space at its ends."""
         flat = self.flat
         return self.cut(len(flat) - len(flat.lstrip()), len(flat.rstrip()))
 

@@ -51,7 +51,7 @@ def name_gpus(launch: Launch, settings: Settings) -> None:
     """Set the GPUs of a launch, as far as its file's settings do not say them: by comments, else as the user says."""
     launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
     for comment in speaking_for(launch):
-        if comment.gpu is not None:  # how many the settings say there are is said of other GPUs
+        if comment.gpu is not None:  # the settings' number is that of other GPUs
             launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
         elif comment.count is not None:
             launch.gpu_count = comment.count
@@ -130,8 +130,8 @@ def _take_gpu(comment: GpuComment, name: str, place: Span) -> None:
         return
     near = hardware.near(name) if name else []
     shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "\u2026"
-    told = f"did you mean {', '.join(near)}?" if near else "write it as in h100-80gb or NVIDIA-L40S"
-    comment.wrong.append((place, f'"{shown}" is not a GPU that servelint knows' if name else "gpu= names no GPU", told))
+    advice = f"did you mean {', '.join(near)}?" if near else "write it as in h100-80gb or NVIDIA-L40S"
+    comment.wrong.append((place, f'"{shown}" is not a GPU that servelint knows' if name else "gpu= names no GPU", advice))
 
 
 def _take_count(comment: GpuComment, number: str, place: Span) -> None:

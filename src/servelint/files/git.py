@@ -93,16 +93,16 @@ class Changes:
 
 def since(revision: str, folder: str = ".") -> Changes:
     """What has changed since the last commit that HEAD and a revision have in common. Raises GitError."""
-    top = _told(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
     head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if head.returncode != 0 and revision == "HEAD":
         return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
     why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
     if revision.startswith("-"):
         raise GitError(why)
-    commit = _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    commit = _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
     why = f"HEAD and {revision!r} have no commit in common here; a shallow clone lacks it (fetch-depth: 0 fetches all)"
-    base = _told(folder, "merge-base", commit, "HEAD", why=why)
+    base = _line_of(folder, "merge-base", commit, "HEAD", why=why)
     return against(top, base)
 
 
@@ -118,33 +118,33 @@ def against(top: str, base: str) -> Changes:
         "--inter-hunk-context=0", "--no-indent-heuristic", "--diff-algorithm=myers", base, "--", environment=safe,
     )  # fmt: skip
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     _parse(ran.stdout, found)
     raw = _git(
         top, *filters, "diff", *given, "--no-renames", "--name-only", "--diff-filter=d", "-z", base, "--", environment=safe
     )
     if raw.returncode != 0:
-        raise GitError(_said(raw))
+        raise GitError(_error_of(raw))
     for name in raw.stdout.split(b"\0"):
         if name and os.fsdecode(name) not in found.files:
-            found.files[os.fsdecode(name)] = FileChange(None)  # binary, or said to be: nobody tells which of its lines
+            found.files[os.fsdecode(name)] = FileChange(None)  # binary, or marked as such: its changed lines are not known
     return _untracked(found)
 
 
 def commit(revision: str, folder: str = ".") -> tuple[str, str]:
     """The top of the repository of a folder, and the name of a revision's commit. Raises GitError."""
-    top = _told(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
     why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
     if revision.startswith("-"):
         raise GitError(why)
-    return top, _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    return top, _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
 
 
 def tree(top: str, commit: str) -> dict[str, tuple[str, str]]:
-    """path from the top -> mode and object of each file of a commit. Raises GitError."""
+    """The files of a commit: path from the top to mode and object name. Raises GitError."""
     ran = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit)
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     found: dict[str, tuple[str, str]] = {}
     for line in ran.stdout.split(b"\0"):
         head, _, path = line.partition(b"\t")
@@ -158,7 +158,7 @@ def blob(top: str, name: str) -> bytes:
     """What an object holds. Raises GitError."""
     ran = _git(top, "cat-file", "blob", name)
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     return ran.stdout
 
 
@@ -173,7 +173,7 @@ def _untracked(found: Changes, *, tracked: bool = False) -> Changes:
     top = found.full("")
     ran = _git(top, "ls-files", "-z", "--others", "--exclude-standard", *(["--cached"] if tracked else []))
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     for name in ran.stdout.split(b"\0"):
         if name:
             found.files[os.fsdecode(name)] = FileChange(None)
@@ -238,19 +238,19 @@ def _unquoted(text: bytes) -> str:
     return os.fsdecode(_QUOTED.sub(plain, text[1:-1]))
 
 
-def _told(folder: str, *args: str, why: str) -> str:
+def _line_of(folder: str, *args: str, why: str) -> str:
     """What git prints on one line. Raises GitError with a reason if it fails."""
     ran = _git(folder, *args)
     text = ran.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
     if ran.returncode == 0 and text:
         return text
-    # what git says of its own is told where it is another trouble than the one that was looked for
+    # git's own message counts where the trouble is another than the expected one
     own = ran.stderr.decode("utf-8", "replace").strip().splitlines()
     strange = own and not any(word in own[0] for word in ("not a git repository", "Needed a single revision", "Not a valid"))
     raise GitError(own[0] if strange else why)
 
 
-def _said(ran: subprocess.CompletedProcess[bytes]) -> str:
+def _error_of(ran: subprocess.CompletedProcess[bytes]) -> str:
     lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[0] if lines else f"git ended with status {ran.returncode}"
 
@@ -318,9 +318,11 @@ class Base:
         return self._blobs[name]
 
     def is_file(self, path: str) -> bool:
+        """Whether there was a file at a path."""
         return self._resolved(self._place(path)) is not None
 
     def is_folder(self, path: str) -> bool:
+        """Whether there was a folder at a path."""
         return self._place(path) in self._folders
 
     def below(self, folder: str) -> list[str]:

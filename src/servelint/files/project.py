@@ -89,7 +89,12 @@ def shown(path: str) -> str:
 
 
 class Refused(Exception):
-    """Why a file that is there is not read. outside: it is no file of the project"""
+    """Why an existing file is not read.
+
+    Attributes:
+        reason: One sentence.
+        outside: Whether it stands outside of the project.
+    """
 
     def __init__(self, reason: str, *, outside: bool = False) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""Taking out an entry: a key with its value in a mapping, a member of a JSON object, a variable where it is set."""
+"""Removing and adding entries: keys of mappings, members of JSON objects, variables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|(?:\$\{[^{}\n]*\}|[^\s,;&|\[\]{}\"'])*)"
 
 
 def entry_removal(key: Span, value: Span | None) -> Edit | None:
-    """The edit that takes a key of a YAML mapping out, with its value. value: the end of the last one, None for a key alone"""
+    """The edit that removes a key of a YAML mapping with its value.
+
+    Args:
+        key: The key.
+        value: The end of its value; None for a key alone.
+    """
     source = key.source
     end = max(key.end, value.end) if value is not None else key.end
     first, last = source.position(key.start)[0], source.position(max(end - 1, key.start))[0]
@@ -155,8 +160,9 @@ def _end_of_line(source: Source, line: int) -> int:
 
 
 def _first_line(source: Source, line: int, last: int) -> int | None:
-    """From which line on to delete, so that what is around stays whole: the line itself, or an `environment:` that it leaves
-    empty. None where a mapping, a block of a shell or a continued command would not be whole without it.
+    """The first line to delete so that the rest stays valid: the given line, or the `environment:` that it would leave empty.
+
+    None where a mapping, a block of a shell or a continued command would be incomplete without the lines.
     """
     text, before, after = source.line_text(line), _next(source, line, -1), _next(source, last, 1)
     end = source.line_text(last)
@@ -217,7 +223,7 @@ def member(reading: Reading, name: str) -> tuple[JsonNode, JsonNode] | None:
 
 
 def removal(reading: Reading, option: str, path: str) -> Edit | None:
-    """The edit that takes a key out, with its value and its comma."""
+    """The edit that removes a key with its value and its comma."""
     above, _, key = path.rpartition(".")
     found = node(reading, f"{option}.{above}" if above else option)
     if found is None or found.open:
@@ -239,7 +245,7 @@ def removal(reading: Reading, option: str, path: str) -> Edit | None:
 
 
 def addition(reading: Reading, option: str, key: str, text: str) -> Edit | None:
-    """The edit that writes a key behind the others, in their layout."""
+    """The edit that adds a key after the others, in their layout."""
     found = node(reading, option)
     if found is None or found.kind != OBJECT or found.open or not found.members or "." in key or _is_made(found):
         return None
@@ -259,6 +265,7 @@ def literal(text: str) -> Any:
 
 
 def is_literal(text: str) -> bool:
+    """Whether a text is JSON."""
     try:
         json.loads(text)
     except ValueError:
@@ -267,12 +274,12 @@ def is_literal(text: str) -> bool:
 
 
 def _is_made(found: JsonNode) -> bool:
-    """Whether an object is made from a mapping of another format, which has no braces in the file."""
+    """Whether an object comes from a mapping of another format, which has no braces in the file."""
     span = found.text.span(0, 1)
     return span is None or span.text != "{"
 
 
 def _quote_of(key: JsonNode) -> str | None:
-    """How the quotes of a key stand in the file: escaped in a string of another format."""
+    """How the file writes the quotes of a key: escaped inside a string of another format."""
     span = key.text.span(0, 1)
     return span.text if span is not None and span.text in _QUOTES else None

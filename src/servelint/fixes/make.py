@@ -1,4 +1,4 @@
-"""From what a rule or a complaint wants changed to the edits of a launch's file, and what the launch is to be afterwards."""
+"""Edits of a launch's file from what a rule or the engine's parser wants changed, and the launch that must result."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 class _Refused(Exception):
-    """That a change cannot be made where the text stands."""
+    """A change cannot be made where the text stands."""
 
 
 def of_rule(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[str], str]) -> Fix | None:
+    """The fix that a rule describes at a launch; None if it cannot be made. Arguments as in servelint.fixes.fix_for."""
     maker = _Maker(config)
     try:
         for name, value in fix.get("set", {}).items():
@@ -43,6 +44,7 @@ def of_rule(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[
 
 
 def of_change(change: Change, config: Config, safe: bool, title: str) -> Fix | None:
+    """The fix that makes a change; None if it cannot be made."""
     maker = _Maker(config)
     try:
         for span, text in change.replace:
@@ -92,14 +94,14 @@ class _Maker:
         self.effect.replace(span, text)
 
     def go_on(self, span: Span) -> None:
-        """End a line of a shell in a way that the next one belongs to the same command."""
+        """Continue a shell command on the next line."""
         self.edits.append(Edit(span, " \\"))
         blanks = [word for word in self.launch.argv if word.site is not None and span.start <= word.site.start < span.end]
         self.effect.drop(blanks)  # what a backslash and a blank make
         self.effect.goes_on = True
 
     def set(self, name: str, value: str | bool, at: list[str]) -> None:
-        shown = shown_of(value)
+        shown = _shown_of(value)
         head, dot, rest = name.partition(".")
         self.titles.append(_title(name, value))
         setting = self._setting(name)
@@ -163,7 +165,7 @@ class _Maker:
         raise _Refused
 
     def _is_known(self, name: str, key: str = "") -> bool:
-        """Whether the release has an option, and a key of it; also where nobody knows."""
+        """Whether the release has an option and a key of it; True where that is not known."""
         catalog, index = self.config.catalog, self.config.index
         if catalog is None or index is None:
             return True
@@ -307,10 +309,10 @@ class _Maker:
         self.edits.append(edit)
 
     def _add_member(self, option: str, key: str, value: str | bool) -> None:
-        edit = entries.addition(self.config.reading, option, key, shown_of(value)) if self._is_known(option, key) else None
+        edit = entries.addition(self.config.reading, option, key, _shown_of(value)) if self._is_known(option, key) else None
         if edit is None:
             raise _Refused
-        made = entries.literal(shown_of(value))
+        made = entries.literal(_shown_of(value))
 
         def add(inner: dict[str, Any], name: str) -> None:
             inner[name] = made
@@ -319,7 +321,7 @@ class _Maker:
         self.edits.append(edit)
 
     def _object(self, option: str, path: str, change: Callable[[dict[str, Any], str], object]) -> None:
-        """Note what becomes of an option's JSON value."""
+        """Note the new JSON value of an option."""
         setting = self.config.setting(option)
         word = setting.value_word if setting is not None else None
         if setting is None or word is None or setting.value is None or not self.command.holds(word):
@@ -339,7 +341,7 @@ class _Maker:
     # -- names
 
     def _setting(self, name: str) -> Setting | None:
-        """The option that an operand stands for; also where the operand is what the engine makes of it."""
+        """The option that an operand names, also where the operand is the engine's reading of it."""
         found = self.config.setting(name)
         if found is not None or not name.startswith("effective."):
             return found
@@ -354,12 +356,12 @@ class _Maker:
         return None
 
 
-def shown_of(value: str | bool) -> str:
+def _shown_of(value: str | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def _title(name: str, value: str | bool) -> str:
-    shown = shown_of(value)
+    shown = _shown_of(value)
     head, dot, rest = name.partition(".")
     if head == "effective":
         return f"write {shown}"

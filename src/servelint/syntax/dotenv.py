@@ -17,7 +17,7 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$$"}
 
 
 def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
-    """name -> value. Single quotes are literal; double quotes know escapes; `#` after white space starts a comment."""
+    """The variables of a file, by name. Single quotes are literal, double quotes know escapes; ` #` starts a comment."""
     values: dict[str, Text] = {}
 
     def known(name: str) -> Text | None:
@@ -63,7 +63,7 @@ def _unescape(source: Source, start: int, end: int) -> Text:
 
 
 def raw(source: Source) -> dict[str, Text]:
-    """name -> value of a file in docker's own format: everything behind the sign, quotes included (`format: raw`)."""
+    """The variables of a file in docker's own format (`format: raw`), by name: everything behind the sign, with quotes."""
     values: dict[str, Text] = {}
     at = 0
     for line in source.text.split("\n"):

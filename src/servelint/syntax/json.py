@@ -33,13 +33,14 @@ OBJECT, ARRAY, STRING, NUMBER, WORD, UNKNOWN = "object", "array", "string", "num
 class JsonNode:
     """One JSON value.
 
-    kind:     OBJECT, ARRAY, STRING, NUMBER, WORD (true, false, null) or UNKNOWN
-    text:     the value as the source writes it, quotes included
-    content:  a string's characters with their places; otherwise the same as text
-    value:    the Python value of a scalar; None for collections and unknowns
-    members:  an object's key -> (key node, value node), a repeated key's last
-    items:    an array's items
-    open:     an object or array with an unknown part that may hold more members
+    Attributes:
+        kind: OBJECT, ARRAY, STRING, NUMBER, WORD (true, false, null) or UNKNOWN.
+        text: The value as the source writes it, with quotes.
+        content: A string's characters with their places; otherwise the same as `text`.
+        value: The Python value of a scalar; None for collections and unknowns.
+        members: An object's members: key to (key node, value node); the last one of a repeated key.
+        items: An array's items.
+        open: Whether an object or array has an unknown part that may hold more members.
     """
 
     __slots__ = ("content", "items", "kind", "members", "open", "text", "value")
@@ -65,12 +66,13 @@ class JsonFault:
 
 
 def parse(text: Text) -> JsonNode | JsonFault:
+    """Parse a JSON text; what is wrong with it is returned, not raised."""
     return _Parser(text).document()
 
 
 @lru_cache(maxsize=64)
 def parsed(text: Text) -> JsonNode | JsonFault:
-    """The same of a text that is asked for again: the value of an option, once for each release that a launch may run on."""
+    """Like parse, cached: an option's value is parsed once for all releases that may run."""
     return parse(text)
 
 
@@ -255,9 +257,9 @@ _STEP = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*|,')
 
 
 def without_comments(text: Text, *, lenient: bool = False) -> Text:
-    """The text with blanks for its comments and for commas that nothing follows; every other character keeps its place.
+    """The text with blanks for its comments and trailing commas; every other character keeps its place.
 
-    A text without comments is left as it is, unless lenient: its commas are then a fault, not a liberty.
+    A text without comments is left as it is unless `lenient`: its trailing commas are then an error.
     """
     flat = text.flat
     blanks = _blanks(flat)
@@ -266,7 +268,7 @@ def without_comments(text: Text, *, lenient: bool = False) -> Text:
     parts: list[Text] = []
     done = 0
     for start, end in blanks:
-        # line ends stay, so that a fault is told in its line
+        # line ends stay, so that a fault keeps its line
         blank = re.sub(r"[^\r\n]", " ", flat[start:end])
         parts += [text.cut(done, start), Text.of(blank, text.span(start, end))]
         done = end

@@ -1,4 +1,4 @@
-"""just's expressions: strings, variables, `+`, `/`, `if`, and the few functions whose value can be told."""
+"""justfiles: recipes, variables and expressions, evaluated as far as they are known without running anything."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LENGTH_AT_MOST = 100_000
 
 
 class Wrong(Exception):
-    """A text that is no expression."""
+    """The text is not an expression."""
 
 
 class Expression:
-    """Reads one expression of a source from an offset on. at: where it ends.
+    """Parses and evaluates one expression of a source. `at` is the offset where it ends.
 
     A variable that the lookup does not know, a command's output and what depends on the machine are unknown.
     """
@@ -57,7 +57,7 @@ class Expression:
         return value if len(value.flat) <= _LENGTH_AT_MOST else self.unsure(start)
 
     def joined(self) -> Text:
-        """`a + b` and `a / b`."""
+        """An operand, `a + b`, or `a / b`."""
         parts = [self.value()]
         while True:
             self.space()
@@ -69,7 +69,7 @@ class Expression:
             parts += [Text.of("/"), value] if sign == "/" else [value]
 
     def choice(self) -> Text:
-        """What follows `if`."""
+        """The condition, branches and value of an `if`."""
         start = self.at
         left = self.read()
         comparison = self.match(_COMPARISON)
@@ -85,6 +85,7 @@ class Expression:
         return taken.softened() if left.assumed or right.assumed else taken
 
     def block(self) -> Text:
+        """The value between braces."""
         self.match(re.compile(r"\{"))
         self.brackets += 1
         value = self.read()
@@ -93,6 +94,7 @@ class Expression:
         return value
 
     def value(self) -> Text:
+        """One operand: a string, a variable, a call, an expression in parentheses."""
         self.space()
         start = self.at
         if start >= self.end:
@@ -121,6 +123,7 @@ class Expression:
         return known if known is not None else self.unsure(start)
 
     def string(self) -> Text:
+        """A quoted or indented string."""
         start = self.at
         quote = next(quote for quote in _QUOTES if self.text.startswith(quote, start))
         low = start + len(quote)
@@ -142,6 +145,7 @@ class Expression:
         return _unescaped(whole) if quote == '"' else whole
 
     def function(self, name: str, start: int) -> Text:
+        """The value of a function's call."""
         self.at += 1
         self.brackets += 1
         given: list[Text] = []
@@ -162,16 +166,19 @@ class Expression:
         return self.unsure(start)
 
     def unsure(self, start: int) -> Text:
+        """An unknown for what stands from an offset to the current one."""
         whole = Text.at(self.source, start, max(self.at, start + 1))
         return Text((unknown("{{" + whole.flat.strip() + "}}", whole.span()),))
 
     # -- tokens
 
     def space(self) -> None:
+        """Step over white space."""
         space = (_SPACE_OVER_LINES if self.brackets else _SPACE).match(self.text, self.at, self.end)
         self.at = space.end() if space is not None else self.at
 
     def match(self, pattern: re.Pattern[str]) -> str:
+        """Step over what a pattern matches, and return it; "" where it does not match."""
         self.space()
         found = pattern.match(self.text, self.at, self.end)
         if found is None:
@@ -180,7 +187,7 @@ class Expression:
         return found.group()
 
     def word(self, word: str) -> bool:
-        """Step over a keyword, if it stands here."""
+        """Step over a keyword; whether it stands there."""
         self.space()
         name = _NAME.match(self.text, self.at, self.end)
         if name is None or name.group() != word:
@@ -213,8 +220,13 @@ _INTERPRETER = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh
 _EXPRESSION_AT_MOST = 20_000
 
 
-class Parameter:
-    """value: its default; None if it must be given.  variadic: `*` or `+`, or empty"""
+class _Parameter:
+    """A parameter of a recipe.
+
+    Attributes:
+        value: Its default; None if it must be given.
+        variadic: `*`, `+`, or empty.
+    """
 
     __slots__ = ("exported", "name", "value", "variadic")
 
@@ -226,11 +238,13 @@ class Parameter:
 
 
 class Recipe:
-    """
-    header:  where what follows its name starts, and where its line ends
-    lines:   where each line of its body stands
-    needs:   names of the recipes that it depends on
-    script:  its body is a script, whoever runs it
+    """A recipe.
+
+    Attributes:
+        header: Where what follows its name starts, and where its line ends.
+        lines: The place of each line of its body.
+        needs: Names of the recipes that it depends on.
+        script: Whether its body is one script.
     """
 
     __slots__ = ("header", "lines", "name", "needs", "parameters", "script")
@@ -238,14 +252,14 @@ class Recipe:
     def __init__(self, name: str, header: tuple[int, int]) -> None:
         self.name = name
         self.header = header
-        self.parameters: list[Parameter] = []
+        self.parameters: list[_Parameter] = []
         self.needs: list[str] = []
         self.lines: list[tuple[int, int]] = []
         self.script = False
 
 
 class Justfile:
-    """environment: the variables of the `.env` that the file loads, known once its settings are read"""
+    """The recipes and variables of a file. `environment`: the variables of the `.env` that it loads."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -259,12 +273,13 @@ class Justfile:
         self.scan()
 
     def is_set(self, name: str) -> bool:
+        """Whether a setting is on."""
         return self.settings.get(name, "false") not in ("false", "")
 
     # -- lines
 
     def scan(self) -> None:
-        """Find what stands at the left margin; values are worked out when they are asked for."""
+        """Find the items at the left margin; their values are evaluated on request."""
         source, text = self.source, self.source.text
         recipe: Recipe | None = None
         script = False
@@ -292,6 +307,7 @@ class Justfile:
         self.values.clear()
 
     def assigned(self, match: re.Match[str]) -> None:
+        """Note a variable's assignment or a setting."""
         self.assignments[match.group(2)] = match.end()
         if match.group(1):
             self.exported.append(match.group(2))
@@ -303,16 +319,16 @@ class Justfile:
         self.end = expression.at
 
     def recipe(self, header: re.Match[str], end: int) -> Recipe:
-        """The recipe of a header line; its defaults are read later, when all variables are known."""
+        """The recipe of a header line; its defaults are evaluated later, when all variables are known."""
         recipe = Recipe(header.group(1), (header.end(), end))
         _, at = self.parameters(header.end(), end)
         recipe.needs = re.findall(r"[A-Za-z_][\w-]*", self.source.text[at:end].partition("#")[0])
         self.recipes.append(recipe)
         return recipe
 
-    def parameters(self, at: int, end: int) -> tuple[list[Parameter], int]:
+    def parameters(self, at: int, end: int) -> tuple[list[_Parameter], int]:
         """The parameters of a header up to its colon, and the offset after it."""
-        found: list[Parameter] = []
+        found: list[_Parameter] = []
         text = self.source.text
         while (match := _PARAMETER.match(text, at, end)) is not None:
             at = match.end()
@@ -325,18 +341,19 @@ class Justfile:
                 except (Wrong, RecursionError):
                     return found, end
                 at = expression.at
-            found.append(Parameter(match.group(3), value, match.group(1), bool(match.group(2))))
+            found.append(_Parameter(match.group(3), value, match.group(1), bool(match.group(2))))
         colon = text.find(":", at, end)
         return found, end if colon == -1 else colon + 1
 
     # -- values
 
     def expression(self, start: int, end: int | None) -> Expression:
+        """A parser for the expression at an offset."""
         stop = min(start + _EXPRESSION_AT_MOST, len(self.source.text)) if end is None else end
         return Expression(self.source, start, stop, self.variable, self.environment.get)
 
     def variable(self, name: str) -> Text | None:
-        """The value of a variable of the file; None if it sets none, or one that depends on itself."""
+        """The value of a variable; None if the file does not set it, or if it depends on itself."""
         if name not in self.values:
             start = self.assignments.get(name)
             self.values[name] = None
@@ -348,7 +365,7 @@ class Justfile:
         return self.values[name]
 
     def given(self, recipe: Recipe) -> dict[str, Text]:
-        """The parameters of a recipe, as they are when none is given."""
+        """The parameters of a recipe with their defaults."""
         recipe.parameters, _ = self.parameters(*recipe.header)
         found: dict[str, Text] = {}
         for parameter in recipe.parameters:
@@ -364,7 +381,7 @@ class Justfile:
     # -- bodies
 
     def scripts(self, recipe: Recipe) -> list[Text]:
-        """The texts that shells get: a line each, or the whole body of a recipe that names its interpreter."""
+        """The texts that shells get: one a line, or the whole body of a recipe that names its interpreter."""
         lines = recipe.lines
         while lines and lines[-1][0] == lines[-1][1]:
             lines = lines[:-1]
@@ -388,6 +405,7 @@ class Justfile:
         return self.lines(lines, known)
 
     def lines(self, lines: list[tuple[int, int]], known: Lookup) -> list[Text]:
+        """The lines of a recipe's body, with those that a backslash continues."""
         text = self.source.text
         found: list[Text] = []
         parts: list[Text] = []

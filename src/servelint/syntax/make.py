@@ -1,4 +1,4 @@
-"""The logical lines of a makefile: what a backslash continues is one line, its characters at their places."""
+"""Makefiles: variables, conditions, rules and recipe lines, evaluated as far as they are known without running make."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*#")
 
 
-class Lines:
-    """Takes a source's lines one after the other."""
+class _Lines:
+    """The lines of a source, one after the other."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -37,7 +37,7 @@ class Lines:
         return self.source.text[low:high]
 
     def logical(self) -> Text:
-        """The next line of make's own language, its comment left out; the lines that continue it are joined with a space."""
+        """The next line in make's own language, without its comment, joined with the lines that continue it."""
         text = self.source.text
         parts: list[Text] = []
         while self.more:
@@ -56,7 +56,7 @@ class Lines:
         return _unescaped(whole.cut(0, comment.end() - 1) if comment is not None else whole)
 
     def recipe(self, prefix: str) -> Text:
-        """The next line of a recipe, as the shell gets it: continued lines stay as they are, without their prefix."""
+        """The next line of a recipe as the shell gets it: continued lines stay as they are, without their prefix."""
         text = self.source.text
         parts: list[Text] = []
         while self.more:
@@ -124,7 +124,7 @@ _SILENT = frozenset(("error", "eval", "info", "warning"))
 
 
 class Variable:
-    """simple: the value is expanded already (`:=`); else it is expanded where it is used."""
+    """A variable. simple: its value is expanded already (`:=`); otherwise it is expanded where it is used."""
 
     __slots__ = ("simple", "value")
 
@@ -142,13 +142,13 @@ class Scope:
         self.resolving: set[str] = set()
 
     def with_(self, more: dict[str, Variable]) -> Scope:
-        """The same scope with variables in front."""
+        """The same scope with more variables, which hide others of the same name."""
         inner = Scope({**self.variables, **more})
         inner.steps, inner.in_all, inner.resolving = self.steps, self.in_all, self.resolving
         return inner
 
     def expand(self, text: Text, depth: int = 0) -> Text:
-        """The text with its references replaced."""
+        """A text with its references replaced."""
         flat = text.flat
         at = flat.find("$")
         if at == -1:
@@ -169,14 +169,14 @@ class Scope:
         return Text.join([*parts, text.cut(done)])
 
     def reference(self, text: Text, at: int, depth: int) -> tuple[int, Text]:
-        """The end and the value of the reference at an offset."""
+        """The reference at an offset: where it ends, and its value."""
         flat = text.flat
         following = flat[at + 1]
         if following == "$":
             return at + 2, Text((Piece("$", text.span(at, at + 2)),))
         if following not in "({":
             return at + 2, self.named(text.cut(at + 1, at + 2), text.cut(at, at + 2), depth)
-        close = closing(flat, at + 2, following)
+        close = _closing(flat, at + 2, following)
         whole, inner = text.cut(at, min(close + 1, len(flat))), text.cut(at + 2, close)
         self.steps += 1
         self.in_all += 1
@@ -188,7 +188,7 @@ class Scope:
         return close + 1, self.named(inner, whole, depth + 1)
 
     def named(self, name: Text, whole: Text, depth: int) -> Text:
-        """The value of the variable of a name, which may itself refer to variables."""
+        """The value of the variable of a name; the name and the value may hold references."""
         known = (self.expand(name, depth + 1).value or "").strip()
         variable = self.variables.get(known)
         if variable is None or known in self.resolving:
@@ -201,6 +201,7 @@ class Scope:
         return value
 
     def function(self, name: str, rest: Text, whole: Text, depth: int) -> Text:
+        """The value of a function's call; unknown for functions that need make or the machine."""
         if name in _SILENT:
             return EMPTY
         if name == "strip":
@@ -257,7 +258,7 @@ def _unsure(whole: Text) -> Text:
     return Text((unknown(whole.shown, whole.extent()),))
 
 
-def closing(flat: str, at: int, opening: str) -> int:
+def _closing(flat: str, at: int, opening: str) -> int:
     """The offset of the bracket that closes a reference whose content starts at an offset, or the end of the text."""
     end = ")" if opening == "(" else "}"
     depth = 0
@@ -273,7 +274,7 @@ def closing(flat: str, at: int, opening: str) -> int:
 
 
 def arguments(text: Text) -> list[Text]:
-    """The arguments of a function: what commas outside of brackets separate."""
+    """The arguments of a function, which commas outside of brackets separate."""
     flat = text.flat
     found: list[Text] = []
     depth = start = 0
@@ -305,7 +306,13 @@ _OTHER = {YES: NO, TAKEN: DROPPED, LIKELY: UNLIKELY, UNLIKELY: LIKELY, DROPPED: 
 
 
 class Rule:
-    """targets: as written;  prerequisites: names;  recipe: its lines as the makefile writes them"""
+    """A rule.
+
+    Attributes:
+        targets: As written.
+        prerequisites: Names.
+        recipe: Its lines as the makefile writes them.
+    """
 
     __slots__ = ("prerequisites", "recipe", "targets")
 
@@ -316,11 +323,17 @@ class Rule:
 
 
 class Makefile:
-    """All that a makefile sets.
+    """What a makefile sets.
 
-    own:        target -> the variables of that target only
-    exported:   names;  all_exported: every variable is
-    unsure:     a file was included that could not be read
+    Attributes:
+        variables: The variables of all targets.
+        own: Target to the variables of that target only.
+        own_exported: Target to the names of those that are exported.
+        exported: Names of exported variables.
+        all_exported: Whether every variable is exported.
+        one_shell: Whether one shell runs all lines of a recipe.
+        unsure: Whether an included file could not be read.
+        rules: The rules.
     """
 
     def __init__(self) -> None:
@@ -339,14 +352,20 @@ OpenFile = Callable[[str], "Source | None"]
 
 
 def read(source: Source, open_file: OpenFile) -> Makefile:
-    """open_file: gives the source of a file that the makefile includes, None if it is not here."""
+    """Read a makefile and the files that it includes. `open_file`: opens an included file; None if it is not there."""
     makefile = Makefile()
     _Reader(makefile, source, open_file, 0).read()
     return makefile
 
 
 class _Condition:
-    """counts: of the branch at hand;  last: what its `else` makes of it;  outer: of what stands around"""
+    """A condition.
+
+    Attributes:
+        counts: How far the current branch counts.
+        last: How far it would without the conditions around, for its `else`.
+        outer: How far what stands around counts.
+    """
 
     __slots__ = ("counts", "last", "outer")
 
@@ -360,7 +379,7 @@ class _Reader:
     def __init__(self, makefile: Makefile, source: Source, open_file: OpenFile, depth: int) -> None:
         self.makefile = makefile
         self.source = source
-        self.lines = Lines(source)
+        self.lines = _Lines(source)
         self.open_file = open_file
         self.depth = depth
         self.conditions: list[_Condition] = []
@@ -483,15 +502,15 @@ class _Reader:
             self.makefile.variables[name] = new
 
     def given(self, name: str, before: Variable | None, operator: str, raw: Text) -> Variable | None:
-        """The variable after an assignment in the condition at hand; None if it stays as it is."""
+        """The variable after an assignment in the current condition; None if it does not change."""
         doubtful = self.counts in (LIKELY, UNLIKELY)
         if doubtful and operator == "+=" and before is not None:
             more = self.expand(raw)
             shown = more.shown if self.counts == LIKELY else ""
-            return assigned(
+            return _assigned(
                 self.makefile.scope, before, "+=", Text((unknown(f"$({name})", more.extent(), shown=shown, perhaps=more),))
             )
-        new = assigned(self.makefile.scope, before, operator, raw)
+        new = _assigned(self.makefile.scope, before, operator, raw)
         if new is None or not doubtful:
             return new
         value = new.value if self.counts == LIKELY else before.value if before is not None else EMPTY
@@ -559,7 +578,7 @@ class _Reader:
         return True
 
 
-def assigned(scope: Scope, before: Variable | None, operator: str, raw: Text) -> Variable | None:
+def _assigned(scope: Scope, before: Variable | None, operator: str, raw: Text) -> Variable | None:
     """The variable after an assignment; None if `?=` leaves it as it is."""
     if operator == "?=":
         # the environment may have set it
@@ -592,7 +611,7 @@ def _outside(flat: str, char: str) -> int:
     at = 0
     while at < len(flat):
         if flat[at] == "$" and flat[at + 1 : at + 2] in ("(", "{"):
-            at = closing(flat, at + 2, flat[at + 1]) + 1
+            at = _closing(flat, at + 2, flat[at + 1]) + 1
         elif flat[at] == char:
             return at
         else:

@@ -36,9 +36,11 @@ _NODES_AT_MOST = 1_000_000
 
 
 class Gap:
-    """A place where a template writes lines that nobody shows.
+    """A place where a template writes lines that the file does not show.
 
-    start, end: the action;  column: where its lines start, as far as that is said
+    Attributes:
+        start, end: The action.
+        column: The column where its lines start, as far as the action says it.
     """
 
     __slots__ = ("column", "end", "start")
@@ -52,11 +54,12 @@ class Gap:
 class Mask:
     """How a YAML text with a template in it was parsed.
 
-    text:    the copy that was parsed; None if the text is YAML as it stands
-    holes:   the actions that the copy shows as runs of a character, in order
-    gaps:    lines that the template writes
-    rows:    the lines that are blank in the copy, as (start, end)
-    lookup:  the value of an expression, if somebody knows it
+    Attributes:
+        text: The copy that was parsed; None if the text is YAML as it stands.
+        holes: The actions that the copy shows as runs of a character, in order.
+        gaps: Lines that the template writes.
+        rows: The lines that are blank in the copy, as (start, end).
+        lookup: Gives the value of an expression, or None; None where no values are known.
     """
 
     __slots__ = ("_branches", "_parents", "_starts", "gaps", "holes", "lookup", "rows", "text")
@@ -72,12 +75,12 @@ class Mask:
         self._parents: list[int] = [-1]
 
     def branch(self, at: int) -> int:
-        """The innermost part that may be left out in which an offset stands; 0 outside of all."""
+        """The innermost optional part around an offset; 0 outside of all."""
         index = bisect_right(self._starts, at) - 1
         return self._branches[index] if index >= 0 else 0
 
     def within(self, at: int, outer: int) -> bool:
-        """Whether an offset stands wherever another does: in no part that leaves out just the first."""
+        """Whether an offset is in the output whenever another one is: no optional part holds only the first."""
         wanted, branch = self.branch(at), self.branch(outer)
         while branch != -1:
             if branch == wanted:
@@ -86,17 +89,19 @@ class Mask:
         return False
 
     def enter(self, at: int, parent: int) -> int:
+        """Start an optional part inside another one; its number."""
         self._parents.append(parent)
         self.switch(at, len(self._parents) - 1)
         return len(self._parents) - 1
 
     def switch(self, at: int, branch: int) -> None:
+        """Go on in an optional part from an offset."""
         self._starts.append(at)
         self._branches.append(branch)
 
 
 def masked(text: str) -> Mask:
-    """The copy of a template that a YAML parser reads, and what it hides."""
+    """The mask of a text: the copy that a YAML parser reads, and what it hides."""
     found = Mask()
     actions = scan(text)
     rows = alone(text, actions)
@@ -136,7 +141,7 @@ def masked(text: str) -> Mask:
 
 
 def _pairs(text: str, actions: list[Action], rows: dict[int, tuple[int, int]]) -> dict[int, int]:
-    """start -> end of each `{{ if }}...{{ end }}` that begins and ends in one line."""
+    """The end of each `{{ if }}...{{ end }}` that stands in one line, by its start."""
     found: dict[int, int] = {}
     opened: list[Action] = []
     for action in actions:
@@ -150,7 +155,7 @@ def _pairs(text: str, actions: list[Action], rows: dict[int, tuple[int, int]]) -
 
 
 def _line_around(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The line of a span that stands alone in it."""
+    """The line around a span that stands alone in it."""
     while start > 0 and text[start - 1] in " \t":
         start -= 1
     while end < len(text) and text[end] in " \t\r":
@@ -161,7 +166,7 @@ def _line_around(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _begins(text: str, action: Action) -> bool:
-    """Whether an action is the first part of a key's value, whose other lines follow: `env: {{- toYaml .a | nindent 2 }}`."""
+    """Whether an action is the first part of a key's value and other lines follow: `env: {{- toYaml .a | nindent 2 }}`."""
     if "nindent" not in text[action.start : action.end] or text[action.end : action.end + 1] not in ("\n", "\r"):
         return False
     start = text.rfind("\n", 0, action.start) + 1
@@ -215,7 +220,7 @@ def _branches(found: Mask, actions: list[Action]) -> None:
 
 
 def written_out(documents: list[Node], text: str) -> bool:
-    """Whether a text that is YAML as it stands means by `{{` a mapping in a mapping, and so was no YAML before."""
+    """Whether `{{` in a text that is YAML as it stands only makes mappings in mappings, so that there is no template."""
     if not _may_start(text):
         return True
     waiting, seen = list(documents), set(map(id, documents))
@@ -248,7 +253,7 @@ def _may_start(text: str) -> bool:
 
 
 def settle(documents: list[Node], mask: Mask, source: Source) -> None:
-    """Put back into the nodes what the mask hides. They are changed in place."""
+    """Put back into the nodes what the mask hides, in place."""
     settler = _Settler(mask, source)
     for document in documents:
         settler.walk(document)

@@ -1,6 +1,6 @@
-"""The words of a command line in a unit: quotes, escapes, specifiers and variables, as systemd takes them.
+"""systemd units: sections and settings, and the words of a command line with quotes, escapes, specifiers and variables.
 
-It is no shell: `|`, `>` and `&&` are words like others. The rules are those of systemd's extract-word.c and of
+A unit's command line is not shell: `|`, `>` and `&&` are words. The rules are those of systemd's extract-word.c, and of
 replace_env_argv in env-util.c.
 """
 
@@ -24,9 +24,11 @@ _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
 
 
 def split(text: Text, *, escapes: bool = True) -> list[Word]:
-    """The words of a value, quotes removed. escapes: C escapes are read; else a backslash just protects what follows it.
+    """The words of a value, without quotes. After a quote that is never closed, which systemd refuses, the words are unknown.
 
-    systemd refuses a quote that is never closed: what follows it is not known.
+    Args:
+        text: The value.
+        escapes: Whether C escapes are read; otherwise a backslash only protects what follows it.
     """
     found: list[Word] = []
     at = 0
@@ -37,7 +39,7 @@ def split(text: Text, *, escapes: bool = True) -> list[Word]:
 
 
 def commands(text: Text) -> list[list[Word]]:
-    """The command lines of an `ExecStart=`, which a `;` that stands alone separates."""
+    """The command lines of an `ExecStart=`; a `;` that stands alone separates them."""
     found: list[list[Word]] = [[]]
     at = 0
     while (word := _word(text, at, True)) is not None:
@@ -113,7 +115,7 @@ def _escaped(text: Text, at: int, escapes: bool) -> tuple[Text, int]:
 
 
 def specified(word: Word) -> Word:
-    """The word with its specifiers (`%h`, `%i`) read: they are not known here, `%%` is a percent sign."""
+    """The word with its specifiers: `%h` and `%i` are not known, `%%` is a percent sign."""
     flat = word.text.flat
     if "%" not in flat:
         return word
@@ -185,7 +187,7 @@ _IN_DOUBLE = re.compile(r'[^"\\]+')
 
 
 def assignments(value: Text) -> list[Variable]:
-    """The variables of one `Environment=`: `A=b "C=d e"`. What is no assignment is ignored, as by systemd."""
+    """The variables of one `Environment=`: `A=b "C=d e"`. Like systemd, it ignores what is not an assignment."""
     found: list[Variable] = []
     for word in split(value):
         word = specified(word)
@@ -280,8 +282,11 @@ _CONTROL = re.compile(r"\s*\{%-?\s*(\w+).*%\}\s*\\?\s*$")
 class Setting:
     """One `Key=value`.
 
-    site:  the setting with the lines that continue it
-    cut:   the lines after it that look like a part of it and are none
+    Attributes:
+        key: The key.
+        value: The value.
+        site: The setting with the lines that continue it.
+        cut: The lines after it that look like a part of it but are not.
     """
 
     __slots__ = ("cut", "key", "site", "value")
@@ -294,6 +299,8 @@ class Setting:
 
 
 class Section:
+    """The settings under one `[Name]`."""
+
     __slots__ = ("name", "settings")
 
     def __init__(self, name: str) -> None:
@@ -302,10 +309,7 @@ class Section:
 
 
 def parse(source: Source, template: bool = False) -> list[Section]:
-    """The sections of a unit file. `{{ name }}` is filled in before systemd sees it.
-
-    template: `@NAME@` is, too, and lines may depend on conditions (`{% if name %}`)
-    """
+    """The sections of a unit file. `template`: whether `{{ name }}` is filled in before systemd sees the file."""
     sections = [Section("")]
     lines = _Lines(source, template)
     while lines.at < lines.count:

@@ -180,7 +180,8 @@ def data(node: Node, known: dict[int, Any] | None = None) -> Any:
     """A document of one of servelint's own files as plain data. Raises NotData.
 
     Args:
-        known: What nodes were made into so far, by their ids; an alias is the same object once more.
+        node: The document.
+        known: The objects made so far, by the ids of their nodes; an alias is the same object once more.
     """
     known = {} if known is None else known
     if id(node) in known:

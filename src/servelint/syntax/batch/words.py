@@ -1,4 +1,4 @@
-"""Filling in a batch file's variables: `%V%`, `%V:a=b%`, `%V:~0,3%`, `%1`, `%%F`, `!V!`."""
+"""Batch variables and words: filling in `%V%`, `%V:a=b%`, `%V:~0,3%`, `%1`, `%%F`, `!V!`, and splitting command lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PART = re.compile(r"~(-?\d+)(?:,(-?\d+))?$")
 
 
 class Filled:
-    """A text with its variables filled in. uses: where in it each value stands, and the reference that put it there."""
+    """A text with its variables filled in. uses: where each value stands in it, and the reference that it replaced."""
 
     __slots__ = ("text", "uses")
 
@@ -34,6 +34,7 @@ class Filled:
         return Span(low.source, low.start, high.end)
 
     def place(self, at: int) -> Span | None:
+        """The reference whose value covers an offset."""
         index = bisect_right(self.uses, at, key=_start) - 1
         if index >= 0 and at < self.uses[index][1]:
             return self.uses[index][2]
@@ -45,9 +46,13 @@ def _start(use: tuple[int, int, Span | None]) -> int:
 
 
 def fill(text: Text, lookup: Lookup, delayed: Lookup | None, loops: dict[str, Text | None]) -> Filled:
-    """lookup: gives the value of `%V%`, None if the file does not set it
+    """A text with its variables filled in.
 
-    delayed: likewise of `!V!`, None where that is off;  loops: the variables of `for`, None if not known
+    Args:
+        text: The text.
+        lookup: Gives the value of `%V%`; None if the file does not set it.
+        delayed: Gives that of `!V!`; None where delayed expansion is off.
+        loops: The variables of `for`, by letter; a value of None is not known.
     """
     flat = text.flat
     if "%" not in flat and (delayed is None or "!" not in flat):
@@ -89,7 +94,7 @@ def _value(
     unsure = Text((unknown(match.group(), whole.extent()),))
     if match.re is _DELAYED:
         known = delayed(match.group(1)) if delayed is not None else None
-        return match.end(), unsure if known is None else changed(known, match.group(2), unsure)
+        return match.end(), unsure if known is None else _changed(known, match.group(2), unsure)
     modifiers, letter, argument, name, change = match.groups()
     if match.group().startswith("%%"):
         if letter is not None and letter in loops:
@@ -99,10 +104,10 @@ def _value(
     if argument is not None:
         return match.end(), unsure
     known = lookup(name)
-    return match.end(), unsure if known is None else changed(known, change, unsure)
+    return match.end(), unsure if known is None else _changed(known, change, unsure)
 
 
-def changed(value: Text, change: str | None, unsure: Text) -> Text:
+def _changed(value: Text, change: str | None, unsure: Text) -> Text:
     """A value after `:~start,length` or `:old=new`."""
     if change is None or not value.flat:
         return value
@@ -138,7 +143,7 @@ _SUFFIX = re.compile(r"\.(?:exe|cmd|bat|com)$", re.IGNORECASE)
 
 
 def split(filled: Filled) -> list[Word]:
-    """The words of a command line. Inside quotes `""` is a quote; `\\"` is one everywhere; other backslashes stay."""
+    r"""The words of a command line. Inside quotes `""` is a quote, `\"` is one everywhere, and other backslashes stay."""
     text, flat = filled.text, filled.text.flat
     found: list[Word] = []
     parts: list[Text] = []
@@ -171,7 +176,7 @@ def split(filled: Filled) -> list[Word]:
 
 
 def _slashes(text: Text, at: int, parts: list[Text]) -> int:
-    """Read the backslashes at an offset, which mean something in front of a quote only; gives the offset after them."""
+    """Read the backslashes at an offset, which only matter in front of a quote; the offset after them."""
     match = _SLASHES.match(text.flat, at)
     end = match.end() if match is not None else at + 1
     if not text.flat.startswith('"', end):
@@ -193,7 +198,7 @@ def _finish(filled: Filled, start: int, end: int, parts: list[Text], anything: b
 
 
 def program(word: Word) -> Word:
-    """The word that names a program, without its folder (`C:\\tools\\`, `%~dp0`) and its suffix."""
+    r"""The program that a word names, without its folder (`C:\tools\`, `%~dp0`) and its suffix."""
     flat = word.text.flat
     start = max(flat.rfind("\\"), flat.rfind("/"), flat.rfind(HOLE)) + 1
     suffix = _SUFFIX.search(flat, start)

@@ -1,4 +1,4 @@
-"""Assignments and declarations: scalars, arrays, associative arrays, `+=`, `export`, `local`, `unset`."""
+"""Commands: assignments and declarations (`export`, `local`, `unset`), redirections, pipes, and what commands print."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ _LOCAL = ("local", "declare", "typeset")
 
 
 def assignment(shell: Evaluator, node: Node) -> Status:
+    """`name=value` as a statement."""
     made = shell.script.assignment(node)
     if made is not None:
-        shell.set(*assigned(shell, made))
+        shell.set(*_assigned(shell, made))
     return SUCCESS
 
 
-def assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
+def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     """The name and the value of an assignment; `name[k]=v` gives the whole changed array."""
     name = shell.resolved(made.name)
     before = shell.state.variables.get(name)
@@ -113,7 +114,7 @@ def declaration(shell: Evaluator, node: Node) -> Status:
 
 
 def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assignment | None, quoted: bool = False) -> None:
-    """One name of a declaration, with or without a value. quoted: the value is expanded already (`export "A=$B"`)."""
+    """Declare one name. `quoted`: the value is expanded already (`export "A=$B"`)."""
     if not name.isidentifier() or "f" in flags or "p" in flags:
         return
     state = shell.state
@@ -138,7 +139,7 @@ def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assi
         if quoted:
             shell.set(name, target.value.text)
         else:
-            shell.set(*assigned(shell, target))
+            shell.set(*_assigned(shell, target))
     if keyword == "export" and "n" in flags:
         state.exported -= {name}
     elif keyword == "export" or "x" in flags:
@@ -148,6 +149,7 @@ def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assi
 
 
 def unset(shell: Evaluator, node: Node) -> Status:
+    """`unset`."""
     words = [word for raw in shell.script.simple(node.start_byte).all_words[1:] for word in raw.words(shell)]
     if any(word.shown.startswith("-") and "f" in word.shown for word in words):
         for word in words:
@@ -190,6 +192,7 @@ _LINE_END = Text.of("\n")
 
 
 def redirected(shell: Evaluator, node: Node) -> Status:
+    """A command with redirections and heredocs, and what follows a heredoc on its line."""
     body = node.field("body")
     here: Text | None = None
     after: list[Node] = []
@@ -197,7 +200,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     simple = body is None or body.type == "command"
     for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
-            here = heredoc(shell, redirect)
+            here = _heredoc(shell, redirect)
             after += [child for child in redirect.parts if child.type in _AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
@@ -207,20 +210,20 @@ def redirected(shell: Evaluator, node: Node) -> Status:
                 shell.write(expand.value(path, shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
-        pipe(shell, printed_by(shell, node, here) if simple else None, after[0].parts)
+        pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
     return status
 
 
 def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
-    """Commands of which the first reads what one before them prints; None if that is not known. Each has a state of its own."""
+    """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
     for node in nodes:
         outer = shell.state
         shell.steps += 2
         shell.state = outer.copy()
-        printed = printed_by(shell, node, here)
+        printed = _printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)
         outer.files = shell.state.files
         shell.state = outer
@@ -228,7 +231,7 @@ def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
     return Status(None, likely=status.likely)
 
 
-def heredoc(shell: Evaluator, redirect: Node) -> Text | None:
+def _heredoc(shell: Evaluator, redirect: Node) -> Text | None:
     start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
     body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
     if start is None or body is None:
@@ -249,6 +252,7 @@ def _without_tabs(raw: Text) -> Text:
 
 
 def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
+    """A simple command. `here`: what it reads from its standard input, None if that is not known."""
     status, end = _simple(shell, node.start_byte, here)
     while end is not None and node.type == "command":
         # the grammar takes the line after several assignments (`A=1 B=2`) for their command
@@ -272,7 +276,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
         bounds.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
     for assignment in found.assignments:
-        name, value = assigned(shell, assignment)
+        name, value = _assigned(shell, assignment)
         values[name] = value
     for string in found.strings:
         here = Text.join((string.value(shell), Text.of("\n")))
@@ -292,7 +296,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
         if writes(operator, path.text.flat):
-            written = printed(shell, words, here) if words else Text(())
+            written = _printed(shell, words, here) if words else Text(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
@@ -304,7 +308,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
 
 
 def output(shell: Evaluator, command: Text, whole: Text) -> Text:
-    """What a command substitution prints, without the line ends after it; unknown where that needs running something."""
+    """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = Text((unknown(whole.shown, whole.span()),))
     if _PLAIN_OUTPUT.match(command.flat) is None:
         return nothing
@@ -335,7 +339,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
                 child.type in ("pipeline", "command", "list", "&&", "||", "ERROR") for child in redirects[0].children
             ):
                 return None
-            here = heredoc(shell, redirects[0])
+            here = _heredoc(shell, redirects[0])
         node = body if body is not None else node
     if node.type not in ("command", "redirected_statement", "file_redirect"):
         return None
@@ -354,7 +358,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if not words:
         return read  # `$(<file)`
-    return printed(shell, words, here if read is None else read)
+    return _printed(shell, words, here if read is None else read)
 
 
 def _folder(shell: Evaluator, node: Node) -> Text | None:
@@ -369,7 +373,7 @@ def _folder(shell: Evaluator, node: Node) -> Text | None:
     return first[1] if is_own(first[1]) else None
 
 
-def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
+def _printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
     """What a command prints, given what it reads; None if that is not known."""
     if node.type != "command" and (node.type != "redirected_statement" or here is None):
         return _output(shell, node) if node.type == "redirected_statement" else None
@@ -381,11 +385,11 @@ def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if words and words[0].value == "tee":
         return here
-    return printed(shell, words, here) if words else None
+    return _printed(shell, words, here) if words else None
 
 
-def printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
-    """What a command that is known to print just its arguments or its input prints; None for any other."""
+def _printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
+    """The output of a command that prints its arguments or its input; None for any other."""
     name, args = words[0].value, [word.text for word in words[1:]]
     if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
         return None
@@ -422,7 +426,7 @@ def printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | No
 
 
 def formatted(texts: list[Text]) -> Text | None:
-    """What printf makes of a format and its arguments; None for a directive that is not read here."""
+    """What printf makes of a format and its arguments; None for a directive that this module does not read."""
     form, args = texts[0], texts[1:]
     rest = _DIRECTIVE.sub("", form.flat)
     if "%" in rest or "\\" in rest or not form.known:

@@ -1,4 +1,4 @@
-"""Shell patterns: `*`, `?` and `[...]` as `case`, `[[ == ]]` and `${V%pattern}` read them, quoted characters being literal."""
+"""Parameter expansion (`${V:-d}`, `${V#p}`, arrays) and the patterns of `case`, `[[ == ]]` and `${V%p}`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
         def substitute(self, command: Text, whole: Text) -> Text:
             """The output of a command substitution; unknown unless it is plain."""
 
-        def arithmetic(self, expression: Text, whole: Text) -> Text: ...
+        def arithmetic(self, expression: Text, whole: Text) -> Text:
+            """The value of an arithmetic expression."""
 
 
 Token = str | re.Pattern[str] | None
@@ -62,7 +63,7 @@ _CLASSES = {
 
 
 def read_pattern(parts: Iterable[tuple[str, bool]]) -> Pattern | None:
-    """The pattern that some text stands for, each part with whether it is quoted; None for what is not read here."""
+    """The pattern that some texts make, each with whether it is quoted; None for a pattern that this module does not read."""
     chars = [(char, quoted) for text, quoted in parts for char in text]
     pattern: Pattern = []
     at = 0
@@ -109,7 +110,7 @@ def _closing(chars: list[tuple[str, bool]], at: int) -> int:
 
 
 def _members(chars: list[tuple[str, bool]]) -> re.Pattern[str] | None:
-    """The class that stands between two brackets; None if it is not read here."""
+    """The class between two brackets; None for one that this module does not read."""
     negated = chars[:1] in ([("!", False)], [("^", False)])
     at = int(negated)
     members = ""
@@ -135,7 +136,7 @@ def _members(chars: list[tuple[str, bool]]) -> re.Pattern[str] | None:
     return re.compile(f"[{'^' * negated}{members}]", re.DOTALL)
 
 
-def matching_prefixes(pattern: Pattern, text: str) -> Iterator[int]:
+def _matching_prefixes(pattern: Pattern, text: str) -> Iterator[int]:
     """The lengths of the starts of a text that a pattern matches, in growing order."""
     states = _closed(pattern, {0})
     for length in range(len(text) + 1):
@@ -156,31 +157,32 @@ def matching_prefixes(pattern: Pattern, text: str) -> Iterator[int]:
 
 
 def _closed(pattern: Pattern, states: set[int]) -> set[int]:
-    """The states with those that a `*` which matches nothing leads to."""
+    """The states and those that a `*` which matches nothing leads to."""
     return states | {state + 1 for state in states if state < len(pattern) and pattern[state] is None}
 
 
 def _literal(pattern: Pattern) -> str | None:
-    """The characters of a pattern that matches just these."""
+    """The text of a pattern that matches only this text; None for any other."""
     chars = [token for token in pattern if isinstance(token, str)]
     return "".join(chars) if len(chars) == len(pattern) else None
 
 
 def matches(pattern: Pattern, text: str) -> bool:
+    """Whether a pattern matches a whole text."""
     literal = _literal(pattern)
     if literal is not None:
         return literal == text
     if None not in pattern:
-        return len(pattern) == len(text) and any(length == len(text) for length in matching_prefixes(pattern, text))
-    return any(length == len(text) for length in matching_prefixes(pattern, text))
+        return len(pattern) == len(text) and any(length == len(text) for length in _matching_prefixes(pattern, text))
+    return any(length == len(text) for length in _matching_prefixes(pattern, text))
 
 
-def matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
+def _matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
     """The lengths of the ends of a text that a pattern matches, in growing order."""
-    return matching_prefixes(pattern[::-1], text[::-1])
+    return _matching_prefixes(pattern[::-1], text[::-1])
 
 
-def replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
+def _replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
     """The text with the longest match at the first place, or at every one, replaced. An empty match replaces nothing."""
     literal = _literal(pattern)
     if literal:
@@ -188,7 +190,7 @@ def replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
     done: list[str] = []
     at = 0
     while at < len(text):
-        length = max(matching_prefixes(pattern, text[at:]), default=0)
+        length = max(_matching_prefixes(pattern, text[at:]), default=0)
         if length == 0:
             done.append(text[at])
             at += 1
@@ -210,10 +212,7 @@ _STAR_AT_MOST = 300
 
 
 class Operand:
-    """A default or an alternative that takes the place of its expansion, to be expanded there.
-
-    assumed: the environment may override it
-    """
+    """A default or an alternative, to be expanded in the place of its expansion. assumed: the environment may override it."""
 
     __slots__ = ("assumed", "raw")
 
@@ -223,12 +222,17 @@ class Operand:
 
 
 class Written:
-    """What stands between the braces of an expansion, as far as its characters tell.
+    """What stands between the braces of an expansion.
 
-    name:     of the parameter, "" if it is none;  prefix: `!`, `#` or "";  index: of an array's item, None if none is written
-    at:       where the index starts;  rest: what follows the parameter
-    operator: `:-`, `##`, ... "" if there is none, or none that is read here;  operand: where what follows it starts
-    plain:    a name and nothing else, of one value
+    Attributes:
+        name: The parameter's name; "" without one.
+        prefix: `!`, `#` or "".
+        index: An array item's index; None if none is written.
+        at: The offset of the index.
+        rest: What follows the parameter.
+        operator: `:-`, `##`, ...; "" without one, or with one that this module does not read.
+        operand: The offset of what follows the operator.
+        plain: Whether it is only a name of a single value.
     """
 
     __slots__ = ("at", "flat", "index", "name", "operand", "operator", "plain", "prefix", "rest")
@@ -302,7 +306,7 @@ def _operate(
 
 
 def _changed(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
-    """A known value with an operator that changes it."""
+    """A known value changed by an operator."""
     if operator in ("#", "##", "%", "%%"):
         return _trim(operator, operand, known, whole, scope)
     if known.value is None:
@@ -358,7 +362,7 @@ def _list(name: str, prefix: str, rest: Text, whole: Text, scope: Scope) -> Text
 
 
 def _given(found: list[Word], colon: bool) -> bool | None:
-    """Whether a list is there (colon: and not just one empty word); None if that cannot be told."""
+    """Whether a list is there (with `colon`: and is not one empty word); None if that is not known."""
     if not found or (colon and len(found) == 1 and found[0].value == ""):
         return False
     sure = [word for word in found if not word.many and not (colon and not word.text.flat.replace(HOLE, ""))]
@@ -366,7 +370,7 @@ def _given(found: list[Word], colon: bool) -> bool | None:
 
 
 def _perhaps(found: list[Word], operand: Text, whole: Text, scope: Scope) -> list[Word]:
-    """`${A[@]+...}` where A may be empty: A itself in the safe spelling of "${A[@]}" under set -u, else what may be there."""
+    """`${A[@]+...}` where A may be empty: A itself in the spelling of "${A[@]}" that is safe under set -u, else an unknown."""
     if re.search(r"\[[@*]\]", operand.flat):
         return found
     text = Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
@@ -419,7 +423,7 @@ def _unknown(whole: Text, name: str | None = None) -> Text:
 
 
 def _read(raw: Text, flat: str, scope: Scope) -> Pattern | None:
-    """A pattern that may be held against a text; None if it is not known, or would take too long."""
+    """A pattern for a known value; None if it is not known, or would take too long."""
     parts = scope.pattern(raw)
     if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
         return None
@@ -434,7 +438,7 @@ def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) 
     pattern = _read(operand, flat, scope)
     if pattern is None:
         return _unknown(whole)
-    lengths = matching_prefixes(pattern, flat) if operator[0] == "#" else matching_suffixes(pattern, flat)
+    lengths = _matching_prefixes(pattern, flat) if operator[0] == "#" else _matching_suffixes(pattern, flat)
     cut = next(lengths, None) if len(operator) == 1 else max(lengths, default=None)
     rest = known if cut is None else known.cut(cut) if operator[0] == "#" else known.cut(0, len(flat) - cut)
     # an unknown part may hold what the pattern looks for: only `##*/` with a known rest is certain
@@ -457,15 +461,15 @@ def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scop
         return _unknown(whole)
     new = "".join([text.flat for text, _ in parts])
     if anchor == "#":
-        cut = max(matching_prefixes(pattern, flat), default=None)
+        cut = max(_matching_prefixes(pattern, flat), default=None)
         replaced = flat if cut is None else new + flat[cut:]
     elif anchor == "%":
-        cut = max(matching_suffixes(pattern, flat), default=None)
+        cut = max(_matching_suffixes(pattern, flat), default=None)
         replaced = flat if cut is None else flat[: len(flat) - cut] + new
     elif None in pattern and len(flat) > _STAR_AT_MOST:
         return _unknown(whole)
     else:
-        replaced = replace_pattern(pattern, flat, new, operator == "//")
+        replaced = _replace_pattern(pattern, flat, new, operator == "//")
     return known if replaced == flat else _of(replaced, known)
 
 

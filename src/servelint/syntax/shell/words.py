@@ -72,7 +72,7 @@ def nothing() -> Word:
 
 
 def gaps(text: Text) -> list[int]:
-    """Where defaults that are empty stand: no word, unless the environment gives them."""
+    """The offsets of empty defaults: they make no word unless the environment gives them a value."""
     return [start for start, piece in zip(text.starts, text.pieces, strict=True) if not piece.text and piece.assumed]
 
 
