@@ -8,11 +8,15 @@ shell word inside a folded scalar still knows the characters the user typed.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 
 from servelint.core.run import current
 from servelint.core.source import Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
@@ -30,8 +34,8 @@ def spend(characters: int) -> None:
         run.spend(characters // _CHARACTERS_A_PIECE)
 
 
-def _characters(pieces: tuple[Piece, ...]) -> int:
-    return sum([len(piece.text) for piece in pieces])
+def _work_on(pieces: tuple[Piece, ...]) -> int:
+    return len(pieces) + sum([len(piece.text) for piece in pieces]) // _CHARACTERS_A_PIECE
 
 
 class Piece:
@@ -108,7 +112,7 @@ class Text:
         count = len(self.pieces)
         run = current()
         if run is not None:
-            run.spend(count if count < _MANY else _characters(self.pieces) // _CHARACTERS_A_PIECE + count)
+            run.spend(count if count < _MANY else _work_on(self.pieces))
         self.flat = "".join([piece.text for piece in self.pieces])
         self._starts: list[int] | None = None
 
@@ -145,7 +149,7 @@ class Text:
         count = len(new.pieces)
         run = current()
         if run is not None:
-            run.spend(count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count)
+            run.spend(count if count < _MANY else _work_on(new.pieces))
         new.flat = "".join([text.flat for text in parts])
         new._starts = None
         return new
@@ -289,9 +293,22 @@ class Text:
                 return piece.origin
         return None
 
+    def substituted(self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], Text]) -> Text:
+        """The text with what a pattern matches in `flat` replaced; all else keeps its place."""
+        parts: list[Text] = []
+        done = 0
+        for match in pattern.finditer(self.flat):
+            parts += [self.cut(done, match.start()), new(match)]
+            done = match.end()
+        return Text.join([*parts, self.cut(done)]) if parts else self
+
     def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
         """The same text, said to stand at the span that uses it; where it came from is kept as the origin."""
         return Text([piece.replaced(span, assumed=assumed) for piece in self.pieces])
+
+    def as_default(self) -> Text:
+        """The same text, also an empty one, as a default that the environment may override."""
+        return self.softened() if self.pieces else Text((Piece("", None, assumed=True),))
 
     def softened(self) -> Text:
         """The same text, marked as a default that the environment may override."""

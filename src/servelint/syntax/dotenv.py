@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.source import Source
-from servelint.core.text import EMPTY, Piece, Text
+from servelint.core.text import EMPTY, Text
 from servelint.syntax.interpolation import Lookup, interpolate, nothing
 
 _ASSIGNMENT = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]")
@@ -52,14 +52,7 @@ def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
 
 def _unescape(source: Source, start: int, end: int) -> Text:
     whole = Text.at(source, start, end) if end > start else EMPTY
-    parts: list[Text] = []
-    done = 0
-    for match in _ESCAPE.finditer(whole.flat):
-        parts.append(whole.cut(done, match.start()))
-        parts.append(Text((Piece(_ESCAPES[match.group(1)], whole.span(match.start(), match.end())),)))
-        done = match.end()
-    parts.append(whole.cut(done))
-    return Text.join(parts)
+    return whole.substituted(_ESCAPE, lambda match: Text.of(_ESCAPES[match.group(1)], whole.span(*match.span())))
 
 
 def raw(source: Source) -> dict[str, Text]:

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from servelint.core import bounds
-from servelint.core.text import HOLE, Piece, Text
+from servelint.core.text import HOLE, Text
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?(?![\w.+-])")
@@ -243,7 +243,7 @@ class _Parser:
             char = _ESCAPES[letter]
         else:
             raise _Stop("not an escape that JSON knows", start)
-        return Text((Piece(char, self.source.span(start, self.at)),))
+        return Text.of(char, self.source.span(start, self.at))
 
     def code_unit(self, start: int) -> int:
         digits = self.flat[start + 2 : start + 6]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.core.text import EMPTY, Text, unknown
 
 Lookup = Callable[[str], "Text | None"]
 
@@ -162,7 +162,7 @@ class Expression:
         if name in ("env_var", "env_var_or_default", "env") and known is not None:
             return known
         if name in ("env_var_or_default", "env") and len(given) == 2:
-            return given[1].softened() if given[1].pieces else Text((Piece("", None, assumed=True),))
+            return given[1].as_default()
         return self.unsure(start)
 
     def unsure(self, start: int) -> Text:
@@ -178,7 +178,7 @@ class Expression:
         self.at = space.end() if space is not None else self.at
 
     def match(self, pattern: re.Pattern[str]) -> str:
-        """Step over what a pattern matches, and return it; "" where it does not match."""
+        """Step over what a pattern matches, and return it. Raises Wrong."""
         self.space()
         found = pattern.match(self.text, self.at, self.end)
         if found is None:
@@ -197,17 +197,15 @@ class Expression:
 
 
 def _unescaped(whole: Text) -> Text:
-    parts: list[Text] = []
-    done = 0
-    for match in _ESCAPE.finditer(whole.flat):
-        parts.append(whole.cut(done, match.start()))
-        done = match.end()
+    def char(match: re.Match[str]) -> Text:
         code, line_end, letter = match.groups()
-        if line_end is None:
-            number = int(code, 16) if code else 0
-            char = _LETTERS[letter] if letter else chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
-            parts.append(Text((Piece(char, whole.span(*match.span())),)))
-    return Text.join([*parts, whole.cut(done)])
+        if line_end is not None:
+            return EMPTY
+        number = int(code, 16) if code else 0
+        char = _LETTERS[letter] if letter else chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
+        return Text.of(char, whole.span(*match.span()))
+
+    return whole.substituted(_ESCAPE, char)
 
 
 _ASSIGNMENT = re.compile(r"(export[ \t]+)?([A-Za-z_][\w-]*)[ \t]*:=", re.ASCII)
@@ -307,7 +305,7 @@ class Justfile:
         self.values.clear()
 
     def assigned(self, match: re.Match[str]) -> None:
-        """Note a variable's assignment or a setting."""
+        """Note a variable's assignment."""
         self.assignments[match.group(2)] = match.end()
         if match.group(1):
             self.exported.append(match.group(2))
@@ -371,9 +369,9 @@ class Justfile:
         for parameter in recipe.parameters:
             value = parameter.value
             if value is not None:
-                found[parameter.name] = value.softened() if value.pieces else Text((Piece("", None, assumed=True),))
+                found[parameter.name] = value.as_default()
             elif parameter.variadic == "*":
-                found[parameter.name] = Text((Piece("", None, assumed=True),))
+                found[parameter.name] = EMPTY.as_default()
             else:
                 found[parameter.name] = Text((unknown("{{" + parameter.name + "}}", None),))
         return found
@@ -400,7 +398,7 @@ class Justfile:
             parts: list[Text] = []
             for start, end in lines:
                 low = min(start + indent, end)
-                parts += [self.filled(low, end, known), Text((Piece("\n", Span(self.source, end, end)),))]
+                parts += [self.filled(low, end, known), Text.of("\n", Span(self.source, end, end))]
             return [Text.join(parts)]
         return self.lines(lines, known)
 
@@ -424,19 +422,16 @@ class Justfile:
         if start >= end:
             return EMPTY
         whole = Text.at(self.source, start, end)
-        parts: list[Text] = []
-        done = 0
-        for match in _HOLE.finditer(whole.flat):
-            parts.append(whole.cut(done, match.start()))
-            done = match.end()
+
+        def value(match: re.Match[str]) -> Text:
             span = whole.span(*match.span())
             if match.group(1) is None:
-                parts.append(Text((Piece("{{", span),)))
-                continue
+                return Text.of("{{", span)
             expression = Expression(self.source, start + match.start(1), start + match.end(1), known, self.environment.get)
             try:
-                value = expression.read()
+                found = expression.read()
             except (Wrong, RecursionError):
-                value = Text((unknown(match.group(), span),))
-            parts.append(Text((unknown(match.group(), span),)) if len(value.pieces) == 1 and not value.known else value)
-        return Text.join([*parts, whole.cut(done)])
+                return Text((unknown(match.group(), span),))
+            return Text((unknown(match.group(), span),)) if len(found.pieces) == 1 and not found.known else found
+
+        return whole.substituted(_HOLE, value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.text import EMPTY, HOLE, Text, unknown
 
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*#")
 
@@ -50,7 +50,7 @@ class _Lines:
                 parts.append(_at(self.source, low, high))
                 break
             stop = low + len(text[low : high - 1].rstrip(" \t"))
-            parts += [_at(self.source, low, stop), Text((Piece(" ", Span(self.source, high - 1, high)),))]
+            parts += [_at(self.source, low, stop), Text.of(" ", Span(self.source, high - 1, high))]
         whole = Text.join(parts)
         comment = _COMMENT.search(whole.flat)
         return _unescaped(whole.cut(0, comment.end() - 1) if comment is not None else whole)
@@ -68,7 +68,7 @@ class _Lines:
             if not _continues(text[low:high]) or not self.more:
                 break
             end = self.starts[self.at]
-            parts.append(Text((Piece("\n", Span(self.source, high, end)),)))
+            parts.append(Text.of("\n", Span(self.source, high, end)))
         return Text.join(parts)
 
     def body(self) -> Text:
@@ -91,14 +91,7 @@ class _Lines:
 
 def _unescaped(text: Text) -> Text:
     """A line without the backslashes that keep a `#` from starting a comment."""
-    if "\\#" not in text.flat:
-        return text
-    parts: list[Text] = []
-    done = 0
-    for match in re.finditer(r"\\#", text.flat):
-        parts += [text.cut(done, match.start()), text.cut(match.start() + 1, match.end())]
-        done = match.end()
-    return Text.join([*parts, text.cut(done)])
+    return text.substituted(re.compile(r"\\#"), lambda match: text.cut(match.start() + 1, match.end()))
 
 
 def _continues(line: str) -> bool:
@@ -173,7 +166,7 @@ class Scope:
         flat = text.flat
         following = flat[at + 1]
         if following == "$":
-            return at + 2, Text((Piece("$", text.span(at, at + 2)),))
+            return at + 2, Text.of("$", text.span(at, at + 2))
         if following not in "({":
             return at + 2, self.named(text.cut(at + 1, at + 2), text.cut(at, at + 2), depth)
         close = _closing(flat, at + 2, following)
@@ -238,7 +231,7 @@ class Scope:
             return otherwise
         if not condition.flat:
             # the condition is an empty default
-            return otherwise.softened() if otherwise.pieces else Text((Piece("", None, assumed=True),))
+            return otherwise.as_default()
         if condition.flat.strip(HOLE):
             return then
         if otherwise.flat:
@@ -582,7 +575,7 @@ def _assigned(scope: Scope, before: Variable | None, operator: str, raw: Text) -
     """The variable after an assignment; None if `?=` leaves it as it is."""
     if operator == "?=":
         # the environment may have set it
-        return Variable(_softened(raw), simple=False) if before is None else None
+        return Variable(raw.as_default(), simple=False) if before is None else None
     if operator == "!=":
         return Variable(Text((unknown("$(shell " + raw.shown + ")", raw.extent()),)), simple=True)
     if operator == "+=" and before is not None:
@@ -600,10 +593,6 @@ def _found(holds: bool, known: bool, assumed: bool) -> int:
     if assumed:
         return TAKEN if holds else DROPPED
     return YES if holds else NO
-
-
-def _softened(raw: Text) -> Text:
-    return raw.softened() if raw.pieces else Text((Piece("", None, assumed=True),))
 
 
 def _outside(flat: str, char: str) -> int:

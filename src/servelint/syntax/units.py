@@ -47,7 +47,7 @@ def commands(text: Text) -> list[list[Word]]:
         if raw == ";" and found[-1]:
             found.append([])
         elif raw == "\\;":
-            found[-1].append(Word(Text((Piece(";", word[0].text.span()),)), word[0].site))
+            found[-1].append(Word(Text.of(";", word[0].text.span()), word[0].site))
         else:
             found[-1].append(word[0])
         at = word[1]
@@ -111,22 +111,17 @@ def _escaped(text: Text, at: int, escapes: bool) -> tuple[Text, int]:
         whole = text.cut(at, match.end())
         return Text((unknown(whole.flat, whole.span()),)), match.end()
     char = _LETTERS.get(letter, letter) if letter is not None else chr(number)
-    return Text((Piece(char, text.span(at, match.end())),)), match.end()
+    return Text.of(char, text.span(at, match.end())), match.end()
 
 
 def specified(word: Word) -> Word:
     """The word with its specifiers: `%h` and `%i` are not known, `%%` is a percent sign."""
-    flat = word.text.flat
-    if "%" not in flat:
-        return word
-    parts: list[Text] = []
-    done = 0
-    for match in _SPECIFIER.finditer(flat):
+
+    def value(match: re.Match[str]) -> Text:
         span = word.text.span(*match.span())
-        parts.append(word.text.cut(done, match.start()))
-        parts.append(Text((Piece("%", span) if match.group(1) == "%" else unknown(match.group(), span),)))
-        done = match.end()
-    return Word(Text.join([*parts, word.text.cut(done)]), word.site, word.many)
+        return Text((Piece("%", span) if match.group(1) == "%" else unknown(match.group(), span),))
+
+    return Word(word.text.substituted(_SPECIFIER, value), word.site, word.many)
 
 
 def expanded(words: list[Word], lookup: Lookup) -> list[Word]:
@@ -156,20 +151,15 @@ def _alone(word: Word, value: Text | None) -> list[Word]:
 
 def substituted(text: Text, lookup: Lookup) -> Text:
     """A text with its `${V}` and `$$` replaced."""
-    flat = text.flat
-    parts: list[Text] = []
-    done = 0
-    for match in _VARIABLE.finditer(flat):
+
+    def new(match: re.Match[str]) -> Text:
         span = text.span(*match.span())
-        parts.append(text.cut(done, match.start()))
-        done = match.end()
         if match.group() == "$$":
-            parts.append(Text((Piece("$", span),)))
-            continue
+            return Text.of("$", span)
         value = lookup(match.group(1))
-        used = Word(text.cut(*match.span()))
-        parts.append(_here(value, used) if value is not None else Text((unknown(match.group(), span),)))
-    return Text.join([*parts, text.cut(done)])
+        return Text((unknown(match.group(), span),)) if value is None else _here(value, Word(text.cut(*match.span())))
+
+    return text.substituted(_VARIABLE, new)
 
 
 def _here(value: Text, word: Word) -> Text:
@@ -260,7 +250,7 @@ def _quoted(source: Source, at: int, parts: list[Text]) -> int:
         if text[at] == "\\":
             following = text[at + 1 : at + 2]
             if following and following in '"\\`$':
-                parts.append(Text((Piece(following, Span(source, at, at + 2)),)))
+                parts.append(Text.of(following, Span(source, at, at + 2)))
             elif following != "\n":
                 parts.append(Text.at(source, at, min(at + 2, len(text))))
             at += 2
@@ -365,7 +355,7 @@ class _Lines:
             if slashes % 2 == 0:
                 parts.append(self.text(low, high))
                 break
-            parts += [self.text(low, high - 1), Text((Piece(" ", Span(self.source, high - 1, high)),))]
+            parts += [self.text(low, high - 1), Text.of(" ", Span(self.source, high - 1, high))]
         return Text.join(parts).strip()
 
     def control(self, low: int, high: int) -> bool:
@@ -383,12 +373,7 @@ class _Lines:
         whole = Text.at(self.source, low, high)
         # every word of a line that only some settings of the template give
         holes = _WORD if self.branches else _HOLE_OF_TEMPLATE if self.template else _HOLE
-        parts: list[Text] = []
-        done = 0
-        for match in holes.finditer(whole.flat):
-            parts += [whole.cut(done, match.start()), Text((unknown(match.group(), whole.span(*match.span())),))]
-            done = match.end()
-        return Text.join([*parts, whole.cut(done)]) if parts else whole
+        return whole.substituted(holes, lambda match: Text((unknown(match.group(), whole.span(*match.span())),)))
 
     def lost(self) -> Span | None:
         """The lines at hand, if they start with an option: systemd ignores them, the line before them does not go on."""

@@ -76,7 +76,7 @@ def join(main: _State, other: _State, defaulted: str | None = None) -> _State:
         if ours is not None and theirs is not None and _same(ours.text, theirs.text):
             joined[key] = ours
         elif key == defaulted and ours is not None and (theirs is None or theirs.text.flat == HOLE):
-            joined[key] = _Value(ours.name, _softened(ours.text))
+            joined[key] = _Value(ours.name, ours.text.as_default())
         else:
             joined[key] = _unsure(ours, theirs)
     return joined
@@ -84,10 +84,6 @@ def join(main: _State, other: _State, defaulted: str | None = None) -> _State:
 
 def _same(one: Text, other: Text) -> bool:
     return one is other or (one.flat == other.flat and one.shown == other.shown)
-
-
-def _softened(text: Text) -> Text:
-    return text.softened() if text.pieces else Text((Piece("", None, assumed=True),))
 
 
 def _unsure(ours: _Value | None, theirs: _Value | None) -> _Value:
@@ -212,8 +208,7 @@ class Command:
 
     Attributes:
         words: Its words.
-        env: The variables that the file sets.
-        site: Its characters.
+        state: The variables that the file sets.
         lost: Lines after it that look like a part of it but are not.
         likely: Whether a plain run gets there.
     """

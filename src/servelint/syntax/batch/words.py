@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.core.text import HOLE, Text, unknown
 from servelint.syntax.batch.syntax import REFERENCE
 
 Lookup = Callable[[str], "Text | None"]
@@ -100,7 +100,7 @@ def _value(
         if letter is not None and letter in loops:
             value = loops[letter] if modifiers in (None, "~", "~f") else None
             return match.end(), unsure if value is None else value
-        return match.start() + 2, Text((Piece("%", text.span(match.start(), match.start() + 2)),))
+        return match.start() + 2, Text.of("%", text.span(match.start(), match.start() + 2))
     if argument is not None:
         return match.end(), unsure
     known = lookup(name)
@@ -160,7 +160,7 @@ def split(filled: Filled) -> list[Word]:
         if char == "\\":
             at = _slashes(text, at, parts)
         elif char == '"' and quoted and flat.startswith('"', at + 1):
-            parts.append(Text((Piece('"', text.extent(at, at + 2)),)))
+            parts.append(Text.of('"', text.extent(at, at + 2)))
             at += 2
         elif char == '"':
             quoted = not quoted
@@ -184,9 +184,9 @@ def _slashes(text: Text, at: int, parts: list[Text]) -> int:
         return end
     half = (end - at) // 2
     if half:
-        parts.append(Text((Piece("\\" * half, text.extent(at, at + 2 * half)),)))
+        parts.append(Text.of("\\" * half, text.extent(at, at + 2 * half)))
     if (end - at) % 2:
-        parts.append(Text((Piece('"', text.extent(end - 1, end + 1)),)))
+        parts.append(Text.of('"', text.extent(end - 1, end + 1)))
         return end + 1
     return end
 

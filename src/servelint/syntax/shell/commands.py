@@ -238,17 +238,8 @@ def _heredoc(shell: Evaluator, redirect: Node) -> Text | None:
         return None
     raw = shell.script.cut(body)
     if redirect.children[0].type == "<<-":
-        raw = _without_tabs(raw)
+        raw = raw.substituted(_TABS, lambda _: EMPTY)
     return raw if start.text[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
-
-
-def _without_tabs(raw: Text) -> Text:
-    kept: list[Text] = []
-    done = 0
-    for match in _TABS.finditer(raw.flat):
-        kept.append(raw.cut(done, match.start()))
-        done = match.end()
-    return Text.join([*kept, raw.cut(done)])
 
 
 def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
@@ -439,7 +430,7 @@ def formatted(texts: list[Text]) -> Text | None:
             parts.append(form.cut(done, match.start()))
             done = match.end()
             if match.group(1) or match.group(5):
-                parts.append(Text((Piece(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)),)))
+                parts.append(Text.of(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)))
                 continue
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):

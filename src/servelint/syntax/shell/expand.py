@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.core.text import HOLE, Text, unknown
 from servelint.syntax.shell import recipe
 from servelint.syntax.shell.lexer import step
 from servelint.syntax.shell.recipe import Fields
@@ -206,4 +206,4 @@ def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text]
     numbers = range(low, high + 1, size) if high >= low else range(low, high - 1, -size)
     if len(numbers) > _WORDS_AT_MOST:
         raise _TooMany
-    return [Text((Piece(chr(number) if from_letter else f"{number:0{width}d}", span),)) for number in numbers]
+    return [Text.of(chr(number) if from_letter else f"{number:0{width}d}", span) for number in numbers]

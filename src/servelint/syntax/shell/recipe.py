@@ -188,7 +188,7 @@ class _Escaped(_Fixed):
         self.char = char
 
     def text(self, raw: Text, _scope: Scope) -> Text:
-        return Text((Piece(self.char, raw.span(self.start, self.end)),))
+        return Text.of(self.char, raw.span(self.start, self.end))
 
 
 class _Home(_Fixed):
@@ -217,11 +217,11 @@ class _Ansi(_Fixed):
             byte, unit, code, octal, letter = match.groups()
             number = int(byte or unit or code or "0", 16) or int(octal or "0", 8)
             if letter:
-                parts.append(Text((Piece(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())),)))
+                parts.append(Text.of(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())))
             elif raw.flat[match.start() + 1] == "c" or (byte or unit or code or octal):
                 if not 0 < number < (0x80 if byte or octal else 0x110000) or 0xD800 <= number < 0xE000:
                     return Text((unknown(whole.shown, whole.span()),))
-                parts.append(Text((Piece(chr(number), raw.span(match.start(), match.end())),)))
+                parts.append(Text.of(chr(number), raw.span(match.start(), match.end())))
             else:
                 parts.append(raw.cut(match.start(), match.end()))
             done = match.end()
@@ -264,12 +264,7 @@ class _Arithmetic(_Substitution):
 
 def _unescaped(raw: Text) -> Text:
     """A command between backquotes without the backslashes that protect it from them."""
-    parts: list[Text] = []
-    done = 0
-    for match in _ESCAPED.finditer(raw.flat):
-        parts += [raw.cut(done, match.start()), raw.cut(match.start(1), match.end())]
-        done = match.end()
-    return Text.join([*parts, raw.cut(done)])
+    return raw.substituted(_ESCAPED, lambda match: raw.cut(match.start(1), match.end()))
 
 
 class Recipe:
