@@ -1,8 +1,8 @@
 """Traced text: a string that remembers where each of its characters was written.
 
-A value travels through layers before an engine sees it: a YAML block scalar is unfolded, `${V:-d}` is interpolated, a
-shell removes quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted
-shell word inside a folded scalar still knows the characters the user typed.
+A value passes through layers before an engine sees it: YAML unfolds a block scalar, `${V:-d}` is interpolated, a shell removes
+quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted shell word inside a
+folded scalar still has the place of each character that the user typed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CHARACTERS_A_PIECE = 100
 
 
 def spend(characters: int) -> None:
-    """Count characters that are looked at one by one."""
+    """Count characters that are read one by one as work of the current run."""
     run = current()
     if run is not None:
         run.spend(characters // _CHARACTERS_A_PIECE)
@@ -41,14 +41,15 @@ def _work_on(pieces: tuple[Piece, ...]) -> int:
 class Piece:
     """A run of characters with one origin.
 
-    text:        what it contributes; HOLE for an unknown value
-    span:        where it is written; None for text that no file holds (a default of ours)
-    verbatim:    text is exactly what stands at the span, so that part of the text is part of the span
-    expression:  None for known text, else how the source writes the unknown (`${MODEL}`, `$(nproc)`)
-    shown:       what a listing prints for an unknown: usually its expression, empty for `"$@"`
-    assumed:     known only because a default applies that the environment may override (`${V:-d}`)
-    origin:      the place in another file that the text came from (a `.env`), if any
-    perhaps:     all that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything
+    Attributes:
+        text: Its characters; HOLE for an unknown value.
+        span: Where it is written; None for text that no file holds.
+        verbatim: Whether the span holds exactly this text, so that a part of the text is a part of the span.
+        expression: How the source writes an unknown (`${MODEL}`, `$(nproc)`); None for known text.
+        shown: What a listing prints for an unknown: usually its expression, empty for `"$@"`.
+        assumed: Whether it is a default that the environment may override (`${V:-d}`).
+        origin: The place in another file that it came from (a `.env`), if any.
+        perhaps: The only text that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything.
     """
 
     __slots__ = ("assumed", "expression", "origin", "perhaps", "shown", "span", "text", "verbatim")
@@ -90,7 +91,7 @@ class Piece:
         return new
 
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
-        """The same text, said to stand at another span (the place that uses it)."""
+        """The same text, placed at the span that uses it."""
         new = copy(self)
         new.span, new.verbatim, new.origin = span, False, self.origin or self.span
         new.assumed = self.assumed if assumed is None else assumed
@@ -103,7 +104,7 @@ def unknown(expression: str, span: Span | None, shown: str | None = None, perhap
 
 
 class Text:
-    """A sequence of pieces. `flat` is its text with HOLE for each unknown."""
+    """A sequence of pieces. `flat` is its text, with HOLE for each unknown."""
 
     __slots__ = ("_starts", "flat", "pieces")
 
@@ -134,7 +135,7 @@ class Text:
 
     @classmethod
     def of(cls, text: str, span: Span | None = None) -> Text:
-        """Known text that stands for a span without being written there."""
+        """Known text for a span that does not hold it character for character."""
         return cls((Piece(text, span),))
 
     @classmethod
@@ -250,7 +251,7 @@ class Text:
         return low.to(high)
 
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
-        """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
+        """Like span, but parts from elsewhere (a variable's value, set earlier) are left out."""
         if len(self.pieces) == 1:
             if start == 0 and end is None:
                 return self.pieces[0].span
@@ -303,7 +304,7 @@ class Text:
         return Text.join([*parts, self.cut(done)]) if parts else self
 
     def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
-        """The same text, said to stand at the span that uses it; where it came from is kept as the origin."""
+        """The same text, placed at the span that uses it; where it came from stays as its origin."""
         return Text([piece.replaced(span, assumed=assumed) for piece in self.pieces])
 
     def as_default(self) -> Text:

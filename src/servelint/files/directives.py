@@ -25,7 +25,7 @@ SIGN = "servelint:"
 
 
 def lines_of(source: Source, start: int) -> tuple[int, ...]:
-    """The lines for which a comment speaks that starts at an offset: its own, and the next one if it stands alone."""
+    """The lines that a comment at an offset applies to: its own, and the next one if it stands alone."""
     line = source.position(start)[0]
     alone = not source.line_text(line)[: start - source.line_starts[line - 1]].strip()
     return (line, line + 1) if alone else (line,)
@@ -48,7 +48,7 @@ def ignores(source: Source) -> list[Ignore]:
 
 
 def name_gpus(launch: Launch, settings: Settings) -> None:
-    """Set the GPUs of a launch, as far as its file's settings do not say them: by comments, else as the user says."""
+    """Set the GPUs of a launch where its file does not: from comments, or else from the settings."""
     launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
     for comment in speaking_for(launch):
         if comment.gpu is not None:  # the settings' number is that of other GPUs
@@ -67,9 +67,10 @@ class GpuComment:
     """A comment that names GPUs: `# servelint: gpu=h100-80gb gpu-count=2 why`.
 
     Attributes:
-        lines: the lines that it applies to.
-        gpu, count: what it names; None where it names nothing that is known.
-        wrong: what cannot be understood, each with its place and what to write instead.
+        span: The comment.
+        lines: The lines that it applies to.
+        gpu, count: What it names; None for a name or a number that is not known.
+        wrong: What cannot be understood, each with its place and what to write instead.
     """
 
     __slots__ = ("count", "gpu", "lines", "span", "wrong")
@@ -89,7 +90,7 @@ def gpu_comments(source: Source) -> tuple[GpuComment, ...]:
 
 
 def speaking_for(launch: Launch) -> list[GpuComment]:
-    """The comments that speak for a launch, by line: those on its lines, and one that stands alone above it."""
+    """The comments that apply to a launch, by line: those on its lines, and one that stands alone above it."""
     comments = gpu_comments(launch.source)
     if not comments:
         return []

@@ -1,4 +1,4 @@
-"""What has changed in a repository since a revision: asked of git, which runs nothing that the repository brings along."""
+"""git: what has changed since a revision, and a revision's files as a trusted base. git runs nothing that a repository brings."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _SAFE = (
 
 
 class GitError(Exception):
-    """Why git could not tell: one sentence."""
+    """Why git failed, in one sentence."""
 
 
 class FileChange:
-    """What has changed in a file that is there now.
+    """How a file that is there now has changed.
 
-    old:     its path at the revision, None for a file that was not there
-    added:   (first, last) lines that are new or written anew, 1-based
-    removed: lines after which others were taken out; 0 at the very top
+    Attributes:
+        old: Its path at the revision; None for a new file.
+        added: (first, last) 1-based lines that are new or changed.
+        removed: The lines after which others were removed; 0 at the top.
     """
 
     __slots__ = ("added", "old", "removed")
@@ -40,7 +41,7 @@ class FileChange:
         self.removed: list[int] = []
 
     def touches(self, first: int, last: int) -> bool:
-        """Whether any of some lines is new, or something between them was taken out."""
+        """Whether any of some lines is new, or a line between them was removed."""
         if self.old is None:
             return True
         written = any(start <= last and first <= end for start, end in self.added)
@@ -48,9 +49,11 @@ class FileChange:
 
 
 class Changes:
-    """What has changed in a working tree since a revision: committed, staged, neither, and files that git does not know yet.
+    """How a working tree differs from a revision: committed, staged, unstaged and untracked changes.
 
-    files: path from the top of the repository, with slashes -> what has changed;  gone: those that are no longer there
+    Attributes:
+        files: Path from the top of the repository, with slashes, to the change.
+        gone: Paths that are no longer there.
     """
 
     __slots__ = ("_base", "_blobs", "_top", "files", "gone")
@@ -282,10 +285,7 @@ _LINKS_AT_MOST = 8
 
 
 class Base:
-    """A revision whose settings, rules, baselines and comments are believed.
-
-    name: as the user calls it
-    """
+    """A revision whose settings, rules, baselines and comments are trusted. name: as the user writes it."""
 
     __slots__ = ("_blobs", "_changes", "_commit", "_entries", "_folders", "_lines", "_top", "name")
 
@@ -304,7 +304,7 @@ class Base:
                 self._folders.add(path)
 
     def covers(self, path: str) -> bool:
-        """Whether a path is one of the repository: of others it says nothing, and they are what they are."""
+        """Whether a path is in the repository; files elsewhere are read as they are."""
         return self._place(path) is not None
 
     def read(self, path: str) -> bytes | None:
@@ -326,7 +326,7 @@ class Base:
         return self._place(path) in self._folders
 
     def below(self, folder: str) -> list[str]:
-        """The files in a folder and in those within it."""
+        """The files at any depth of a folder, sorted."""
         place = self._place(folder)
         head = f"{place}/" if place else ""
         names = [one[len(head) :] for one, (mode, _) in self._entries.items() if one.startswith(head) and mode != _LINK]
@@ -334,21 +334,21 @@ class Base:
 
     @property
     def changes(self) -> Changes:
-        """What is not as the revision has it. Raises GitError."""
+        """What differs from the revision. Raises GitError."""
         if self._changes is None:
             self._changes = against(self._top, self._commit)
         return self._changes
 
     def has_comment(self, comment: Span, lines: tuple[int, ...]) -> bool:
-        """Whether the revision has a comment where it is now, with the lines that it speaks for."""
+        """Whether the revision has a comment and the lines that it applies to, where they are now."""
         first, last = min(comment.line, *lines), max(comment.end_line, *lines)
         return self._is_old(comment.source, first, min(last, len(comment.source.line_starts)))
 
     def had(self, comment: Span, lines: tuple[int, ...], finding: Finding) -> bool:
-        """Whether the revision has a comment where it is now, with the lines that it speaks for and those of a finding.
+        """Whether the revision has a comment, the lines that it applies to and those of a finding, where they are now.
 
-        A comment that is new or was moved does not count, and one that is old does not for what is new: neither for another
-        line of its launch nor for a place elsewhere that makes the finding true.
+        A new or moved comment does not count, and an old one does not suppress anything new: neither on another line of its
+        launch nor at a related place.
         """
         if not self.has_comment(comment, lines):
             return False
@@ -415,6 +415,6 @@ class Base:
 
 
 def of(revision: str) -> Base:
-    """A revision as the base. Raises GitError."""
+    """The trusted base at a revision. Raises GitError."""
     top, name = commit(revision)
     return Base(revision, top, name, tree(top, name))

@@ -1,7 +1,6 @@
-"""Settings in files: `servelint.toml`, or `[tool.servelint]` in `pyproject.toml`. The nearest one above a path governs it.
+"""The project of a file: its settings file, and the files that it may name and have read.
 
-Finder finds that file. files: the settings of each path;  reading: from files, variables of the environment and options to
-layers;  layers: what layers say together;  keys: what may be written;  toml_document: TOML with the place of each key.
+Settings are in `servelint.toml`, or in `[tool.servelint]` of `pyproject.toml`; the nearest file above a path governs it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _MAYBE = rb"""^[ \t]*\[*[ \t]*["']?tool\b.*servelint|^[ \t]*["']?servelint["']?[
 
 
 class Finder:
-    """Finds settings files, and keeps what it knows of each folder."""
+    """Finds settings files; what it finds for a folder is kept."""
 
     __slots__ = ("_known", "_trust")
 
@@ -65,7 +64,7 @@ def _in(folder: str, trust: Trust) -> str | None:
 
 
 def _has_table(path: str, trust: Trust) -> bool:
-    """Whether a pyproject.toml has the table. One that cannot be parsed may have it: its reader says what is wrong."""
+    """Whether a pyproject.toml has the table; one that cannot be parsed may have it, and its reader reports what is wrong."""
     try:
         data = trust.read(path, SIZE_AT_MOST)
     except OSError:
@@ -79,7 +78,7 @@ def _has_table(path: str, trust: Trust) -> bool:
 
 
 def shown(path: str) -> str:
-    """A path as reports show it: from the current folder where it is below that."""
+    """A path as reports show it: relative where it is below the current folder."""
     path = os.path.normpath(path)
     here = os.getcwd()
     if path == here:
@@ -103,11 +102,13 @@ class Refused(Exception):
 
 
 class Project:
-    """Reads the files of the project that a folder belongs to; a link out of it leads nowhere.
+    """Reads the files of the project that a folder belongs to; a link that leads out of it is not followed.
 
-    outside: folders whose files may be read as well (`read-outside` of the settings); True: any file
-    named:   folders that are looked through, absolute, which may be what the project is
-    trust:   whose version of the settings file counts that may name the project
+    Args:
+        folder: The folder.
+        outside: Folders whose files may be read as well (`read-outside` of the settings); True: any file.
+        named: Absolute paths of the folders that are checked; one of them may be the project.
+        trust: Which version of the settings file counts that may name the project.
     """
 
     __slots__ = ("_folder", "_named", "_outside", "_roots", "_trust")
@@ -139,7 +140,7 @@ class Project:
             return None
 
     def holds(self, path: str) -> bool:
-        """Whether a file may be read, wherever a link to it stands."""
+        """Whether a file may be read, wherever links to it are."""
         return self._outside is True or self._root_of(os.path.realpath(path)) is not None
 
     @property
@@ -158,15 +159,14 @@ class Project:
 
 
 def folders(paths: list[str]) -> tuple[str, ...]:
-    """The folders among files and folders that are named, absolute."""
+    """The absolute paths of the folders among some paths."""
     return tuple([os.path.abspath(path) for path in paths if os.path.isdir(path)])
 
 
 def root(folder: str, named: tuple[str, ...] = (), trust: Trust = EVERYTHING) -> str:
-    """The project of a folder: the nearest one above it that is a git checkout.
+    """The real path of a folder's project: the nearest git checkout above it.
 
-    Without one it is the outermost of the folder itself, the current one, that of the settings file that governs it, and those
-    that are named.
+    Without one, it is the outermost of the folder itself, the current one, that of the governing settings file, and `named`.
     """
     folder = os.path.abspath(folder)
     here = folder

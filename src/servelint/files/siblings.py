@@ -1,4 +1,4 @@
-"""The files beside a file that its format names itself: `.env`, `env_file`, a Dockerfile. Nothing else is ever read."""
+"""The files beside a file that its format names: `.env`, `env_file`, a Dockerfile. No other file is ever read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def from_disk(path: str) -> bytes | None:
-    """The bytes of a small regular file, None if there is none."""
+    """The bytes of a small regular file; None if there is none."""
     try:
         data = safe_open.read(path, bounds.NEIGHBOUR.most)
     except (OSError, ValueError):
@@ -25,10 +25,10 @@ def from_disk(path: str) -> bytes | None:
 
 
 class Neighbours:
-    """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None).
+    """Reads small regular text files relative to a folder; None as the folder: there are none, for a text that is not a file.
 
-    fetch:   gives the bytes of a path, None where there is none; raises Refused for one that is not read
-    refused: the paths of those, as they were asked for, and why
+    Attributes:
+        refused: Paths that were not read, as they were asked for, and why.
     """
 
     __slots__ = ("_fetch", "_read", "folder", "refused", "shown")
@@ -41,7 +41,7 @@ class Neighbours:
         self._read: dict[str, Source | None] = {}
 
     def read(self, path: str) -> Source | None:
-        """The file's text; None if it is not there, is no regular file, is too large, or is not UTF-8."""
+        """The text of a file; None if it is missing, not regular, too large, or not UTF-8."""
         if self.folder is None or "\0" in path:
             return None
         if path not in self._read:
@@ -57,7 +57,7 @@ class Neighbours:
         return below
 
     def problems(self, source: Source) -> list[tuple[Problem, bool]]:
-        """What was not read of the files that a source names, each with whether that is only to be noted."""
+        """The files that a source names and that were not read, each with whether that is only a note."""
         found: list[tuple[Problem, bool]] = []
         for path, refused in self.refused.items():
             places = [source.text.find(one) for one in (path, os.path.basename(path))]

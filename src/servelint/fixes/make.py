@@ -274,29 +274,22 @@ class _Maker:
             self.drop_words(setting.words)
 
     def drop_words(self, words: list[Word]) -> None:
-        edit = removal(self.command, words)
-        if edit is None or not all(self.command.holds(word) for word in words):
-            raise _Refused
-        self.edits.append(edit)
-        self.effect.drop(words)
+        self._edit_words(removal(self.command, words), words)
 
     def _drop_entry(self, setting: Setting) -> None:
         words = setting.words
         key, value = setting.word.site, words[-1].site if len(words) > 1 else None
-        if key is None or not all(self.command.holds(word) for word in words):
-            raise _Refused
-        edit = entry_removal(key, value)
-        if edit is None:
-            raise _Refused
-        self.edits.append(edit)
-        self.effect.drop(words)
+        self._edit_words(entry_removal(key, value) if key is not None else None, words)
 
     def exchange(self, words: list[Word], texts: list[str]) -> None:
-        edit = exchange(self.command, words, texts)
+        self._edit_words(exchange(self.command, words, texts), words)
+        self.effect.add(words[-1], texts)
+
+    def _edit_words(self, edit: Edit | None, words: list[Word]) -> None:
+        """Take an edit that removes words of the launch."""
         if edit is None or not all(self.command.holds(word) for word in words):
             raise _Refused
         self.edits.append(edit)
-        self.effect.add(words[-1], texts)
         self.effect.drop(words)
 
     # -- JSON

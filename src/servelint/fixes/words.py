@@ -61,12 +61,12 @@ class Command:
         return [place for place in (self.place(word), word.site) if place is not None]
 
     def holds(self, word: Word) -> bool:
-        """Whether a word of the command stands in its file."""
+        """Whether a word is one of the launch's argv."""
         return any(one is word for one in self.launch.argv)
 
 
 def is_mapped(word: Word) -> bool:
-    """Whether an option's word is made from a key (`max_model_len: 4096`), so that it stands nowhere as such."""
+    """Whether an option's word comes from a key (`max_model_len: 4096`), so that the file does not hold it."""
     return any(piece.span is None for piece in word.text.pieces if piece.expression is None)
 
 
@@ -102,7 +102,7 @@ def removal(command: Command, words: list[Word]) -> Edit | None:
 
 
 def addition(command: Command, anchor: list[Word], texts: list[str]) -> tuple[Edit, bool] | None:
-    """The edit that writes words beside an option and its values, and whether they come before it; None where it cannot be."""
+    """The edit that writes words beside an option and its values, and whether they come before it; None without one."""
     found = _style(command, anchor)
     if found is None:
         return None
@@ -190,7 +190,7 @@ def as_written(text: str, quote: str, place: Span) -> str | None:
 
 
 def _between(one: Span, other: Span) -> str | None:
-    """What stands between two places, None if they are not in this order, or more than layout and comments is between."""
+    """What stands between two places; None if they are not in this order, or if it is more than layout and comments."""
     if one.source is not other.source or one.end > other.start:
         return None
     gap = one.source.text[one.end : other.start]

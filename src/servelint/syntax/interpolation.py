@@ -25,7 +25,7 @@ def nothing(name: str) -> Text | None:
 
 
 def interpolate(text: Text, lookup: Lookup, depth: int = 0) -> Text:
-    """The text with its variables replaced. What is not a variable reference stays as it is."""
+    """The text with its variables replaced; what is not a variable reference stays as it is."""
     flat = text.flat
     if "$" not in flat:
         return text

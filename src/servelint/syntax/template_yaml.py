@@ -204,7 +204,7 @@ def _branches(found: Mask, actions: list[Action]) -> None:
     closes = sum([action.kind == CLOSE for action in actions])
     opens = sum([action.kind == OPEN for action in actions])
     if opens > closes:
-        return  # a part that nothing ends says nothing
+        return  # an unclosed part tells nothing
     for action in actions:
         if action.kind == OPEN:
             opened.append((current, action.sure))

@@ -97,7 +97,7 @@ def _word(text: Text, at: int, escapes: bool) -> tuple[Word, int] | None:
 
 
 def _escaped(text: Text, at: int, escapes: bool) -> tuple[Text, int]:
-    """What the backslash at an offset gives, and the offset after it. One that means nothing stays as it is."""
+    """What the backslash at an offset gives, and the offset after it; an unknown escape stays as it is."""
     flat = text.flat
     if not escapes:
         return text.cut(at + 1, at + 2), at + 2
@@ -125,7 +125,7 @@ def specified(word: Word) -> Word:
 
 
 def expanded(words: list[Word], lookup: Lookup) -> list[Word]:
-    """The words with their variables: `$V` alone is split into words, `${V}` stands inside one, `$$` is a dollar sign.
+    """The words with their variables: `$V` alone is split into words, `${V}` is part of one, `$$` is a dollar sign.
 
     A variable that the lookup does not know may be set by the service manager.
     """
@@ -376,7 +376,7 @@ class _Lines:
         return whole.substituted(holes, lambda match: Text((unknown(match.group(), whole.span(*match.span())),)))
 
     def lost(self) -> Span | None:
-        """The lines at hand, if they start with an option: systemd ignores them, the line before them does not go on."""
+        """The lines from here on that start with an option: systemd ignores them, as the line before them is not continued."""
         text = self.source.text
         start, end = -1, -1
         goes_on = False

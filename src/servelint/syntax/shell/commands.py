@@ -46,7 +46,7 @@ def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
         return name, unsure_items(name)
     if isinstance(before, list):
-        # without an index, an array's first item is meant
+        # a name without an index is an array's first item
         first = Text.join((before[0].text, text)) if before and made.adds else text
         return name, [Word(first), *before[1:]]
     if isinstance(before, Text):
@@ -182,7 +182,7 @@ def _without(shell: Evaluator, name: str, index: Text) -> Value:
 
 _WORDS_A_STEP = 10
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
-"""What follows `<<EOF` on its line hangs on the redirection."""
+"""Nodes of what follows `<<EOF` on its line; the grammar puts them below the redirection."""
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _ECHO_OPTION = re.compile(r"-[neE]+")
