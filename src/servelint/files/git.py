@@ -1,4 +1,4 @@
-"""git: what has changed since a revision, and a revision's files as a trusted base. git runs nothing that a repository brings."""
+"""git: what has changed since a revision, and a revision as a trusted base. git runs nothing that a repository brings."""
 
 from __future__ import annotations
 
