@@ -62,7 +62,7 @@ def texts() -> dict[str, list[str]]:
     for path in sorted((ROOT / "examples").rglob("*")):
         if path.is_file():
             found.setdefault(path.name, []).append(path.read_text(encoding="utf-8"))
-    for folder in ("readers", "shell"):
+    for folder in ("readers", "syntax/shell"):
         for path in sorted((ROOT / "tests" / folder).rglob("test_*.py")):
             names = _names(path)
             for text in _strings(path):

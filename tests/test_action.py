@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from servelint.core.settings import FORMATS
-from tests import yaml_texts
 from tests.published import problems, vendored
 from tests.repository import Repository
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent
 ACTION = yaml_texts.load((ROOT / "action.yml").read_text(encoding="utf-8"))

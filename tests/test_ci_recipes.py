@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests import yaml_texts
 from tests.published import problems, schemastore, vendored
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

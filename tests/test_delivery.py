@@ -12,7 +12,7 @@ import pytest
 import servelint
 from servelint.readers.registry import CANDIDATE
 from servelint.rules.load import rules
-from tests import yaml_texts
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ DATA = (
 """Files with expressions in them: every text that has a sign of one is looked at."""
 
 MADE = {
-    "syntax/batch/values.py": "a text that is replaced, escaped",
+    "syntax/batch/words.py": "a text that is replaced, escaped",
     "engines/conversions.py": "constants of the module, handed to a function",
     "engines/entry.py": "made from the records of engines, and looked at",
     "engines/images.py": "in the records of engines, which are looked at",
@@ -50,7 +50,7 @@ MADE = {
     "core/secrets.py": "constants of the module, handed to a function",
     "syntax/shell/conditions.py": "a script's own: how many ways there are to try is counted before it is used",
     "syntax/shell/lexer.py": "the word that ends a here-document, escaped",
-    "syntax/shell/patterns.py": "a bracket expression, and nothing else",
+    "syntax/shell/parameters.py": "a bracket expression, and nothing else",
     "syntax/shell/recipe.py": "the separators of IFS, escaped",
 }
 """Modules with expressions that are made from something else, and why these are harmless; harvest/ has others of its own."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from servelint import __version__
-from tests import yaml_texts
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ __all__ = ["Finding", "Launch", "Report", "Settings", "SettingsFiles", "check", 
 
 
 def find_launches(text: str, filename: str = "compose.yml") -> list[Launch]:
-    """The launches of a text. filename tells its format; no file is opened.
+    """The launches of a text. The file name decides the format; no file is opened.
 
     >>> [launch.engine for launch in find_launches("vllm serve Qwen/Qwen3-8B", "run.sh")]
     ['vllm']
@@ -40,9 +40,17 @@ def check_command(
     env: dict[str, str] | None = None,
     settings: Settings | None = None,
 ) -> list[Finding]:
-    """Judge one argv (the words after the engine's verb) as the named release would; version None: as any that can start it.
+    """Judge one argv.
 
-    Raises ValueError for an engine that servelint does not know, and for a version that is no release.
+    Args:
+        engine: The engine's id.
+        argv: The words after the engine's verb.
+        version: A release; None for every release that accepts the command.
+        env: The environment.
+        settings: What to report.
+
+    Raises:
+        ValueError: servelint does not know the engine, or the version is not a release.
 
     >>> [f.rule for f in check_command("vllm", ["Qwen/Qwen3-8B", "--gpu-memory-utilization", "1.2"], version="0.33.0")]
     ['vllm/gpu-memory-utilization-out-of-range']
@@ -67,14 +75,20 @@ def plan_memory(
     gpu: str | None = None,
     gpu_count: int = 1,
 ) -> MemoryPlan:
-    """What a launch takes of each GPU's memory, and whether it starts, by the arithmetic of the named release.
+    """Plan the memory of each GPU for a launch, and whether it starts, by the arithmetic of a release.
 
-    argv: the words after the engine's verb; a verb in front ("vllm", "serve") is left out
-    version: a release, also one between two that are known ("0.19.1rc1.dev328+g18013df6a"); None, or a text that is no release,
-    such as an image's tag or a checkout's 0.1.dev1: every release that can start it, so that the size of the KV cache is an
-    interval over these, and single figures are the newest's
-    gpu: a name such as "gb10" or "NVIDIA H100 80GB HBM3"; None, or one that is not known: no verdict
-    Raises ValueError for an engine whose arithmetic is not known.
+    Args:
+        engine: The engine's id.
+        argv: The words after the engine's verb; a verb in front ("vllm", "serve") is left out.
+        version: A release, or a version between two known ones ("0.19.1rc1.dev328+g18013df6a"). None, or a text that is not a
+            release (an image's tag, a checkout's 0.1.dev1): every release that accepts the command; the size of the KV cache is
+            then an interval over them, and single figures are the newest one's.
+        env: The environment.
+        gpu: A name such as "gb10" or "NVIDIA H100 80GB HBM3"; None, or a name that is not known: no verdict.
+        gpu_count: How many of them.
+
+    Raises:
+        ValueError: servelint has no memory arithmetic for the engine.
 
     >>> plan_memory("vllm", ["vllm", "serve", "./no-such-model"], version="0.19.1", gpu="h100").verdict
     'unknown'
@@ -97,12 +111,12 @@ def plan_memory(
 
 
 def _orders(version: str) -> bool:
-    """Whether a version tells between which releases it stands: setuptools-scm calls a checkout without tags 0.1.dev1."""
+    """Whether a version says between which releases it stands; setuptools-scm calls a checkout without tags 0.1.dev1."""
     return release_key(version) is not None and not version.startswith("0.1.dev")
 
 
 def _after_verb(engine: str, argv: list[str]) -> list[str]:
-    """argv without the words that start the engine, where it begins with them."""
+    """The words after the engine's verb, where a command begins with it."""
     found = entry.find([Word(Text.of(word)) for word in argv])
     return argv[found.end :] if found is not None and found.engine == engine else argv
 

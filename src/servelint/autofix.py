@@ -1,12 +1,11 @@
-"""Mending a file: apply a fix, read the file again, and keep the edit only if it did what it said and nothing else."""
+"""Fixing a file: apply a fix, read the file again, and keep the edit only if it changed what it should and nothing else."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from servelint import fixes
-from servelint.core.effect import variables
-from servelint.core.finding import Finding
+from servelint.core.finding import Finding, variables
 from servelint.core.launch import Launch
 from servelint.core.result import Report
 from servelint.core.settings import Settings
@@ -27,9 +26,18 @@ def mend(
     only: list[Finding] | None = None,
     before: Report | None = None,
 ) -> tuple[Source, list[Finding]]:
-    """The source after its fixes, and the findings that are gone for them; to mend it again changes nothing.
+    """Fix a source. To fix the result again changes nothing.
 
-    only: findings like these are mended, and no others;  before: of the source as it is, where that is known already
+    Args:
+        source: The file.
+        settings: Its settings.
+        neighbours: The files beside it.
+        unsafe: Whether unsafe fixes are applied.
+        only: Only findings like these are fixed; None for all.
+        before: The report of the source as it is, if that is known already.
+
+    Returns:
+        The source after its fixes, and the findings that they removed.
     """
     asked = {_key(finding) for finding in only} if only is not None else None
     fixed: list[Finding] = []
@@ -55,7 +63,18 @@ def mend(
 def attempt(
     source: Source, before: Report, finding: Finding, settings: Settings, neighbours: Neighbours
 ) -> tuple[Source, Report] | None:
-    """The source after one fix, and what is found there; None if it does not do what it says. before: of the source as it is"""
+    """Apply one fix.
+
+    Args:
+        source: The file.
+        before: The report of the source as it is.
+        finding: The finding to fix.
+        settings: The file's settings.
+        neighbours: The files beside it.
+
+    Returns:
+        The source after the fix and its report; None if the fix does not do what it should.
+    """
     trial = fixes.apply(source, [finding], unsafe=True)
     if not trial.findings:
         return None
@@ -80,7 +99,7 @@ def _key(finding: Finding) -> tuple[str, ...]:
 
 
 def _keeps(before: Report, after: Report, finding: Finding, settings: Settings) -> bool:
-    """Whether an edit removed the finding that it was made for, and changed no more than it said."""
+    """Whether an edit removed its finding and changed nothing else."""
     if len(after.errors) > len(before.errors) or len(after.launches) != len(before.launches):
         return False
     for old, new in zip(before.launches, after.launches, strict=True):
@@ -110,6 +129,6 @@ def _content(launch: Launch) -> tuple[list[str], dict[str, str | None]]:
 
 
 def _surroundings(launch: Launch) -> tuple[object, ...]:
-    """What no fix changes."""
+    """What no fix may change."""
     image = launch.image.shown if launch.image is not None else None
     return launch.engine, launch.name, launch.release.release, [word.shown for word in launch.verb], image

@@ -1,8 +1,7 @@
-"""The way of a file through a check: read, judged, suppressed."""
+"""The way of files through a check: discover, read, judge, suppress, mask."""
 
 from __future__ import annotations
 
-import math
 import os
 
 from servelint.core import bounds
@@ -10,10 +9,9 @@ from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
 from servelint.core.result import Report, Silenced
+from servelint.core.run import Run, TooLong, TooMuchWork, time_limit
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source
-from servelint.core.text import METER, TooMuchWork
-from servelint.files import time_limit
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
@@ -33,9 +31,10 @@ if TYPE_CHECKING:
 
 
 def check(paths: list[str], settings: Asked | None = None) -> Report:
-    """Lint files and folders. One that cannot be read is an error in the report; the others are linted.
+    """Lint files and folders.
 
-    Of settings files that are wrong the report says only that: nothing is linted.
+    A file that cannot be read is an error in the report; the others are linted. If settings files are wrong, the report has
+    only their errors: nothing is linted.
     """
     asked = settings or DEFAULT
     report = Report()
@@ -49,10 +48,13 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
 def check_in_parallel(
     paths: list[str], asked: Asked, *, words: bool = False, done: Callable[[int, int], None] | None = None
 ) -> Report:
-    """The same on several processors where the files are many. Not for a program that has threads.
+    """Lint files and folders on several processors if there are many files. Not for a program that has threads.
 
-    words: whether the words of the launches are needed afterwards
-    done:  is told of how many files there are, and that so many of them are done
+    Args:
+        paths: Files and folders.
+        asked: The settings.
+        words: Whether the words of the launches are needed afterwards.
+        done: Called after each file with the number of files and of processes.
     """
     from servelint import parallel
 
@@ -75,11 +77,11 @@ def check_in_parallel(
 
 
 def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
-    """The same as _one, unless it takes too long."""
+    """Lint one file; a file that takes too long is an error."""
     try:
-        with time_limit.running(_times(path)):
+        with time_limit(bounds.TIME.most * _times(path)):
             return _one(path, asked, named)
-    except time_limit.TooLong:
+    except TooLong:
         report = Report()
         report.files, report.paths = 1, [path]
         report.errors.append(Problem(path, bounds.TIME.message))
@@ -87,7 +89,7 @@ def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
 
 
 def _times(path: str) -> int:
-    """How many times as long as others a file may take: what a cluster holds may be a large one."""
+    """By what factor a file's time limit is raised: a list of a cluster's objects may be large."""
     if not path.endswith(".json"):
         return 1
     try:
@@ -97,7 +99,7 @@ def _times(path: str) -> int:
 
 
 def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
-    """The files to lint; none, and errors in the report, where settings files are wrong."""
+    """The files to lint; none of them, and errors in the report, where settings files are wrong."""
     if isinstance(asked, Settings):
         return list(files(paths, report.errors, notes=report.notes, outside=lambda _: asked.read_outside))
     outside = lambda folder: asked.of_folder(folder).read_outside  # noqa: E731
@@ -123,9 +125,12 @@ def _one(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
 
 
 def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ()) -> Neighbours:
-    """The neighbours of a file: files of its project, and what the settings allow beside them.
+    """The files beside a file that may be read: those of its project, and those that the settings allow.
 
-    named: folders that are looked through, absolute; one of them may be what the project is
+    Args:
+        path: The file.
+        settings: Its settings.
+        named: Absolute paths of the folders that are checked; one of them may be the project.
     """
     folder = os.path.dirname(path)
     return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named, settings.trust))
@@ -134,10 +139,9 @@ def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ())
 def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
     """Lint one source into a report."""
     report.sources.append(source)
-    METER.left = bounds.PIECES.most
     try:
-        reading = read(source, neighbours)
-        with bounds.told(source.path) as cut:
+        with Run(source.path, bounds.PIECES.most) as run:
+            reading = read(source, neighbours)
             found = check_launches(source, reading.launches, settings, judging, report.silenced)
     except TooMuchWork:
         report.errors.append(Problem(source.path, bounds.PIECES.message))
@@ -149,9 +153,7 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
         report.errors.append(Problem(source.path, what, own=True))
         return
-    finally:
-        METER.left = math.inf
-    report.errors += _once([*reading.problems, *cut])
+    report.errors += _once([*reading.problems, *run.problems])
     for problem, noted in neighbours.problems(source) if neighbours.refused else ():
         (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches
@@ -163,8 +165,10 @@ def _once(problems: list[Problem]) -> list[Problem]:
 
 
 def settle(report: Report) -> None:
-    """What several files tell (a compose file and its override, a script and the service that runs it) counts once: for the
-    file in which it stands, where that was read as well."""
+    """Keep one of each finding and launch that several files show, such as a compose file and its override.
+
+    It is kept for the file in which it stands, if that file was linted as well.
+    """
     if any(launch.owner is not None for launch in report.launches):
         own = {(os.path.normpath(one.source.path), one.name) for one in report.launches if one.owner is None}
         report.launches = [one for one in report.launches if one.owner is None or (one.owner.path, one.name) not in own]
@@ -181,7 +185,7 @@ def settle(report: Report) -> None:
 
 
 def _elsewhere(finding: Finding) -> bool:
-    """Whether a finding stands in another file than the one that was read."""
+    """Whether a finding stands in a file that its launch was not read from."""
     return finding.launch is not None and finding.launch.source is not finding.span.source
 
 
@@ -197,9 +201,14 @@ def check_launches(
     judging: Judging = judge,
     silenced: list[Silenced] | None = None,
 ) -> list[Finding]:
-    """The findings of one source's launches, in the order of their places; the same finding twice counts once.
+    """The findings of one source's launches, each once, in the order of their places.
 
-    judging: what judges a launch;  silenced: takes what comments speak for
+    Args:
+        source: The file.
+        launches: Its launches.
+        settings: Its settings.
+        judging: Finds what is wrong with one launch.
+        silenced: Takes the findings that comments suppress.
     """
     found: list[Finding] = []
     seen: set[tuple[str, object, str]] = set()

@@ -10,13 +10,12 @@ import gc
 import os
 from collections.abc import Callable
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, OpenedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.result import Report
     from servelint.core.text import Text
-    from servelint.syntax.shell.files import Opened
 
 FILES_AT_LEAST = 120
 """Fewer are done before other processes would be."""
@@ -33,9 +32,15 @@ def processes(files: int) -> int:
 
 
 def run(paths: list[str], lint: Callable[[str], Report], count: int, *, words: bool) -> list[Report]:
-    """The report of each path, in the order of the paths. words: whether the words of the launches are needed
+    """Lint each path; the reports are in the order of the paths.
 
-    What a process does not give, because it was killed or came to an end, is done here.
+    A share that another process does not deliver, because it was killed or failed, is linted in this one.
+
+    Args:
+        paths: The files.
+        lint: Lints one file.
+        count: How many processes to use.
+        words: Whether the words of the launches are needed afterwards.
     """
     import pickle  # noqa: F401 - before the processes part
 
@@ -100,12 +105,12 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
         os._exit(status)  # nothing of the parent's is flushed or cleaned up twice
 
 
-def _carried(launch: Launch) -> Callable[[Text], Opened | None] | None:
+def _carried(launch: Launch) -> Callable[[Text], OpenedFile | None] | None:
     from servelint.engines.snapshot import carry
 
     return carry(launch)
 
 
 def _lighten(launch: Launch) -> None:
-    """Take away what no report shows and what makes most of a launch."""
+    """Drop the words of a launch: most of its size, and no report shows them."""
     launch.argv, launch.verb, launch.env = [], (), {}

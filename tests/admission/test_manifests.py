@@ -13,7 +13,7 @@ import pytest
 from servelint.admission.answer import JUDGED_BY_CONTROLLER
 from servelint.admission.policy import NAMESPACES
 from servelint.cli.admission import run
-from tests import yaml_texts
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent.parent
 BASE = ROOT / "deploy" / "base"

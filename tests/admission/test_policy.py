@@ -13,7 +13,7 @@ from servelint.admission.policy import Policy, Terms
 from servelint.admission.policy_keys import TERMS
 from servelint.admission.schema import schema, text
 from servelint.core.source import Source
-from tests import yaml_texts
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent.parent
 EVERYTHING = """\

@@ -16,12 +16,12 @@ from servelint.core.result import Report
 from servelint.report.sarif import render
 from servelint.report.sarif_rules import descriptor
 from servelint.rules.load import rules
-from tests import yaml_texts
 from tests.findings import documented, finding, report, simple
 from tests.launching import marked
 from tests.report.kinds import SECRET, mixed, sarif_schema
 from tests.rules.test_folder import RULE
 from tests.running import Workspace
+from tests.syntax import yaml_texts
 
 
 @lru_cache

@@ -12,7 +12,7 @@ import servelint
 from servelint import Settings
 from servelint.engines import ENGINES
 from servelint.rules.load import rules
-from tests import yaml_texts
+from tests.syntax import yaml_texts
 
 ROOT = Path(__file__).parent.parent.parent
 ACCOUNT: dict[str, dict[str, dict[str, Any]]] = yaml_texts.load((ROOT / "rules" / "coverage.yaml").read_text(encoding="utf-8"))

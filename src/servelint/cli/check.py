@@ -252,7 +252,7 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
             fail(f"--changed-since: {error}")
     baseline = None
     if path is not None and not gating.write_baseline:
-        from servelint.files.settings_finder import shown
+        from servelint.files.project import shown
         from servelint.filters.baseline import file
 
         baseline = file.read(shown(path), asked.trust)
@@ -262,7 +262,7 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
 def _write_baseline(report: Report, asked: SettingsFiles, *, quiet: bool) -> int:
     """Record the findings of a report as known, with the reasons that the file gave before. Returns the exit status."""
     from servelint.core.source import Source
-    from servelint.files.settings_finder import shown
+    from servelint.files.project import shown
     from servelint.filters.baseline import file
     from servelint.filters.baseline.write import renew
 
@@ -311,7 +311,7 @@ def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Tr
             fail("--base is for --trusted-suppressions base")
         return files
     from servelint.files import git
-    from servelint.files import revision as base
+    from servelint.files import git as base
 
     try:
         found = base.of(revision)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import sys
 
@@ -14,7 +15,6 @@ from servelint.cli.command import Command, Options, command, fail, flag
 from servelint.cli.options import Hardware, Rules, SettingsOptions
 from servelint.cli.output import print_stderr, use_color
 from servelint.core.finding import SEVERITIES, Finding
-from servelint.files import programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def exec_process(argv: list[str]) -> int:
     Returns:
         The exit status, only where the process cannot be replaced: on Windows, or where the command cannot be executed.
     """
-    path = programs.find(argv[0], os.environ)
+    path = shutil.which(argv[0], path=os.environ.get("PATH", os.defpath))
     try:
         if os.name == "nt":  # exec would start a new process there and end this one, whose parent waits for it
             return run_process(argv)

@@ -1,30 +1,28 @@
-"""How much of a file is read: every bound, with its unit, in one place.
+"""Limits: how much of a file servelint reads, each with its unit, in one place.
 
-What lies past a bound is never left out in silence: the reader says which bound it reached and where, and that is an error of
-the file (exit status 2), while what was found before it and all other files stand. Bounds count work, not time, so that a file
-has the same answer on every machine; docs/limits.md tells of each of them.
+A limit is never passed in silence: the file gets an error with the limit and its place (exit status 2), while what was found
+before it and all other files stand. Limits count work, not time, so that a file has the same answer on every machine.
+docs/limits.md lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-
 from servelint.core.problem import Problem
+from servelint.core.run import current
 from servelint.core.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.source import Span
 
-_reached: ContextVar[dict[tuple[str, str], Problem] | None] = ContextVar("reached", default=None)
-
 
 class Bound:
-    """most: how much is read;  unit: of what;  says: what a report says past it, `{most}` in it
+    """A limit.
 
-    A bound that says nothing leaves nothing out: what lies past it is taken as unknown.
+    Attributes:
+        most: How much is read.
+        unit: The unit of `most`.
+        says: The message of an error past the limit, with `{most}` in it; empty if what lies past it is taken as unknown.
     """
 
     __slots__ = ("most", "says", "unit")
@@ -36,51 +34,31 @@ class Bound:
 
     @property
     def message(self) -> str:
+        """The message with the limit filled in."""
         return self.says.format(most=f"{self.most:,}")
 
     def passed(self, count: int, place: Span | Text | None) -> bool:
-        """Whether a count is past this bound; says so."""
+        """Whether a count is past this limit; if so, it is reported to the current run."""
         if count <= self.most:
             return False
         self.reached(place)
         return True
 
     def reached(self, place: Span | Text | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
-        """Say that something at a place lies past this bound.
+        """Report to the current run that this limit was reached.
 
-        path: of the file where the place is not known;  at: line and column in it, as far as they are
+        Args:
+            place: Where; None if that is not known.
+            path: The file, where the place is not known.
+            at: Line and column in that file, as far as they are known.
         """
-        if not self.says:
+        run = current()
+        if run is None or not self.says:
             return
         span = place.extent() if isinstance(place, Text) else place
         shown = span.source.path if span is not None else path or ""
         line, column = span.source.position(span.start) if span is not None else at
-        report(Problem(shown, self.message, line, column))
-
-
-def report(problem: Problem) -> None:
-    """Report a bound that was reached, each once for each file, at the first place."""
-    problems = _reached.get()
-    if problems is not None:
-        problems.setdefault((problem.message, problem.path), problem)
-
-
-@contextmanager
-def told(path: str) -> Iterator[list[Problem]]:
-    """Collects what is said while a file is read: each bound once for each file, at the first place.
-
-    path: that of the file, for bounds of which no place is known
-    """
-    problems: dict[tuple[str, str], Problem] = {}
-    found: list[Problem] = []
-    token = _reached.set(problems)
-    try:
-        yield found
-    finally:
-        _reached.reset(token)
-        for problem in problems.values():
-            problem.path = problem.path or path
-        found += problems.values()
+        run.report(Problem(shown, self.message, line, column))
 
 
 # -- of files

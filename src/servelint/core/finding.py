@@ -1,31 +1,23 @@
-"""A finding: which rule, where, why it is true here, and what to write instead."""
+"""A finding: which rule, where, why it holds, and what to write instead; and what its fix makes of the launch."""
 
 from __future__ import annotations
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Word
 from servelint.core.secrets import masked_span
 from servelint.core.source import Span
+from servelint.core.text import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.effect import Effect
-
+    from typing import Any
 
 SEVERITIES = ("info", "warning", "error")
 """The mildest first."""
 
 IMPACTS = (
-    "wrong-output",
-    "crash-at-start",
-    "crash-at-load",
-    "crash-at-runtime",
-    "out-of-memory",
-    "security",
-    "silently-ignored",
-    "performance-loss",
-    "deprecated",
-    "best-practice",
-)
+    "wrong-output", "crash-at-start", "crash-at-load", "crash-at-runtime", "out-of-memory", "security", "silently-ignored",
+    "performance-loss", "deprecated", "best-practice",
+)  # fmt: skip
 """What happens to a launch, the worst first.
 
 crash-at-start: argument parsing, configuration or the orchestrator refuses it before anything is loaded.
@@ -57,8 +49,12 @@ class Edit:
 class Fix:
     """Edits that remove a finding.
 
-    safe:   the launch does the same as before, or what the engine already makes of it, or what alone it can have meant
-    note:   what else comes with it;  effect: what the launch is to be afterwards, None where nobody says
+    Attributes:
+        title: What the fix does, for an editor's menu.
+        safe: Whether the launch does the same as before, or what the engine makes of it already, or the only thing it can mean.
+        edits: The edits.
+        note: What else changes with them.
+        effect: The launch as it must be afterwards; None where the fix does not state it.
     """
 
     __slots__ = ("edits", "effect", "note", "safe", "title")
@@ -72,32 +68,27 @@ class Fix:
 
 
 class Finding:
-    """rule, severity, confidence, impact: strings as in the rule.
+    """What a rule says of a launch.
 
-    message:   what is wrong;  advice: what to write instead
-    span:      the characters to change;  label: what they are
-    release:   the release that it was judged by, None if it holds for whichever it is;  release_from: what names it
-    affected:  the releases that the rule holds for, as a PEP 440 range
-    launch:    None for a finding on servelint's own comments
+    Attributes:
+        rule, severity, confidence, impact: As in the rule.
+        message: What is wrong.
+        advice: What to write instead.
+        span: The characters to change.
+        label: What those characters are.
+        related: Other places that make the finding true.
+        fix: Edits that remove it; None where there are none.
+        evidence: Links.
+        launch: The launch; None for a finding on servelint's own comments.
+        release: The release that it was judged by; None if it holds for every release that may run.
+        release_from: What names that release.
+        affected: The releases that the rule holds for, as a PEP 440 range.
     """
 
     __slots__ = (
-        "advice",
-        "affected",
-        "confidence",
-        "evidence",
-        "fix",
-        "impact",
-        "label",
-        "launch",
-        "message",
-        "related",
-        "release",
-        "release_from",
-        "rule",
-        "severity",
-        "span",
-    )
+        "advice", "affected", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related", "release",
+        "release_from", "rule", "severity", "span",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -145,12 +136,105 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same finding on another line: rule, path, launch and the text that it points at.
+        """A hash of rule, path, launch name and text, which stays the same when the finding moves to another line.
 
-        Of a secret only its mask counts: whoever has a report could try out what else makes the same fingerprint.
+        A secret enters it by its mask only, so that a report does not let its readers test guesses of the secret.
         """
         import hashlib  # only reports ask for it
 
         name = self.launch.name if self.launch is not None else ""
         parts = (self.rule, self.span.source.path, name, masked_span(self.span))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+class Effect:
+    """The words and variables of a launch as a fix leaves them, noted edit by edit, to be compared with the file read again."""
+
+    __slots__ = ("_added", "_before", "_dropped", "_env", "_objects", "_replaced", "goes_on", "launch")
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.goes_on = False  # whether more words follow, which did not belong to it
+        self._dropped: set[int] = set()
+        self._added: dict[int, list[str]] = {}  # after a word
+        self._before: dict[int, list[str]] = {}
+        self._objects: dict[int, tuple[str, Any]] = {}
+        self._replaced: list[tuple[Span, str]] = []
+        self._env: dict[str, str | None] = {}  # name -> another name, None for a variable that goes
+
+    def drop(self, words: list[Word]) -> None:
+        """Note that words go."""
+        self._dropped |= {id(word) for word in words}
+
+    def add(self, word: Word, texts: list[str], *, before: bool = False) -> None:
+        """Note new words after a word, or before it."""
+        found = self._before if before else self._added
+        found[id(word)] = [*found.get(id(word), []), *texts]
+
+    def replace(self, span: Span, text: str) -> None:
+        """Note that characters of words or variables change, wherever they are used."""
+        self._replaced.append((span, text))
+
+    def object(self, word: Word, prefix: str, value: Any) -> None:
+        """Note the new JSON value of a word, after a prefix (`--option=`)."""
+        self._objects[id(word)] = prefix, value
+
+    def rename(self, name: str, other: str | None) -> None:
+        """Note that a variable gets another name; None if it goes."""
+        self._env[name] = other
+
+    def holds(self, other: Launch) -> bool:
+        """Whether a launch, read from the changed file, has exactly these words and variables."""
+        expected: list[tuple[str, Any] | str] = []
+        for word in self.launch.argv:
+            expected += self._before.get(id(word), [])
+            if id(word) not in self._dropped:
+                expected.append(self._objects.get(id(word)) or self._shown(word.text))
+            expected += self._added.get(id(word), [])
+        found = [word.shown for word in other.argv]
+        if self.goes_on:
+            found = found[: len(expected)]
+        if len(found) != len(expected) or not all(map(_same, expected, found)):
+            return False
+        return self._variables() == variables(other)
+
+    def _variables(self) -> dict[str, str | None]:
+        found: dict[str, str | None] = {}
+        for name, variable in self.launch.env.items():
+            other = self._env.get(name, name)
+            if other is not None:
+                found[other] = self._shown(variable.value) if variable.value is not None else None
+        return found
+
+    def _shown(self, text: Text) -> str:
+        parts: list[str] = []
+        for piece in text.pieces:
+            shown = piece.text if piece.expression is None else piece.shown or ""
+            span = piece.span
+            if piece.verbatim and piece.expression is None and span is not None:
+                inside = [(place, new) for place, new in self._replaced if place.source is span.source]
+                inside = [(place, new) for place, new in inside if span.start <= place.start and place.end <= span.end]
+                for place, new in sorted(inside, key=lambda one: -one[0].start):
+                    shown = shown[: place.start - span.start] + new + shown[place.end - span.start :]
+            parts.append(shown)
+        return "".join(parts)
+
+
+def variables(launch: Launch) -> dict[str, str | None]:
+    """The environment of a launch as listings show it: name to value, None for a variable that is only passed through."""
+    return {name: variable.value.shown if variable.value is not None else None for name, variable in launch.env.items()}
+
+
+def _same(expected: tuple[str, Any] | str, shown: str) -> bool:
+    if isinstance(expected, str):
+        return expected == shown
+    prefix, value = expected
+    if not shown.startswith(prefix):
+        return False
+    try:
+        import json  # a check without fixes asks for none
+
+        found = json.loads(shown.removeprefix(prefix))
+    except ValueError:
+        return False
+    return bool(found == value)

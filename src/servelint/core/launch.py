@@ -1,6 +1,6 @@
-"""What a reader finds: a launch, its words, its environment and its container.
+"""What readers find: a launch, its words, its environment and its container.
 
-Plain slotted classes, not dataclasses: importing dataclasses costs a third of the whole start-up of a check.
+Plain slotted classes, not dataclasses: to import dataclasses takes a third of the start-up of a whole check.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.syntax.shell.files import Opened
+    Open = Callable[[str], "Source | None"]
 
 
 class Word:
     """One element of an argv.
 
-    text:  its value, quotes removed, with the place of each character
-    site:  the word as it stands in the command, quotes included
-    many:  an unquoted expansion of unknown value, which may yield no word, one, or several; one without text is a default that
-           is empty, which yields none unless the environment gives it
+    Attributes:
+        text: Its value without quotes, with the place of each character.
+        site: The word as the command writes it, with quotes.
+        many: Whether it is an unquoted expansion that may yield no word, one, or several. One without text is an empty default,
+            which yields no word unless the environment gives it a value.
     """
 
     __slots__ = ("many", "site", "text")
@@ -36,10 +37,12 @@ class Word:
 
     @property
     def shown(self) -> str:
+        """The word as listings print it."""
         return self.text.shown
 
     @property
     def value(self) -> str | None:
+        """Its value; None if a part of it is unknown."""
         return self.text.value
 
     def after(self, start: int) -> Word:
@@ -48,7 +51,7 @@ class Word:
 
 
 class Variable:
-    """An environment variable of a launch. value None: passed through from an environment that no file shows."""
+    """An environment variable of a launch. A value of None: it is passed through from an environment that no file shows."""
 
     __slots__ = ("name", "site", "value")
 
@@ -64,9 +67,11 @@ class Variable:
 class ReleaseClaim:
     """What a file says of an engine's release.
 
-    release: "0.27.1", or None if it is not said
-    rolling: the newest release at the time of the pull (`latest`, `nightly`)
-    how:     "image", "pip" or "settings"; None if nothing was said
+    Attributes:
+        release: Such as "0.27.1"; None if the file does not say it.
+        how: "image", "pip" or "settings"; None without a claim.
+        span: Where the claim stands.
+        rolling: Whether it is the newest release at the time of the pull (`latest`, `nightly`).
     """
 
     __slots__ = ("how", "release", "rolling", "span")
@@ -86,8 +91,11 @@ class ReleaseClaim:
 class Port:
     """A port of a container that is published on its host, or that a pod declares.
 
-    number:  in the container; None if it is not known;  host: on the host, None likewise or if the runtime takes one
-    exposed: whether every interface of the host has it
+    Attributes:
+        text: As written.
+        number: The port in the container; None if it is not known.
+        host: The port on the host; None if it is not known or the runtime chooses it.
+        exposed: Whether every interface of the host has it; None if that is not known.
     """
 
     __slots__ = ("exposed", "host", "number", "text")
@@ -103,12 +111,15 @@ class Port:
 
 
 class Probe:
-    """How a runtime asks whether what a container runs is well.
+    """A health check: how a runtime asks whether a container works.
 
-    kind:     "healthcheck", "startupProbe", "livenessProbe" or "readinessProbe"
-    patience: seconds from the start until it has given up on what does not answer; None if that is not known
-    port:     the port of this container that it asks;  site: where that stands
-    gates:  another service starts only when it is content;  text: what it says of its patience, else its name
+    Attributes:
+        kind: "healthcheck", "startupProbe", "livenessProbe" or "readinessProbe".
+        text: What sets its patience; else its name.
+        patience: Seconds from the start until the runtime gives up on a container that does not answer; None if not known.
+        port: The container's port that it asks.
+        site: Where that port is written.
+        gates: Whether another service starts only after it succeeds.
     """
 
     __slots__ = ("gates", "kind", "patience", "port", "site", "text")
@@ -134,15 +145,17 @@ class Probe:
 
 
 class Runtime:
-    """How a container is run: what its runtime publishes of it, mounts into it and asks of it.
+    """How a container is run: its ports, mounts, network, health checks and restarts.
 
-    ports, mounts: None if they are not all known; mounts are the paths in the container
-    probes:   those that are known
-    network:  the network as written, where it is given
-    private:  nobody else shares its loopback interface; None if that is not known
-    restart:  what is done when it ends, as written
-    declared: the ports are only declared (a pod), not published on a host
-    direct:   the container's program is the engine, not a script that may start others as well
+    Attributes:
+        ports: Published or declared ports; None if they are not all known.
+        mounts: Paths in the container that are mounted; None if they are not all known.
+        probes: The health checks that are known.
+        network: The network as written.
+        private: Whether no other container shares its loopback interface; None if that is not known.
+        restart: The restart policy as written.
+        declared: Whether the ports are only declared (a pod), not published on a host.
+        direct: Whether the container's program is the engine, not a script that may start other programs as well.
     """
 
     __slots__ = ("declared", "direct", "mounts", "network", "ports", "private", "probes", "restart")
@@ -172,11 +185,13 @@ class Runtime:
 class Container:
     """The container that a launch runs in.
 
-    settings: ipc, shm_size, runtime, privileged as written, where given; gpu_request and gpu_limit of a pod's container
-    gpus:     how many GPUs are reserved; None if all, or if it is not known
-    reserved: whether any GPU is reserved; None if it is not known
-    open:     more settings may be given where it is run (an image that a Dockerfile makes)
-    runtime:  how it is run; None if that is not all known
+    Attributes:
+        image: The image as written.
+        settings: ipc, shm_size, runtime and privileged as written; gpu_request and gpu_limit of a pod's container.
+        gpus: How many GPUs are reserved; None for all of them, or if that is not known.
+        reserved: Whether any GPU is reserved; None if that is not known.
+        open: Whether more settings may be given where it is run (an image that a Dockerfile builds).
+        runtime: How it is run; None if that is not all known.
     """
 
     __slots__ = ("gpus", "image", "open", "reserved", "runtime", "settings")
@@ -199,28 +214,52 @@ class Container:
 
     @property
     def visible_gpus(self) -> int | None:
-        """How many GPUs its processes see; None if that is not known: a privileged container has every device of its host."""
+        """How many GPUs its processes see; None if not known. A privileged container sees every device of its host."""
         privileged = self.settings.get("privileged")
         return self.gpus if privileged is None or privileged.value == "false" else None
+
+
+class OpenedFile:
+    """A file that a launch or a script names.
+
+    Attributes:
+        text: Its content.
+        path: Where it is, below the folder that `files` opens files of.
+        own: Whether the launch's own file provides it: a script wrote it, a Dockerfile copied it, a manifest mounts it.
+        files: Opens the files beside it; None where they are not known.
+    """
+
+    __slots__ = ("files", "own", "path", "text")
+
+    def __init__(self, text: Text, path: str, own: bool, files: Open | None) -> None:
+        self.text = text
+        self.path = path
+        self.own = own
+        self.files = files
 
 
 class Launch:
     """One start of one engine.
 
-    engine:    engine id: vllm, sglang, llama.cpp, trtllm, lmdeploy, tgi
-    argv:      the words after the engine's verb, a positional model first
-    verb:      the words that start it (`vllm serve`); empty when the image's own entry point does
-    name:      where in the file: "services.llm"
-    site:      the characters that make the launch, for its first and last line
-    open_env:  whether a file that could not be read, or a sourced script, may set more variables than env has
-    likely:    a plain run of its script comes to it; False in a branch that only other settings take
-    folder:    where the files that it names are looked for; None if they are not here (in a container, on another machine)
-    gpu, gpu_count: the GPUs that it runs on, where a comment or the user says it and the file's own settings do not
-    gpu_site:  the comment that names its GPU, if one does
-    open:      the file that a word of it names, where that is known (`--config FILE`)
-    fragment:  a part of a launch (a speculative-config file), not a start on its own
-    owner:     the file whose launch it is, where another that changes it was read (the base of a compose override)
-    cut:       words that look like the command's and never reach the engine: the line before them does not go on
+    Attributes:
+        source: The file.
+        engine: The engine's id.
+        argv: The words after the engine's verb, a positional model first.
+        verb: The words that start the engine (`vllm serve`); empty when the image's entry point does.
+        env: The environment that the file sets.
+        name: Where in the file, such as "services.llm".
+        site: The characters of the launch, for its first and last line.
+        release: What the file says of the engine's release.
+        container: The container; None if the launch runs in none that the file shows.
+        open_env: Whether a sourced script, or a file that could not be read, may set more variables.
+        likely: Whether a plain run of its script gets there; False in a branch that only other settings take.
+        folder: Where the files that it names are; None if not on this machine (in a container, elsewhere).
+        gpu, gpu_count: The GPUs, where a comment or the settings name them and the file does not.
+        gpu_site: The comment that names the GPU.
+        open: Opens a file that one of its words names (`--config FILE`).
+        fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
+        owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
+        cut: Words that look like the command's but never reach the engine: the line before them is not continued.
     """
 
     __slots__ = (
@@ -258,7 +297,7 @@ class Launch:
         self.gpu: str | None = None
         self.gpu_count: int | None = None
         self.gpu_site: Span | None = None
-        self.open: Callable[[Text], Opened | None] | None = None
+        self.open: Callable[[Text], OpenedFile | None] | None = None
         self.owner: Source | None = None
         self.fragment = fragment
         self.cut: Span | None = None
@@ -268,12 +307,15 @@ class Launch:
 
     @property
     def line(self) -> int:
+        """The first line."""
         return self.site.line
 
     @property
     def end_line(self) -> int:
+        """The last line."""
         return self.site.end_line
 
     @property
     def image(self) -> Text | None:
+        """The image of its container."""
         return self.container.image if self.container else None

@@ -1,4 +1,4 @@
-"""Findings on what servelint itself is given: its comments and its baselines. No rule file makes them."""
+"""Findings on servelint's own comments and baselines. No rule file makes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ MOVED_ENTRY = "servelint/moved-baseline-entry"
 
 
 class OwnRule:
-    """severity: unless the settings say another;  title, why: as in a rule file"""
+    """A rule without a rule file.
+
+    Attributes:
+        severity: Unless the settings say another.
+        title, why: As in a rule file.
+    """
 
     __slots__ = ("severity", "title", "why")
 
@@ -56,7 +61,7 @@ OWN = {
 
 
 def finding(rule: str, span: Span, message: str, advice: str, settings: Settings | None = None) -> Finding:
-    """A finding of one of these rules; settings: those that may give the rule another severity."""
+    """Make a finding of one of these rules; `settings` may give the rule another severity."""
     severity = OWN[rule].severity
     return Finding(
         rule=rule,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 
 class Problem:
-    """path, 1-based line and column (1, 1 when the whole file is meant), and one sentence.
+    """Where and why a file, or a part of it, was not read.
 
-    own: the trouble is servelint's, not the file's
+    Attributes:
+        path: The file.
+        message: One sentence.
+        line, column: 1-based; (1, 1) for the whole file.
+        own: Whether it is a bug of servelint, not a fault of the file.
     """
 
     __slots__ = ("column", "line", "message", "own", "path")

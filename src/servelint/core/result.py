@@ -1,4 +1,4 @@
-"""What a check of files found: findings, errors, launches, and what comments in the files suppress."""
+"""What a check of files found: findings, errors, launches, and suppressions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from servelint.core.source import Source, Span
 
 
 class Ignore:
-    """One comment. lines: the lines that it speaks for; patterns: rule ids or areas (`vllm/*`), with their spans."""
+    """One suppression comment.
+
+    Attributes:
+        span: The comment.
+        lines: The lines that it applies to.
+        patterns: Rule ids or areas (`vllm/*`), with their spans.
+        used: The patterns that suppressed a finding.
+    """
 
     __slots__ = ("lines", "patterns", "span", "used")
 
@@ -20,7 +27,7 @@ class Ignore:
         self.used: set[str] = set()
 
     def speaks_for(self, finding: Finding) -> bool:
-        """Whether the comment is for a finding, which it silences where it is believed; it is noted as used."""
+        """Whether the comment applies to a finding; if so, its pattern is noted as used."""
         places = {finding.span.line} if finding.span.source is self.span.source else set()
         if finding.launch is not None and finding.launch.source is self.span.source:
             places.add(finding.launch.line)
@@ -39,7 +46,7 @@ class Ignore:
 
 
 class Silenced:
-    """A finding for which a comment speaks, and whether that counts."""
+    """A finding that a comment applies to, and whether the comment counts (servelint.core.trust)."""
 
     __slots__ = ("comment", "finding", "trusted")
 
@@ -52,12 +59,17 @@ class Silenced:
 class Report:
     """What a check found.
 
-    findings: by path, then by place;  errors: what could not be read or parsed
-    notes:    what was left unread on purpose, and is taken as unknown: files outside of the project
-    files:    how many files were looked at;  launches: those that were found;  sources: those that were parsed
-    paths:    the files that were looked at, where they are files
-    silenced: what comments speak for
-    known:    how many findings a baseline accepts, unchanged: how many are of older code; those are not in findings
+    Attributes:
+        findings: By path, then by place.
+        errors: What could not be read or parsed.
+        notes: Files outside of the project, left unread on purpose and taken as unknown.
+        files: How many files were read.
+        launches: The launches in them.
+        sources: The files that were parsed.
+        paths: The files that were read, where they are files.
+        silenced: Findings that comments suppress.
+        known: How many findings a baseline accepts; they are not in `findings`.
+        unchanged: How many findings are of code that the change does not touch; they are not in `findings`.
     """
 
     __slots__ = ("errors", "files", "findings", "known", "launches", "notes", "paths", "silenced", "sources", "unchanged")

@@ -1,4 +1,4 @@
-"""Opening files: regular ones only. A pipe would be waited for, and to open a device may do something by itself."""
+"""Opening regular files only: to read a pipe may wait for ever, and to open a device may have an effect."""
 
 from __future__ import annotations
 
@@ -11,21 +11,31 @@ _STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 
 class NotRegular(OSError):
-    """What is there is no regular file: a folder, a pipe, a socket, a device. It was not opened."""
+    """The path names a folder, a pipe, a socket or a device. It was not opened."""
 
     def __init__(self) -> None:
         super().__init__(0, "not a regular file")
 
 
 def descriptor(path: str) -> int:
-    """A descriptor that reads a regular file. Raises NotRegular for anything else, and what `os.open` raises."""
+    """Open a regular file for reading.
+
+    Raises:
+        NotRegular: It is anything else.
+        OSError: As `os.open` raises it.
+    """
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise NotRegular
     return _regular(os.open(path, _FLAGS))
 
 
 def descriptor_below(folder: str, path: str) -> int:
-    """The same for a path in a folder, neither of them with links; a link that is put in its way meanwhile is not followed."""
+    """Open a regular file below a folder without following any link, not even one put there meanwhile.
+
+    Args:
+        folder: The folder's real path.
+        path: The path from there, without links.
+    """
     if not _STEPWISE:
         return descriptor(os.path.join(folder, path))
     *folders, name = path.split(os.sep)
@@ -51,11 +61,11 @@ def _regular(opened: int) -> int:
 
 
 def content(opened: int, most: int) -> bytes:
-    """The first bytes of a file, `most` and one more at most; closes it."""
+    """Read a descriptor and close it: the first `most` bytes and one more at most."""
     with os.fdopen(opened, "rb") as file:
         return file.read(most + 1)
 
 
 def read(path: str, most: int) -> bytes:
-    """The first bytes of a regular file, `most` and one more at most. Raises OSError or ValueError if it cannot be read."""
+    """Read a regular file: the first `most` bytes and one more at most. Raises OSError or ValueError if it cannot be read."""
     return content(descriptor(path), most)

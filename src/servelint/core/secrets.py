@@ -182,12 +182,12 @@ def without_lookalikes(text: str) -> str:
 
 
 def replaced(text: str, parts: list[Part]) -> str:
-    """A text with a mask for each of some parts that do not overlap, in their order."""
+    """A text with a mask for each of some parts; the parts do not overlap and stand in order."""
     return "".join(_around(text, parts))
 
 
 def merged(parts: list[Part]) -> list[Part]:
-    """Parts in their order, those that touch as one."""
+    """Parts in order, with parts that touch joined to one."""
     found: list[Part] = []
     for start, end in sorted(parts):
         if found and start <= found[-1][1]:
@@ -311,7 +311,7 @@ def masked_text(text: str, source: Source) -> str:
 
 
 def masked_value(name: str, value: str) -> str:
-    """A value as a listing prints it. name: the option or variable that it belongs to, "" for none"""
+    """A value as a listing prints it. `name`: the option or variable that it belongs to, "" for none."""
     if name and is_secret_name(name.lstrip("-")) and value and not value.isdecimal() and not is_filled_in(value):
         return mask_of(value)
     return replaced(value, merged([*looks(value), *named(value)]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
 
 TYPE_CHECKING = False
@@ -36,32 +38,26 @@ class Selection:
 
 
 class Settings:
-    """select, ignore:    rule ids, areas (`vllm/*`) or single names; empty select means all
-    severity:          findings below it are not reported
-    engine_versions:   engine -> release, used where a file does not say
-    rules:             folders of rules beside servelint's own
-    gpu, gpu_count:    the GPUs that a launch runs on, used where a file does not say; gpu as servelint.hardware knows it
-    profile:           how much is told: one of PROFILES, each with what stands before it
-    fail_on:           the least severity that makes the exit status 1, or `never`
-    rule_settings:     rule id or area -> what is set for it: `severity`, and the options that the rule has
-    selections:        layers of select and ignore, in the place of these two
-    trust:             whose version of comments, baselines and rules counts
-    read_outside:      folders outside of the project whose files may be read where a file names them; True: any file
+    """What a user asks of a check.
+
+    Attributes:
+        select, ignore: Rule ids, areas (`vllm/*`) or single names; an empty select means all.
+        selections: Layers of select and ignore, in the place of these two.
+        severity: Findings below it are not reported.
+        fail_on: The least severity that makes the exit status 1, or `never`.
+        profile: How much is reported: one of PROFILES, each with those before it.
+        engine_versions: Engine to release, used where a file names none.
+        gpu, gpu_count: The GPUs that a launch runs on, used where a file names none.
+        rules: Folders of rules beside servelint's own.
+        rule_settings: Rule id or area to its settings: `severity`, and the options that the rule has.
+        read_outside: Folders outside of the project whose files may be read where a file names them; True: any file.
+        trust: Which version of comments, baselines and rules counts.
     """
 
     __slots__ = (
-        "engine_versions",
-        "fail_on",
-        "gpu",
-        "gpu_count",
-        "profile",
-        "read_outside",
-        "rule_settings",
-        "rules",
-        "selections",
-        "severity",
-        "trust",
-    )
+        "engine_versions", "fail_on", "gpu", "gpu_count", "profile", "read_outside", "rule_settings", "rules", "selections",
+        "severity", "trust",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -95,33 +91,28 @@ class Settings:
 
     def with_release(self, engine: str, release: str) -> Settings:
         """The same, with a release of an engine."""
-        return Settings(
-            severity=self.severity,
-            engine_versions={**self.engine_versions, engine: release},
-            profile=self.profile,
-            rules=self.rules,
-            gpu=self.gpu,
-            gpu_count=self.gpu_count,
-            fail_on=self.fail_on,
-            rule_settings=self.rule_settings,
-            selections=self.selections,
-            read_outside=self.read_outside,
-            trust=self.trust,
-        )
+        new = copy(self)
+        new.engine_versions = {**self.engine_versions, engine: release}
+        return new
 
     def of(self, _path: str) -> Settings:
-        """The settings of a file: these hold for every file (servelint.files.settings_finder has others for each)."""
+        """The settings of a file: these, for every file (servelint.settings.files has others for each)."""
         return self
 
     def wants(self, rule: str, profile: str = "default") -> bool:
-        """Whether findings of a rule are asked for. profile: the rule's own; a rule that is selected by its id needs none"""
-        told = profile == "default" or PROFILES.index(profile) <= PROFILES.index(self.profile)
-        wanted = told
+        """Whether findings of a rule are wanted.
+
+        Args:
+            rule: Its id.
+            profile: The rule's own profile; a rule that is selected by its id needs none.
+        """
+        in_profile = profile == "default" or PROFILES.index(profile) <= PROFILES.index(self.profile)
+        wanted = in_profile
         for layer in self.selections:
             if layer.select is not None:
-                wanted = _selected(layer.select, rule, told)
+                wanted = _selected(layer.select, rule, in_profile)
             if layer.extend_select:
-                wanted = wanted or _selected(layer.extend_select, rule, told)
+                wanted = wanted or _selected(layer.extend_select, rule, in_profile)
             if any(matches(pattern, rule) for pattern in layer.ignore):
                 wanted = False
         return wanted
@@ -134,16 +125,16 @@ class Settings:
         return {name: value for pattern in patterns for name, value in self.rule_settings[pattern].items()}
 
 
-def _selected(patterns: tuple[str, ...], rule: str, told: bool) -> bool:
-    return rule in patterns or (told and any(matches(pattern, rule) for pattern in patterns))
+def _selected(patterns: tuple[str, ...], rule: str, in_profile: bool) -> bool:
+    return rule in patterns or (in_profile and any(matches(pattern, rule) for pattern in patterns))
 
 
 def matches(pattern: str, rule: str) -> bool:
-    """Whether a pattern (an id, `area/*`, `area`, `*`) speaks of a rule."""
+    """Whether a pattern (an id, `area/*`, `area`, `*`) covers a rule."""
     if pattern.endswith("*"):
         return rule.startswith(pattern[:-1])
     return pattern == rule or rule.startswith(pattern.rstrip("/") + "/")
 
 
 DEFAULT = Settings()
-"""What holds where nobody asks for anything: one object, so that what is worked out for it is worked out once."""
+"""The settings of a check without any: one object, so that what is computed for them is computed once."""

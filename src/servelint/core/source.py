@@ -1,7 +1,7 @@
-"""Sources and spans: where every character that servelint talks about stands.
+"""Sources and spans: where every character that servelint reports stands.
 
-Offsets count Unicode code points from the start of the text (a byte order mark is not part of it). Line and column are
-derived from a newline table of our own: YAML's parser counts U+2028 and NEL as line breaks, editors do not.
+Offsets count Unicode code points from the start of the text, without a byte order mark. Lines and columns come from a newline
+table of our own: YAML's parser counts U+2028 and NEL as line breaks, editors do not.
 """
 
 from __future__ import annotations
@@ -12,39 +12,28 @@ from operator import add
 
 from servelint.core.secrets import Redactions
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.template_mask import Mask
-
 
 class Source:
     """One file's text with the path that reports show.
 
-    encoding: how the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
-    mask:     what a template hides in a YAML text (servelint.syntax.template_mask); None where there is none
-    redactions: what of the text no report prints
+    Attributes:
+        path: As reports show it.
+        text: The decoded text, without a byte order mark.
+        encoding: How the bytes were decoded ("utf-8", "utf-8-sig", "utf-16"); fixes write the file back the same way.
+        redactions: Secrets in the text that no report prints.
     """
 
-    __slots__ = ("_held", "_lines", "encoding", "mask", "path", "redactions", "text")
+    __slots__ = ("__weakref__", "_lines", "encoding", "path", "redactions", "text")
 
     def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
-        self.mask: Mask | None = None
         self.redactions = Redactions()
         self._lines: list[int] | None = None
-        self._held: dict[str, bool] = {}
 
     def __repr__(self) -> str:
         return f"Source({self.path!r}, {len(self.text)} characters)"
-
-    def holds(self, part: str) -> bool:
-        """Whether the text has something in it; a large one is searched once for all launches that ask."""
-        held = self._held.get(part)
-        if held is None:
-            held = self._held[part] = part in self.text
-        return held
 
     @property
     def line_starts(self) -> list[int]:
@@ -100,10 +89,12 @@ class Span:
 
     @property
     def text(self) -> str:
+        """The characters."""
         return self.source.text[self.start : self.end]
 
     @property
     def line(self) -> int:
+        """The 1-based line of the first character."""
         return self.source.position(self.start)[0]
 
     @property

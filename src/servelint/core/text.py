@@ -1,65 +1,56 @@
 """Traced text: a string that remembers where each of its characters was written.
 
-A value travels through layers before an engine sees it: a YAML block scalar is unfolded, `${V:-d}` is interpolated, a
-shell removes quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted
-shell word inside a folded scalar still knows the characters the user typed.
+A value passes through layers before an engine sees it: YAML unfolds a block scalar, `${V:-d}` is interpolated, a shell removes
+quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted shell word inside a
+folded scalar still has the place of each character that the user typed.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from copy import copy
 
+from servelint.core.run import current
 from servelint.core.source import Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 HOLE = "\ufdd0"
 """Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
 
 
-class TooMuchWork(Exception):
-    """What a file asks for takes more pieces of text than are made for one file."""
-
-
-class Meter:
-    """Counts the pieces of the texts that are made: nearly all that a reader does makes some. left: how many may be made yet"""
-
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left: float = math.inf
-
-
-METER = Meter()
 _MANY = 64
 """Pieces of a text whose characters are counted as well: a long value may stand in it again and again."""
 _CHARACTERS_A_PIECE = 100
 
 
 def spend(characters: int) -> None:
-    """Count characters that are looked at one by one."""
-    METER.left -= characters // _CHARACTERS_A_PIECE
-    if METER.left < 0:
-        raise TooMuchWork
+    """Count characters that are read one by one as work of the current run."""
+    run = current()
+    if run is not None:
+        run.spend(characters // _CHARACTERS_A_PIECE)
 
 
-def _characters(pieces: tuple[Piece, ...]) -> int:
-    return sum([len(piece.text) for piece in pieces])
+def _work_on(pieces: tuple[Piece, ...]) -> int:
+    return len(pieces) + sum([len(piece.text) for piece in pieces]) // _CHARACTERS_A_PIECE
 
 
 class Piece:
     """A run of characters with one origin.
 
-    text:        what it contributes; HOLE for an unknown value
-    span:        where it is written; None for text that no file holds (a default of ours)
-    verbatim:    text is exactly what stands at the span, so that part of the text is part of the span
-    expression:  None for known text, else how the source writes the unknown (`${MODEL}`, `$(nproc)`)
-    shown:       what a listing prints for an unknown: usually its expression, empty for `"$@"`
-    assumed:     known only because a default applies that the environment may override (`${V:-d}`)
-    origin:      the place in another file that the text came from (a `.env`), if any
-    perhaps:     all that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything
+    Attributes:
+        text: Its characters; HOLE for an unknown value.
+        span: Where it is written; None for text that no file holds.
+        verbatim: Whether the span holds exactly this text, so that a part of the text is a part of the span.
+        expression: How the source writes an unknown (`${MODEL}`, `$(nproc)`); None for known text.
+        shown: What a listing prints for an unknown: usually its expression, empty for `"$@"`.
+        assumed: Whether it is a default that the environment may override (`${V:-d}`).
+        origin: The place in another file that it came from (a `.env`), if any.
+        perhaps: The only text that an unknown may be, beside nothing (`${V:+--flag}`); None if it may be anything.
     """
 
     __slots__ = ("assumed", "expression", "origin", "perhaps", "shown", "span", "text", "verbatim")
@@ -101,7 +92,7 @@ class Piece:
         return new
 
     def replaced(self, span: Span | None, *, assumed: bool | None = None) -> Piece:
-        """The same text, said to stand at another span (the place that uses it)."""
+        """The same text, placed at the span that uses it."""
         new = copy(self)
         new.span, new.verbatim, new.origin = span, False, self.origin or self.span
         new.assumed = self.assumed if assumed is None else assumed
@@ -109,20 +100,21 @@ class Piece:
 
 
 def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
+    """A piece whose value is not known. `expression`: how the source writes it; `perhaps`: its only value beside nothing."""
     return Piece(HOLE, span, expression=expression, shown=shown, perhaps=perhaps)
 
 
 class Text:
-    """A sequence of pieces. `flat` is its text with HOLE for each unknown."""
+    """A sequence of pieces. `flat` is its text, with HOLE for each unknown."""
 
     __slots__ = ("_starts", "flat", "pieces")
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self.pieces = tuple([piece for piece in pieces if piece.text or piece.assumed])
         count = len(self.pieces)
-        METER.left -= count if count < _MANY else _characters(self.pieces) // _CHARACTERS_A_PIECE + count
-        if METER.left < 0:
-            raise TooMuchWork
+        run = current()
+        if run is not None:
+            run.spend(count if count < _MANY else _work_on(self.pieces))
         self.flat = "".join([piece.text for piece in self.pieces])
         self._starts: list[int] | None = None
 
@@ -144,11 +136,12 @@ class Text:
 
     @classmethod
     def of(cls, text: str, span: Span | None = None) -> Text:
-        """Known text that stands for a span without being written there."""
+        """Known text for a span that does not hold it character for character."""
         return cls((Piece(text, span),))
 
     @classmethod
     def join(cls, texts: Iterable[Text]) -> Text:
+        """One text of several, in order."""
         parts = list(texts)
         if len(parts) == 1 and parts[0].pieces:  # an empty one may stand for more than its characters
             return parts[0]
@@ -156,9 +149,9 @@ class Text:
         # their pieces have text; the rest is as __init__ has it
         new.pieces = tuple([piece for text in parts for piece in text.pieces])
         count = len(new.pieces)
-        METER.left -= count if count < _MANY else _characters(new.pieces) // _CHARACTERS_A_PIECE + count
-        if METER.left < 0:
-            raise TooMuchWork
+        run = current()
+        if run is not None:
+            run.spend(count if count < _MANY else _work_on(new.pieces))
         new.flat = "".join([text.flat for text in parts])
         new._starts = None
         return new
@@ -171,6 +164,7 @@ class Text:
 
     @property
     def starts(self) -> list[int]:
+        """The offset in `flat` at which each piece starts."""
         if self._starts is None:
             self._starts = []
             at = 0
@@ -181,6 +175,7 @@ class Text:
 
     @property
     def known(self) -> bool:
+        """Whether no part is unknown."""
         return HOLE not in self.flat
 
     @property
@@ -229,6 +224,7 @@ class Text:
         return Text(parts)
 
     def strip(self) -> Text:
+        """The text without white space at its ends."""
         flat = self.flat
         return self.cut(len(flat) - len(flat.lstrip()), len(flat.rstrip()))
 
@@ -256,7 +252,7 @@ class Text:
         return low.to(high)
 
     def extent(self, start: int = 0, end: int | None = None) -> Span | None:
-        """Like span, but parts that stand elsewhere (a variable's value, given earlier) are passed over."""
+        """Like span, but parts from elsewhere (a variable's value, set earlier) are left out."""
         if len(self.pieces) == 1:
             if start == 0 and end is None:
                 return self.pieces[0].span
@@ -320,8 +316,12 @@ class Text:
         return Text((unknown(match.group(), self.span(*match.span())),))
 
     def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
-        """The same text, said to stand at the span that uses it; where it came from is kept as the origin."""
+        """The same text, placed at the span that uses it; where it came from stays as its origin."""
         return Text([piece.replaced(span, assumed=assumed) for piece in self.pieces])
+
+    def as_default(self) -> Text:
+        """The same text, also an empty one, as a default that the environment may override."""
+        return self.softened() if self.pieces else Text((Piece("", None, assumed=True),))
 
     def softened(self) -> Text:
         """The same text, marked as a default that the environment may override."""

@@ -19,17 +19,30 @@ if TYPE_CHECKING:
     from servelint.core.source import Span
 
     class Revision(Protocol):
-        """A git revision whose files are believed (servelint.files.revision.Base)."""
+        """A git revision whose files are believed (servelint.files.git.Base)."""
 
         name: str
 
-        def covers(self, path: str) -> bool: ...
-        def read(self, path: str) -> bytes | None: ...
-        def is_file(self, path: str) -> bool: ...
-        def is_folder(self, path: str) -> bool: ...
-        def below(self, folder: str) -> list[str]: ...
-        def has_comment(self, comment: Span, lines: tuple[int, ...]) -> bool: ...
-        def had(self, comment: Span, lines: tuple[int, ...], finding: Finding) -> bool: ...
+        def covers(self, path: str) -> bool:
+            """Whether a path is in the revision's repository."""
+
+        def read(self, path: str) -> bytes | None:
+            """The bytes of a file at the revision; None if it was not there."""
+
+        def is_file(self, path: str) -> bool:
+            """Whether there was a file at a path."""
+
+        def is_folder(self, path: str) -> bool:
+            """Whether there was a folder at a path."""
+
+        def below(self, folder: str) -> list[str]:
+            """The files at any depth of a folder, sorted."""
+
+        def has_comment(self, comment: Span, lines: tuple[int, ...]) -> bool:
+            """Whether the revision has a comment that applies to some lines now."""
+
+        def had(self, comment: Span, lines: tuple[int, ...], finding: Finding) -> bool:
+            """Whether it has that comment and the lines of a finding as they are now."""
 
 
 class Trust:

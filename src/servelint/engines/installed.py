@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Mapping
 
 from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
-from servelint.files import programs
 
 _PYTHON = r"python(?:(\d)(?:\.(\d+))?)?"
 _BUILDS = r"(?:cu\d+|cpu|rocm[\d.]*|xpu)?"
@@ -34,7 +34,7 @@ def release(engine: str, program: str, environ: Mapping[str, str]) -> str | None
         The release; None if it is not known, or if it may have been changed.
     """
     package = ENGINES[engine].python_package
-    path = programs.find(program, environ)
+    path = shutil.which(program, path=environ.get("PATH", os.defpath))
     if not package or path is None or environ.get("PYTHONHOME"):
         return None
     module = re.fullmatch(_PYTHON, os.path.basename(path)) is not None
@@ -59,7 +59,7 @@ def _interpreter(script: str, environ: Mapping[str, str]) -> str | None:
     name = os.path.basename(words[0]) if words else ""
     if name == "env":
         words = [word for word in words[1:] if not word.startswith("-")]
-        found = programs.find(words[0], environ) if len(words) == 1 else None
+        found = shutil.which(words[0], path=environ.get("PATH", os.defpath)) if len(words) == 1 else None
         return found if found is not None and _is_python(found) else None
     if _is_python(name):
         return words[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, OpenedFile
 from servelint.core.text import Text
 from servelint.engines.config import Config, configs
 from servelint.models.folder import CONFIG
@@ -16,8 +16,6 @@ from servelint.models.folder import CONFIG
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from servelint.syntax.shell.files import Opened
 
 _DRAFTS = ("speculative-config.model", "spec-model", "speculative-draft-model-path")
 
@@ -34,14 +32,12 @@ class Carried:
     def __init__(self, texts: dict[str, Text]) -> None:
         self.texts = texts
 
-    def __call__(self, name: Text) -> Opened | None:
+    def __call__(self, name: Text) -> OpenedFile | None:
         """The file of a name; None if it was not read."""
         text = self.texts.get(name.flat)
         if text is None:
             return None
-        from servelint.syntax.shell.files import Opened  # a launch that names no file needs nothing of the shell
-
-        return Opened(text, name.flat, False, None)
+        return OpenedFile(text, name.flat, False, None)
 
 
 def carry(given: Launch) -> Carried | None:
@@ -66,8 +62,8 @@ def carry(given: Launch) -> Carried | None:
     return found if found.texts else None
 
 
-def _kept(opened: Callable[[Text], Opened | None], found: Carried) -> Callable[[Text], Opened | None]:
-    def keep(name: Text) -> Opened | None:
+def _kept(opened: Callable[[Text], OpenedFile | None], found: Carried) -> Callable[[Text], OpenedFile | None]:
+    def keep(name: Text) -> OpenedFile | None:
         one = opened(name)
         if one is not None:
             found.texts[name.flat] = one.text

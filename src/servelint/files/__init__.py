@@ -1,1 +1,1 @@
-"""."""
+"""Files beside a file: project bounds, settings files, siblings, git, and servelint's own comments."""

@@ -25,7 +25,7 @@ SIGN = "servelint:"
 
 
 def lines_of(source: Source, start: int) -> tuple[int, ...]:
-    """The lines for which a comment speaks that starts at an offset: its own, and the next one if it stands alone."""
+    """The lines that a comment at an offset applies to: its own, and the next one if it stands alone."""
     line = source.position(start)[0]
     alone = not source.line_text(line)[: start - source.line_starts[line - 1]].strip()
     return (line, line + 1) if alone else (line,)
@@ -48,10 +48,13 @@ def ignores(source: Source) -> list[Ignore]:
 
 
 def name_gpus(launch: Launch, settings: Settings) -> None:
-    """Set the GPUs of a launch, as far as its file's settings do not say them: by comments, else as the user says."""
+    """Set the GPUs of a launch where its file does not: from comments, or else from the settings."""
     launch.gpu, launch.gpu_count, launch.gpu_site = settings.gpu, settings.gpu_count, None
-    if launch.source.holds(SIGN):
-        _apply(launch)
+    for comment in speaking_for(launch):
+        if comment.gpu is not None:  # the settings' number is that of other GPUs
+            launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
+        elif comment.count is not None:
+            launch.gpu_count = comment.count
 
 
 _GPU = r"#[ \t]*servelint:[ \t]*(gpu(?:-count)?[ \t]*=[^\n]*)"
@@ -64,9 +67,10 @@ class GpuComment:
     """A comment that names GPUs: `# servelint: gpu=h100-80gb gpu-count=2 why`.
 
     Attributes:
-        lines: the lines that it applies to.
-        gpu, count: what it names; None where it names nothing that is known.
-        wrong: what cannot be understood, each with its place and what to write instead.
+        span: The comment.
+        lines: The lines that it applies to.
+        gpu, count: What it names; None for a name or a number that is not known.
+        wrong: What cannot be understood, each with its place and what to write instead.
     """
 
     __slots__ = ("count", "gpu", "lines", "span", "wrong")
@@ -79,24 +83,17 @@ class GpuComment:
         self.wrong: list[tuple[Span, str, str]] = []
 
 
-def _apply(launch: Launch) -> None:
-    """Set the GPUs of a launch that comments name."""
-    for comment in speaking_for(launch):
-        if comment.gpu is not None:  # how many the settings say there are is said of other GPUs
-            launch.gpu, launch.gpu_count, launch.gpu_site = comment.gpu, comment.count, comment.span
-        elif comment.count is not None:
-            launch.gpu_count = comment.count
-
-
 @lru_cache(maxsize=8)
 def gpu_comments(source: Source) -> tuple[GpuComment, ...]:
     """The GPU comments of a source."""
-    return tuple([_read(source, match) for match in re.finditer(_GPU, source.text)]) if source.holds(SIGN) else ()
+    return tuple([_read(source, match) for match in re.finditer(_GPU, source.text)]) if SIGN in source.text else ()
 
 
 def speaking_for(launch: Launch) -> list[GpuComment]:
-    """The comments that speak for a launch, by line: those on its lines, and one that stands alone above it."""
+    """The comments that apply to a launch, by line: those on its lines, and one that stands alone above it."""
     comments = gpu_comments(launch.source)
+    if not comments:
+        return []
     first, last = launch.site.line, launch.site.end_line
     start = bisect_left(comments, first - 1, key=_line)
     found = comments[start : bisect_right(comments, last, lo=start, key=_line)]
@@ -134,8 +131,8 @@ def _take_gpu(comment: GpuComment, name: str, place: Span) -> None:
         return
     near = hardware.near(name) if name else []
     shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "\u2026"
-    told = f"did you mean {', '.join(near)}?" if near else "write it as in h100-80gb or NVIDIA-L40S"
-    comment.wrong.append((place, f'"{shown}" is not a GPU that servelint knows' if name else "gpu= names no GPU", told))
+    advice = f"did you mean {', '.join(near)}?" if near else "write it as in h100-80gb or NVIDIA-L40S"
+    comment.wrong.append((place, f'"{shown}" is not a GPU that servelint knows' if name else "gpu= names no GPU", advice))
 
 
 def _take_count(comment: GpuComment, number: str, place: Span) -> None:

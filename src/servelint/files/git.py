@@ -1,10 +1,14 @@
-"""What has changed in a repository since a revision: asked of git, which runs nothing that the repository brings along."""
+"""git: what has changed since a revision, and a revision as a trusted base. git runs nothing that a repository brings."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+
+from servelint.core.finding import Finding
+from servelint.core.source import Source, Span
+from servelint.files.siblings import decode_text
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
@@ -17,15 +21,16 @@ _SAFE = (
 
 
 class GitError(Exception):
-    """Why git could not tell: one sentence."""
+    """Why git failed, in one sentence."""
 
 
 class FileChange:
-    """What has changed in a file that is there now.
+    """How a file that is there now has changed.
 
-    old:     its path at the revision, None for a file that was not there
-    added:   (first, last) lines that are new or written anew, 1-based
-    removed: lines after which others were taken out; 0 at the very top
+    Attributes:
+        old: Its path at the revision; None for a new file.
+        added: (first, last) 1-based lines that are new or changed.
+        removed: The lines after which others were removed; 0 at the top.
     """
 
     __slots__ = ("added", "old", "removed")
@@ -36,7 +41,7 @@ class FileChange:
         self.removed: list[int] = []
 
     def touches(self, first: int, last: int) -> bool:
-        """Whether any of some lines is new, or something between them was taken out."""
+        """Whether any of some lines is new, or a line between them was removed."""
         if self.old is None:
             return True
         written = any(start <= last and first <= end for start, end in self.added)
@@ -44,9 +49,11 @@ class FileChange:
 
 
 class Changes:
-    """What has changed in a working tree since a revision: committed, staged, neither, and files that git does not know yet.
+    """How a working tree differs from a revision: committed, staged, unstaged and untracked changes.
 
-    files: path from the top of the repository, with slashes -> what has changed;  gone: those that are no longer there
+    Attributes:
+        files: Path from the top of the repository, with slashes, to the change.
+        gone: Paths that are no longer there.
     """
 
     __slots__ = ("_base", "_blobs", "_top", "files", "gone")
@@ -89,16 +96,16 @@ class Changes:
 
 def since(revision: str, folder: str = ".") -> Changes:
     """What has changed since the last commit that HEAD and a revision have in common. Raises GitError."""
-    top = _told(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
     head = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if head.returncode != 0 and revision == "HEAD":
         return _untracked(Changes(top, None), tracked=True)  # before the first commit all is new
     why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
     if revision.startswith("-"):
         raise GitError(why)
-    commit = _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    commit = _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
     why = f"HEAD and {revision!r} have no commit in common here; a shallow clone lacks it (fetch-depth: 0 fetches all)"
-    base = _told(folder, "merge-base", commit, "HEAD", why=why)
+    base = _line_of(folder, "merge-base", commit, "HEAD", why=why)
     return against(top, base)
 
 
@@ -114,33 +121,33 @@ def against(top: str, base: str) -> Changes:
         "--inter-hunk-context=0", "--no-indent-heuristic", "--diff-algorithm=myers", base, "--", environment=safe,
     )  # fmt: skip
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     _parse(ran.stdout, found)
     raw = _git(
         top, *filters, "diff", *given, "--no-renames", "--name-only", "--diff-filter=d", "-z", base, "--", environment=safe
     )
     if raw.returncode != 0:
-        raise GitError(_said(raw))
+        raise GitError(_error_of(raw))
     for name in raw.stdout.split(b"\0"):
         if name and os.fsdecode(name) not in found.files:
-            found.files[os.fsdecode(name)] = FileChange(None)  # binary, or said to be: nobody tells which of its lines
+            found.files[os.fsdecode(name)] = FileChange(None)  # binary, or marked as such: its changed lines are not known
     return _untracked(found)
 
 
 def commit(revision: str, folder: str = ".") -> tuple[str, str]:
     """The top of the repository of a folder, and the name of a revision's commit. Raises GitError."""
-    top = _told(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
+    top = _line_of(folder, "rev-parse", "--show-toplevel", why="this folder is in no git repository")
     why = f"git knows no revision {revision!r}; a shallow clone has only the last ones (fetch-depth: 0 fetches all)"
     if revision.startswith("-"):
         raise GitError(why)
-    return top, _told(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
+    return top, _line_of(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", why=why)
 
 
 def tree(top: str, commit: str) -> dict[str, tuple[str, str]]:
-    """path from the top -> mode and object of each file of a commit. Raises GitError."""
+    """The files of a commit: path from the top to mode and object name. Raises GitError."""
     ran = _git(top, "ls-tree", "-r", "-z", "--full-tree", commit)
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     found: dict[str, tuple[str, str]] = {}
     for line in ran.stdout.split(b"\0"):
         head, _, path = line.partition(b"\t")
@@ -154,7 +161,7 @@ def blob(top: str, name: str) -> bytes:
     """What an object holds. Raises GitError."""
     ran = _git(top, "cat-file", "blob", name)
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     return ran.stdout
 
 
@@ -169,7 +176,7 @@ def _untracked(found: Changes, *, tracked: bool = False) -> Changes:
     top = found.full("")
     ran = _git(top, "ls-files", "-z", "--others", "--exclude-standard", *(["--cached"] if tracked else []))
     if ran.returncode != 0:
-        raise GitError(_said(ran))
+        raise GitError(_error_of(ran))
     for name in ran.stdout.split(b"\0"):
         if name:
             found.files[os.fsdecode(name)] = FileChange(None)
@@ -234,19 +241,19 @@ def _unquoted(text: bytes) -> str:
     return os.fsdecode(_QUOTED.sub(plain, text[1:-1]))
 
 
-def _told(folder: str, *args: str, why: str) -> str:
+def _line_of(folder: str, *args: str, why: str) -> str:
     """What git prints on one line. Raises GitError with a reason if it fails."""
     ran = _git(folder, *args)
     text = ran.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
     if ran.returncode == 0 and text:
         return text
-    # what git says of its own is told where it is another trouble than the one that was looked for
+    # git's own message counts where the trouble is another than the expected one
     own = ran.stderr.decode("utf-8", "replace").strip().splitlines()
     strange = own and not any(word in own[0] for word in ("not a git repository", "Needed a single revision", "Not a valid"))
     raise GitError(own[0] if strange else why)
 
 
-def _said(ran: subprocess.CompletedProcess[bytes]) -> str:
+def _error_of(ran: subprocess.CompletedProcess[bytes]) -> str:
     lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[0] if lines else f"git ended with status {ran.returncode}"
 
@@ -271,3 +278,143 @@ def _git(folder: str, *args: str, environment: dict[str, str] | None = None) -> 
         )
     except FileNotFoundError:
         raise GitError("git is not installed here") from None
+
+
+_LINK, _FILES = "120000", ("100644", "100755", "120000")
+_LINKS_AT_MOST = 8
+
+
+class Base:
+    """A revision whose settings, rules, baselines and comments are trusted. name: as the user writes it."""
+
+    __slots__ = ("_blobs", "_changes", "_commit", "_entries", "_folders", "_lines", "_top", "name")
+
+    def __init__(self, name: str, top: str, commit: str, entries: dict[str, tuple[str, str]]) -> None:
+        self.name = name
+        self._commit = commit
+        self._changes: Changes | None = None
+        self._top = os.path.realpath(top)
+        self._entries = entries
+        self._blobs: dict[str, bytes] = {}
+        self._folders = {""}
+        self._lines: dict[str, list[str]] = {}
+        for path in entries:
+            while path:
+                path = path.rpartition("/")[0]
+                self._folders.add(path)
+
+    def covers(self, path: str) -> bool:
+        """Whether a path is in the repository; files elsewhere are read as they are."""
+        return self._place(path) is not None
+
+    def read(self, path: str) -> bytes | None:
+        """What a file held; None if it was not there."""
+        place = self._resolved(self._place(path))
+        if place is None:
+            return None
+        _, name = self._entries[place]
+        if name not in self._blobs:
+            self._blobs[name] = blob(self._top, name)
+        return self._blobs[name]
+
+    def is_file(self, path: str) -> bool:
+        """Whether there was a file at a path."""
+        return self._resolved(self._place(path)) is not None
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there was a folder at a path."""
+        return self._place(path) in self._folders
+
+    def below(self, folder: str) -> list[str]:
+        """The files at any depth of a folder, sorted."""
+        place = self._place(folder)
+        head = f"{place}/" if place else ""
+        names = [one[len(head) :] for one, (mode, _) in self._entries.items() if one.startswith(head) and mode != _LINK]
+        return sorted([os.path.join(folder, *name.split("/")) for name in names])
+
+    @property
+    def changes(self) -> Changes:
+        """What differs from the revision. Raises GitError."""
+        if self._changes is None:
+            self._changes = against(self._top, self._commit)
+        return self._changes
+
+    def has_comment(self, comment: Span, lines: tuple[int, ...]) -> bool:
+        """Whether the revision has a comment and the lines that it applies to, where they are now."""
+        first, last = min(comment.line, *lines), max(comment.end_line, *lines)
+        return self._is_old(comment.source, first, min(last, len(comment.source.line_starts)))
+
+    def had(self, comment: Span, lines: tuple[int, ...], finding: Finding) -> bool:
+        """Whether the revision has a comment, the lines that it applies to and those of a finding, where they are now.
+
+        A new or moved comment does not count, and an old one does not suppress anything new: neither on another line of its
+        launch nor at a related place.
+        """
+        if not self.has_comment(comment, lines):
+            return False
+        spans = [finding.span, *[related.span for related in finding.related]]
+        return all(self._is_old(span.source, span.line, span.end_line) for span in spans)
+
+    def _is_old(self, source: Source, first: int, last: int) -> bool:
+        """Whether lines of a file are as the revision has them."""
+        path = source.path
+        place = self._place(path)
+        if place is None:
+            return True  # no file of the repository
+        for one in {place, self.changes.place(path) or place}:  # a link is a file of its own
+            change = self.changes.files.get(one)
+            if change is None and one not in self._entries:
+                return False  # git does not follow it
+            if change is not None and change.touches(first, last):
+                return False
+            old = change.old if change is not None else one
+            if old is None or not self._has_lines(old, [source.line_text(line) for line in range(first, last + 1)]):
+                return False
+        return True
+
+    def _has_lines(self, place: str, lines: list[str]) -> bool:
+        """Whether a file had some lines one after the other, whatever git makes of the file by its attributes."""
+        if place not in self._lines:
+            data = self.read(os.path.join(self._top, *place.split("/")))
+            found = decode_text(place, data) if data is not None else None
+            self._lines[place] = (
+                [found.line_text(number) for number in range(1, len(found.line_starts) + 1)]
+                if isinstance(found, Source)
+                else []
+            )
+        there = self._lines[place]
+        return any(there[at : at + len(lines)] == lines for at in range(len(there) - len(lines) + 1))
+
+    def _place(self, path: str) -> str | None:
+        """A path as git writes it, None for one outside the repository. Links below the top are under test: not followed."""
+        path = os.path.abspath(path)
+        here, rest = path, ""
+        below = os.path.relpath(path, self._top)
+        if below != os.pardir and not below.startswith(os.pardir + os.sep):
+            return "" if below == os.curdir else below.replace(os.sep, "/")
+        while os.path.dirname(here) != here:
+            if os.path.realpath(here) == self._top:
+                return rest.replace(os.sep, "/")
+            here, name = os.path.split(here)
+            rest = os.path.join(name, rest) if rest else name
+        return None
+
+    def _resolved(self, place: str | None) -> str | None:
+        """The file that a path is, links within the revision followed; None if there is none."""
+        for _ in range(_LINKS_AT_MOST):
+            if place is None or place not in self._entries:
+                return None
+            mode, name = self._entries[place]
+            if mode != _LINK:
+                return place if mode in _FILES else None
+            target = os.fsdecode(blob(self._top, name))
+            if target.startswith("/"):
+                return None
+            place = os.path.normpath(os.path.join(os.path.dirname(place), target)).replace(os.sep, "/")
+        return None
+
+
+def of(revision: str) -> Base:
+    """The trusted base at a revision. Raises GitError."""
+    top, name = commit(revision)
+    return Base(revision, top, name, tree(top, name))

@@ -1,8 +1,12 @@
-"""The files of one project: what a file may name, and have read."""
+"""The project of a file: its settings file, and the files that it may name and have read.
+
+Settings are in `servelint.toml`, or in `[tool.servelint]` of `pyproject.toml`; the nearest file above a path governs it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 from servelint.core import bounds, safe_open
@@ -12,9 +16,84 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.settings import Outside
 
+NAME = "servelint.toml"
+PYPROJECT = "pyproject.toml"
+TABLE = ("tool", "servelint")
+"""Where the settings stand in PYPROJECT."""
+
+SIZE_AT_MOST = 1 << 20
+"""Bytes (1 MiB)."""
+
+_MAYBE = rb"""^[ \t]*\[*[ \t]*["']?tool\b.*servelint|^[ \t]*["']?servelint["']?[ \t]*[.=]"""
+"""What may begin that table."""
+
+
+class Finder:
+    """Finds settings files; what it finds for a folder is kept."""
+
+    __slots__ = ("_known", "_trust")
+
+    def __init__(self, trust: Trust = EVERYTHING) -> None:
+        self._trust = trust
+        self._known: dict[str, str | None] = {}
+
+    def nearest(self, folder: str) -> str | None:
+        """The settings file that governs a folder, given by its absolute path; None if there is none up to the root."""
+        below: list[str] = []
+        here = folder
+        while here not in self._known:
+            below.append(here)
+            found = _in(here, self._trust)
+            parent = os.path.dirname(here)
+            if found is not None or parent == here:
+                self._known[here] = found
+                break
+            here = parent
+        found = self._known[here]
+        for one in below:
+            self._known[one] = found
+        return found
+
+
+def _in(folder: str, trust: Trust) -> str | None:
+    own = os.path.join(folder, NAME)
+    if trust.is_file(own):
+        return own
+    shared = os.path.join(folder, PYPROJECT)
+    return shared if trust.is_file(shared) and _has_table(shared, trust) else None
+
+
+def _has_table(path: str, trust: Trust) -> bool:
+    """Whether a pyproject.toml has the table; one that cannot be parsed may have it, and its reader reports what is wrong."""
+    try:
+        data = trust.read(path, SIZE_AT_MOST)
+    except OSError:
+        return False
+    if b"servelint" not in data or re.search(_MAYBE, data, re.MULTILINE) is None:
+        return False  # most of them: they are not parsed
+    from servelint.files import toml_document
+
+    found = toml_document.read(path, path, SIZE_AT_MOST, trust)
+    return not isinstance(found, toml_document.Document) or found.table(TABLE) is not None
+
+
+def shown(path: str) -> str:
+    """A path as reports show it: relative where it is below the current folder."""
+    path = os.path.normpath(path)
+    here = os.getcwd()
+    if path == here:
+        return "."
+    start = os.path.join(here, "")
+    return path[len(start) :] if path.startswith(start) else path
+
 
 class Refused(Exception):
-    """Why a file that is there is not read. outside: it is no file of the project"""
+    """Why an existing file is not read.
+
+    Attributes:
+        reason: One sentence.
+        outside: Whether it stands outside of the project.
+    """
 
     def __init__(self, reason: str, *, outside: bool = False) -> None:
         super().__init__(reason)
@@ -23,11 +102,13 @@ class Refused(Exception):
 
 
 class Project:
-    """Reads the files of the project that a folder belongs to; a link out of it leads nowhere.
+    """Reads the files of the project that a folder belongs to; a link that leads out of it is not followed.
 
-    outside: folders whose files may be read as well (`read-outside` of the settings); True: any file
-    named:   folders that are looked through, absolute, which may be what the project is
-    trust:   whose version of the settings file counts that may name the project
+    Args:
+        folder: The folder.
+        outside: Folders whose files may be read as well (`read-outside` of the settings); True: any file.
+        named: Absolute paths of the folders that are checked; one of them may be the project.
+        trust: Which version of the settings file counts that may name the project.
     """
 
     __slots__ = ("_folder", "_named", "_outside", "_roots", "_trust")
@@ -59,7 +140,7 @@ class Project:
             return None
 
     def holds(self, path: str) -> bool:
-        """Whether a file may be read, wherever a link to it stands."""
+        """Whether a file may be read, wherever links to it are."""
         return self._outside is True or self._root_of(os.path.realpath(path)) is not None
 
     @property
@@ -78,15 +159,14 @@ class Project:
 
 
 def folders(paths: list[str]) -> tuple[str, ...]:
-    """The folders among files and folders that are named, absolute."""
+    """The absolute paths of the folders among some paths."""
     return tuple([os.path.abspath(path) for path in paths if os.path.isdir(path)])
 
 
 def root(folder: str, named: tuple[str, ...] = (), trust: Trust = EVERYTHING) -> str:
-    """The project of a folder: the nearest one above it that is a git checkout.
+    """The real path of a folder's project: the nearest git checkout above it.
 
-    Without one it is the outermost of the folder itself, the current one, that of the settings file that governs it, and those
-    that are named.
+    Without one, it is the outermost of the folder itself, the current one, that of the governing settings file, and `named`.
     """
     folder = os.path.abspath(folder)
     here = folder
@@ -99,8 +179,6 @@ def root(folder: str, named: tuple[str, ...] = (), trust: Trust = EVERYTHING) ->
 
 
 def _without_git(folder: str, named: tuple[str, ...], trust: Trust) -> str:
-    from servelint.files.settings_finder import Finder
-
     settings = Finder(trust).nearest(folder)
     found = [os.getcwd(), os.path.dirname(settings) if settings is not None else folder, *named]
     above = [one for one in found if os.path.join(folder, "").startswith(os.path.join(one, ""))]
@@ -115,6 +193,4 @@ def _outside_of(root: str, path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    from servelint.files.settings_finder import shown
-
     return shown(os.path.abspath(path))

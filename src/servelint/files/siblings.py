@@ -1,7 +1,8 @@
-"""The files beside a file that its format names itself: `.env`, `env_file`, a Dockerfile. Nothing else is ever read."""
+"""The files beside a file that its format names: `.env`, `env_file`, a Dockerfile. No other file is ever read."""
 
 from __future__ import annotations
 
+import codecs
 import os
 
 from servelint.core import bounds, safe_open
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def from_disk(path: str) -> bytes | None:
-    """The bytes of a small regular file, None if there is none."""
+    """The bytes of a small regular file; None if there is none."""
     try:
         data = safe_open.read(path, bounds.NEIGHBOUR.most)
     except (OSError, ValueError):
@@ -24,10 +25,10 @@ def from_disk(path: str) -> bytes | None:
 
 
 class Neighbours:
-    """Reads small regular text files relative to a folder; a text without a file has no neighbours (folder None).
+    """Reads small regular text files relative to a folder; None as the folder: there are none, for a text that is not a file.
 
-    fetch:   gives the bytes of a path, None where there is none; raises Refused for one that is not read
-    refused: the paths of those, as they were asked for, and why
+    Attributes:
+        refused: Paths that were not read, as they were asked for, and why.
     """
 
     __slots__ = ("_fetch", "_read", "folder", "refused", "shown")
@@ -40,7 +41,7 @@ class Neighbours:
         self._read: dict[str, Source | None] = {}
 
     def read(self, path: str) -> Source | None:
-        """The file's text; None if it is not there, is no regular file, is too large, or is not UTF-8."""
+        """The text of a file; None if it is missing, not regular, too large, or not UTF-8."""
         if self.folder is None or "\0" in path:
             return None
         if path not in self._read:
@@ -56,7 +57,7 @@ class Neighbours:
         return below
 
     def problems(self, source: Source) -> list[tuple[Problem, bool]]:
-        """What was not read of the files that a source names, each with whether that is only to be noted."""
+        """The files that a source names and that were not read, each with whether that is only a note."""
         found: list[tuple[Problem, bool]] = []
         for path, refused in self.refused.items():
             places = [source.text.find(one) for one in (path, os.path.basename(path))]
@@ -78,3 +79,24 @@ class Neighbours:
         except UnicodeDecodeError:
             return None
         return Source(os.path.normpath(os.path.join(self.shown, path)), text)
+
+
+def decode_text(path: str, data: bytes) -> Source | Problem | None:
+    """The text of a file's bytes (UTF-8, or UTF-16 with a byte order mark); None for a binary file."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return Source(path, data.decode("utf-16"), "utf-16")
+        except UnicodeDecodeError as error:
+            return _not_valid(path, "UTF-16", data[: error.start].decode("utf-16"), data[error.start])
+    if b"\0" in data:
+        return None
+    body = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return Source(path, body.decode(), "utf-8" if len(body) == len(data) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        return _not_valid(path, "UTF-8", body[: error.start].decode(), body[error.start])
+
+
+def _not_valid(path: str, encoding: str, before: str, byte: int) -> Problem:
+    line, column = Source(path, before).position(len(before))
+    return Problem(path, f"not valid {encoding}: byte 0x{byte:02x}", line, column)

@@ -252,8 +252,8 @@ def _unquoted(written: str) -> str:
     if written[0] == "'" or "\\" not in written:
         return written[1:-1]
 
-    def meant(match: re.Match[str]) -> str:
+    def value(match: re.Match[str]) -> str:
         digits: Any = match[1] or match[2] or match[3]
         return chr(int(digits, 16)) if digits else _ESCAPES.get(match[4], match[4])
 
-    return _ESCAPE.sub(meant, written[1:-1])
+    return _ESCAPE.sub(value, written[1:-1])

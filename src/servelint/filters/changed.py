@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from servelint.core.effect import variables
-from servelint.core.finding import Finding
+from servelint.core.finding import Finding, variables
 from servelint.core.launch import Launch
 from servelint.core.result import Report
 from servelint.core.source import Source, Span

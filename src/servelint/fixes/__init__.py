@@ -1,4 +1,4 @@
-"""Fixes: text edits at spans, made from a rule's `fix`, applied from the end of a file. Never a re-serialised file."""
+"""Fixes: text edits at spans, made from a rule's `fix`, applied from the end of the file. A file is never serialised anew."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ __all__ = ["Applied", "apply", "fix_for", "fix_of"]
 
 
 def fix_for(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[str], str]) -> Fix | None:
-    """A rule's fix at a launch (schemas/rule.schema.json: fix); None where what it changes does not stand in the file as such.
+    """A rule's fix at a launch (schemas/rule.schema.json: fix); None where the text to change does not stand in the file.
 
-    at: the operands that the rule points at: new options are written beside them
+    Args:
+        fix: The rule's `fix`.
+        config: The launch as a release reads it.
+        at: The operands that the rule points at: new options are written beside them.
+        fill: Fills in the placeholders of a text.
     """
     from servelint.fixes.make import of_rule
 
@@ -27,7 +31,7 @@ def fix_for(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[
 
 
 def fix_of(change: Change | None, config: Config, *, safe: bool, title: str) -> Fix | None:
-    """The fix that makes a change; None where there is none to make, or where the file does not show what it changes."""
+    """The edits that make a change; None where there is nothing to change, or the file does not show it."""
     if change is None:
         return None
     from servelint.fixes.make import of_change

@@ -1,11 +1,18 @@
-"""Taking out an entry: a key with its value in a mapping, a member of a JSON object, a variable where it is set."""
+"""Removing and adding entries: keys of mappings, members of JSON objects, variables."""
 
 from __future__ import annotations
 
+import json
 import re
 
 from servelint.core.finding import Edit
 from servelint.core.source import Source, Span
+from servelint.engines.reading import Reading
+from servelint.syntax.json import OBJECT, JsonNode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _KEY = re.compile(r":(?:\s+[&!]\S+)*(?:\s+#.*)?$")
 _UNFINISHED = re.compile(r"(?:&&|\|\||(?<!: )\|)$")
@@ -19,7 +26,12 @@ _VALUE = r"(?:\"[^\"\n]*\"|'[^'\n]*'|(?:\$\{[^{}\n]*\}|[^\s,;&|\[\]{}\"'])*)"
 
 
 def entry_removal(key: Span, value: Span | None) -> Edit | None:
-    """The edit that takes a key of a YAML mapping out, with its value. value: the end of the last one, None for a key alone"""
+    """The edit that removes a key of a YAML mapping with its value.
+
+    Args:
+        key: The key.
+        value: The end of its value; None for a key alone.
+    """
     source = key.source
     end = max(key.end, value.end) if value is not None else key.end
     first, last = source.position(key.start)[0], source.position(max(end - 1, key.start))[0]
@@ -148,8 +160,9 @@ def _end_of_line(source: Source, line: int) -> int:
 
 
 def _first_line(source: Source, line: int, last: int) -> int | None:
-    """From which line on to delete, so that what is around stays whole: the line itself, or an `environment:` that it leaves
-    empty. None where a mapping, a block of a shell or a continued command would not be whole without it.
+    """The first line to delete so that the rest stays valid: the given line, or the `environment:` that it would leave empty.
+
+    None where a mapping, a block of a shell or a continued command would be incomplete without the lines.
     """
     text, before, after = source.line_text(line), _next(source, line, -1), _next(source, last, 1)
     end = source.line_text(last)
@@ -184,3 +197,89 @@ def _indent(text: str) -> int:
 
 def _item(text: str) -> bool:
     return text.lstrip().startswith("- ")
+
+
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-")
+"""Characters that need no quoting anywhere."""
+_QUOTES = ('\\\\\\"', '\\"', '"')
+
+
+def node(reading: Reading, name: str) -> JsonNode | None:
+    """The JSON value of an option or of a key of it: `speculative-config.model`."""
+    head, _, path = name.partition(".")
+    found = reading.parsed(head)
+    for key in path.split(".") if path else []:
+        if found is None or found.kind != OBJECT or key not in found.members:
+            return None
+        found = found.members[key][1]
+    return found
+
+
+def member(reading: Reading, name: str) -> tuple[JsonNode, JsonNode] | None:
+    """A key of a JSON option and its value."""
+    above, _, key = name.rpartition(".")
+    found = node(reading, above) if above and above != "effective" else None
+    return found.members.get(key) if found is not None and found.kind == OBJECT else None
+
+
+def removal(reading: Reading, option: str, path: str) -> Edit | None:
+    """The edit that removes a key with its value and its comma."""
+    above, _, key = path.rpartition(".")
+    found = node(reading, f"{option}.{above}" if above else option)
+    if found is None or found.open:
+        return None
+    if _is_made(found):
+        content, value = found.members[key][0].content.span(), found.members[key][1].text.span()
+        return entry_removal(content, value) if content is not None else None
+    places: list[tuple[Span, Span]] = []
+    for one, other in found.members.values():
+        start, end = one.text.span(), other.text.span()
+        if start is None or end is None:
+            return None
+        places.append((start, end))
+    at = list(found.members).index(key)
+    start, end = places[at]
+    if at + 1 < len(places):
+        return Edit(Span(start.source, start.start, places[at + 1][0].start), "")
+    return Edit(Span(start.source, places[at - 1][1].end if at else start.start, end.end), "")
+
+
+def addition(reading: Reading, option: str, key: str, text: str) -> Edit | None:
+    """The edit that adds a key after the others, in their layout."""
+    found = node(reading, option)
+    if found is None or found.kind != OBJECT or found.open or not found.members or "." in key or _is_made(found):
+        return None
+    last_key, last = list(found.members.values())[-1]
+    end, quote = last.text.span(), _quote_of(last_key)
+    if end is None or quote is None or not PLAIN.issuperset(text):
+        return None
+    spaced = ": " in found.text.flat or ", " in found.text.flat
+    written = text if is_literal(text) else quote + text + quote
+    line = f"{quote}{key}{quote}{': ' if spaced else ':'}{written}"
+    return Edit(Span(end.source, end.end, end.end), (", " if spaced else ",") + line)
+
+
+def literal(text: str) -> Any:
+    """The value of a text: what JSON makes of it, else the text."""
+    return json.loads(text) if is_literal(text) else text
+
+
+def is_literal(text: str) -> bool:
+    """Whether a text is JSON."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_made(found: JsonNode) -> bool:
+    """Whether an object comes from a mapping of another format, which has no braces in the file."""
+    span = found.text.span(0, 1)
+    return span is None or span.text != "{"
+
+
+def _quote_of(key: JsonNode) -> str | None:
+    """How the file writes the quotes of a key: escaped inside a string of another format."""
+    span = key.text.span(0, 1)
+    return span.text if span is not None and span.text in _QUOTES else None

@@ -1,19 +1,17 @@
-"""From what a rule or a complaint wants changed to the edits of a launch's file, and what the launch is to be afterwards."""
+"""Edits of a launch's file from what a rule or the engine's parser wants changed, and the launch that must result."""
 
 from __future__ import annotations
 
 import json
 
-from servelint.core.effect import Effect
-from servelint.core.finding import Edit, Fix
+from servelint.core.finding import Edit, Effect, Fix
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.engines.argv import Setting
 from servelint.engines.config import Config
-from servelint.fixes import members
-from servelint.fixes.change import Change
+from servelint.fixes import entries
+from servelint.fixes.change import Change, name_span, site_of
 from servelint.fixes.entries import entry_removal, variable_removal
-from servelint.fixes.variables import name_span, site_of
 from servelint.fixes.words import Command, addition, ahead, exchange, is_mapped, removal
 from servelint.syntax.json import STRING, JsonNode
 
@@ -24,10 +22,11 @@ if TYPE_CHECKING:
 
 
 class _Refused(Exception):
-    """That a change cannot be made where the text stands."""
+    """A change cannot be made where the text stands."""
 
 
 def of_rule(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[str], str]) -> Fix | None:
+    """The fix that a rule describes at a launch; None if it cannot be made. Arguments as in servelint.fixes.fix_for."""
     maker = _Maker(config)
     try:
         for name, value in fix.get("set", {}).items():
@@ -45,6 +44,7 @@ def of_rule(fix: dict[str, Any], config: Config, at: list[str], fill: Callable[[
 
 
 def of_change(change: Change, config: Config, safe: bool, title: str) -> Fix | None:
+    """The fix that makes a change; None if it cannot be made."""
     maker = _Maker(config)
     try:
         for span, text in change.replace:
@@ -94,14 +94,14 @@ class _Maker:
         self.effect.replace(span, text)
 
     def go_on(self, span: Span) -> None:
-        """End a line of a shell in a way that the next one belongs to the same command."""
+        """Continue a shell command on the next line."""
         self.edits.append(Edit(span, " \\"))
         blanks = [word for word in self.launch.argv if word.site is not None and span.start <= word.site.start < span.end]
         self.effect.drop(blanks)  # what a backslash and a blank make
         self.effect.goes_on = True
 
     def set(self, name: str, value: str | bool, at: list[str]) -> None:
-        shown = shown_of(value)
+        shown = _shown_of(value)
         head, dot, rest = name.partition(".")
         self.titles.append(_title(name, value))
         setting = self._setting(name)
@@ -111,10 +111,10 @@ class _Maker:
         elif isinstance(value, bool) and setting is not None and setting.value is None:
             self._toggle(setting, value)
         elif operand.text is not None and operand.text.flat and operand.present:
-            self._value(operand.text.written, shown, members.node(self.config.reading, name))
+            self._value(operand.text.written, shown, entries.node(self.config.reading, name))
         elif (operand.present is not False and setting is None and name != "env" and operand.text is not None) or head == "env":
             raise _Refused
-        elif dot and head != "effective" and members.node(self.config.reading, head) is not None:
+        elif dot and head != "effective" and entries.node(self.config.reading, head) is not None:
             self.titles[-1] = self.titles[-1].replace("write ", "add ", 1)
             self._add_member(head, rest, value)
         elif dot or setting is not None:
@@ -124,9 +124,9 @@ class _Maker:
             self.add(name, value, at)
 
     def _value(self, written: Span | None, text: str, node: JsonNode | None) -> None:
-        if written is None or not text or not members.PLAIN.issuperset(text):
+        if written is None or not text or not entries.PLAIN.issuperset(text):
             raise _Refused
-        if node is not None and node.kind != STRING and not members.is_literal(text):
+        if node is not None and node.kind != STRING and not entries.is_literal(text):
             raise _Refused
         self.write(written, text)
 
@@ -165,7 +165,7 @@ class _Maker:
         raise _Refused
 
     def _is_known(self, name: str, key: str = "") -> bool:
-        """Whether the release has an option, and a key of it; also where nobody knows."""
+        """Whether the release has an option and a key of it; True where that is not known."""
         catalog, index = self.config.catalog, self.config.index
         if catalog is None or index is None:
             return True
@@ -180,7 +180,7 @@ class _Maker:
         if head == "env":
             self.rename_variable(rest, other)
             return
-        node = members.member(self.config.reading, name)
+        node = entries.member(self.config.reading, name)
         if node is not None:
             span = node[0].content.written
             if span is None:
@@ -251,7 +251,7 @@ class _Maker:
             self.drop(setting)
         if found or other is not None:
             return True
-        if dot and head != "effective" and members.member(self.config.reading, name) is not None:
+        if dot and head != "effective" and entries.member(self.config.reading, name) is not None:
             self.titles.append(f"delete {rest}")
             self._drop_member(head, rest)
             return True
@@ -274,45 +274,38 @@ class _Maker:
             self.drop_words(setting.words)
 
     def drop_words(self, words: list[Word]) -> None:
-        edit = removal(self.command, words)
-        if edit is None or not all(self.command.holds(word) for word in words):
-            raise _Refused
-        self.edits.append(edit)
-        self.effect.drop(words)
+        self._edit_words(removal(self.command, words), words)
 
     def _drop_entry(self, setting: Setting) -> None:
         words = setting.words
         key, value = setting.word.site, words[-1].site if len(words) > 1 else None
-        if key is None or not all(self.command.holds(word) for word in words):
-            raise _Refused
-        edit = entry_removal(key, value)
-        if edit is None:
-            raise _Refused
-        self.edits.append(edit)
-        self.effect.drop(words)
+        self._edit_words(entry_removal(key, value) if key is not None else None, words)
 
     def exchange(self, words: list[Word], texts: list[str]) -> None:
-        edit = exchange(self.command, words, texts)
+        self._edit_words(exchange(self.command, words, texts), words)
+        self.effect.add(words[-1], texts)
+
+    def _edit_words(self, edit: Edit | None, words: list[Word]) -> None:
+        """Take an edit that removes words of the launch."""
         if edit is None or not all(self.command.holds(word) for word in words):
             raise _Refused
         self.edits.append(edit)
-        self.effect.add(words[-1], texts)
         self.effect.drop(words)
 
     # -- JSON
 
     def _drop_member(self, option: str, path: str) -> None:
-        edit = members.removal(self.config.reading, option, path)
+        edit = entries.removal(self.config.reading, option, path)
         if edit is None:
             raise _Refused
         self._object(option, path, lambda inner, name: inner.pop(name))
         self.edits.append(edit)
 
     def _add_member(self, option: str, key: str, value: str | bool) -> None:
-        edit = members.addition(self.config.reading, option, key, shown_of(value)) if self._is_known(option, key) else None
+        edit = entries.addition(self.config.reading, option, key, _shown_of(value)) if self._is_known(option, key) else None
         if edit is None:
             raise _Refused
-        made = members.literal(shown_of(value))
+        made = entries.literal(_shown_of(value))
 
         def add(inner: dict[str, Any], name: str) -> None:
             inner[name] = made
@@ -321,7 +314,7 @@ class _Maker:
         self.edits.append(edit)
 
     def _object(self, option: str, path: str, change: Callable[[dict[str, Any], str], object]) -> None:
-        """Note what becomes of an option's JSON value."""
+        """Note the new JSON value of an option."""
         setting = self.config.setting(option)
         word = setting.value_word if setting is not None else None
         if setting is None or word is None or setting.value is None or not self.command.holds(word):
@@ -341,7 +334,7 @@ class _Maker:
     # -- names
 
     def _setting(self, name: str) -> Setting | None:
-        """The option that an operand stands for; also where the operand is what the engine makes of it."""
+        """The option that an operand names, also where the operand is the engine's reading of it."""
         found = self.config.setting(name)
         if found is not None or not name.startswith("effective."):
             return found
@@ -356,17 +349,17 @@ class _Maker:
         return None
 
 
-def shown_of(value: str | bool) -> str:
+def _shown_of(value: str | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def _title(name: str, value: str | bool) -> str:
-    shown = shown_of(value)
+    shown = _shown_of(value)
     head, dot, rest = name.partition(".")
     if head == "effective":
         return f"write {shown}"
     if head == "env":
         return f"write {rest}={shown}"
     if dot:
-        return f'write "{name.rpartition(".")[2]}": {shown if members.is_literal(shown) else json.dumps(shown)}'
+        return f'write "{name.rpartition(".")[2]}": {shown if entries.is_literal(shown) else json.dumps(shown)}'
     return f"write --{name}" if value is True else f"write --no-{name}" if value is False else f"write --{name} {shown}"

@@ -1,7 +1,7 @@
-"""Taking words out of a command, and writing others into it, in whatever it is written: a shell, a list, an array, a string.
+"""Removing and adding words of a command in whatever writes it: a shell, a list, an array, a string.
 
-What stands between two neighbouring words is what the format wants between words: a blank, a backslash and a line end, a comma,
-a dash. A word goes with what stands in front of it, and a new one comes with a copy of that.
+Between two neighbouring words stands what the format wants there: a blank, a backslash and a line end, a comma, a dash. A word
+is removed with what stands in front of it, and a new word comes with a copy of that.
 """
 
 from __future__ import annotations
@@ -61,16 +61,17 @@ class Command:
         return [place for place in (self.place(word), word.site) if place is not None]
 
     def holds(self, word: Word) -> bool:
+        """Whether a word is one of the launch's argv."""
         return any(one is word for one in self.launch.argv)
 
 
 def is_mapped(word: Word) -> bool:
-    """Whether an option's word is made from a key (`max_model_len: 4096`), so that it stands nowhere as such."""
+    """Whether an option's word comes from a key (`max_model_len: 4096`), so that the file does not hold it."""
     return any(piece.span is None for piece in word.text.pieces if piece.expression is None)
 
 
 def removal(command: Command, words: list[Word]) -> Edit | None:
-    """The edit that takes out words that follow each other; None where something else than them would go or be torn apart."""
+    """The edit that removes neighbouring words; None where it would remove or break something else."""
     places = [command.place(word) for word in words]
     spans = [place for place in places if place is not None]
     source = command.launch.source
@@ -101,7 +102,7 @@ def removal(command: Command, words: list[Word]) -> Edit | None:
 
 
 def addition(command: Command, anchor: list[Word], texts: list[str]) -> tuple[Edit, bool] | None:
-    """The edit that writes words beside an option and its values, and whether they come before it; None where it cannot be."""
+    """The edit that writes words beside an option and its values, and whether they come before it; None without one."""
     found = _style(command, anchor)
     if found is None:
         return None
@@ -180,7 +181,7 @@ def _dash(source: Source, place: Span) -> bool:
 
 
 def as_written(text: str, quote: str, place: Span) -> str | None:
-    """A word as it is written where others are quoted so; None for one that needs more care."""
+    """A word in the quotes of its neighbours; None for a word that needs more care."""
     if re.fullmatch(_PLAIN, text) is None:
         return None
     if not quote and re.fullmatch(_TYPED, text) and _listed(place.source, place):
@@ -189,7 +190,7 @@ def as_written(text: str, quote: str, place: Span) -> str | None:
 
 
 def _between(one: Span, other: Span) -> str | None:
-    """What stands between two places, None if they are not in this order, or more than layout and comments is between."""
+    """What stands between two places; None if they are not in this order, or if it is more than layout and comments."""
     if one.source is not other.source or one.end > other.start:
         return None
     gap = one.source.text[one.end : other.start]

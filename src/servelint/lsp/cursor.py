@@ -12,7 +12,7 @@ from servelint.engines.argv import Setting
 from servelint.engines.config import Config, configs
 from servelint.engines.registry import ENGINES
 from servelint.files.directives import SIGN
-from servelint.fixes.variables import name_span
+from servelint.fixes.change import name_span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from copy import copy
 
-from servelint.core import bounds
 from servelint.core.finding import Finding, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, OpenedFile
+from servelint.core.run import Run, current
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
@@ -23,8 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable
     from typing import TypeAlias
-
-    from servelint.syntax.shell.files import Opened
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""
@@ -195,18 +193,20 @@ class LaunchCache:
             return judge(launch, settings)  # what it names is read from the disk
         name = launch.engine, launch.name
         for files in self._files.get(name, ()):
-            with bounds.told(launch.source.path):  # what is past a bound is reported when the launch is judged
+            with Run(launch.source.path):  # what is past a bound is reported when the launch is judged
                 key = LaunchKey(launch, files)
             entry = self._entries.get((key.value, self._transformers, settings))
             if entry is not None:
                 entry.used = self._text
                 return entry.at(launch, key)
         asked: list[Text] = []
-        with bounds.told(launch.source.path) as cut:
+        with Run(launch.source.path) as run:
             findings = _judged(launch, settings, asked)
-        for problem in cut:
-            bounds.report(problem)
-        if not cut and all(path.known for path in asked):
+        around = current()
+        if around is not None:
+            for problem in run.problems:
+                around.report(problem)
+        if not run.problems and all(path.known for path in asked):
             files = tuple(dict.fromkeys([path.flat for path in asked]))
             key = LaunchKey(launch, files)
             entry = _Entry(name, files, key, findings)
@@ -223,7 +223,7 @@ def _judged(launch: Launch, settings: Settings, asked: list[Text]) -> list[Findi
     if opened is None:
         return judge(launch, settings)
 
-    def noting(path: Text) -> Opened | None:
+    def noting(path: Text) -> OpenedFile | None:
         asked.append(path)
         return opened(path)
 

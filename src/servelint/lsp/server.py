@@ -15,7 +15,7 @@ from pygls.protocol import default_converter
 
 from servelint import __version__
 from servelint.core.trust import folder_path
-from servelint.files.settings_finder import NAME, PYPROJECT
+from servelint.files.project import NAME, PYPROJECT
 from servelint.lsp import diagnostics, features, launch_view, worker
 from servelint.lsp.documents import Document, Documents, Positions, path_of, uri_of
 from servelint.lsp.settings import SECTION, Folders

@@ -7,8 +7,8 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Launch
 from servelint.core.problem import Problem
+from servelint.core.run import Run, current
 from servelint.core.source import Source
-from servelint.core.text import METER
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import FORMATS, JSON, YAML, Format, named, of_syntax, recognise
@@ -63,7 +63,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
     kind = recognise(source)
     if kind is None:
         return Reading(source, [], [])
-    with bounds.told(source.path) as cut:
+    with Run(source.path) as run:
         if kind == YAML:
             found = _yaml(source, beside)
         elif kind == JSON:
@@ -72,7 +72,7 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
             one = named(kind)
             found = Reading(source, one.function(one.read)(source, beside), [])
         found.launches = _within(found.launches)
-    found.problems += cut
+    found.problems += run.problems
     return found
 
 
@@ -149,7 +149,7 @@ def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most:
     from servelint.syntax import yaml
 
     documents, problem = yaml.documents(source, text, most)
-    if source.mask is not None:
+    if yaml.mask_of(source) is not None:
         from servelint.readers import helm
 
         helm.attach(source, neighbours)
@@ -166,7 +166,9 @@ def _json(source: Source, neighbours: Neighbours) -> Reading:
         thinned = cluster_list.thinned(source.text)
         if thinned is None:
             return _yaml(source, neighbours)
-        METER.left *= bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most
+        run = current()
+        if run is not None:
+            run.extend(bounds.CLUSTER_NODES.most // bounds.YAML_NODES.most)
         return _yaml(source, neighbours, thinned, bounds.CLUSTER_NODES)
     for one in of_syntax(JSON):
         found = one.function(one.read)(source, neighbours)

@@ -20,8 +20,7 @@ from servelint.readers.context import CommandContext
 from servelint.readers.registry import JSON, Format
 from servelint.syntax import json as json_nodes
 from servelint.syntax.interpolation import interpolate, nothing
-from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
-from servelint.syntax.json_comments import without_comments
+from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode, without_comments
 from servelint.syntax.shell.words import split
 
 TYPE_CHECKING = False

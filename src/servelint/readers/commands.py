@@ -188,7 +188,7 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
     opened = context.open(path.text) if context.open is not None else None
     if opened is None:
         return []
-    from servelint.syntax.shell.files import is_shell
+    from servelint.syntax.shell.state import is_shell
 
     if not is_shell(path.text.flat, opened.text.flat):
         return []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Port, Probe, Runtime, Variable, Word
+from servelint.core.launch import Container, Launch, OpenedFile, Port, Probe, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry
@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Runtime
     from servelint.readers.compose_project import Built, Mounts
-    from servelint.syntax.shell.files import Opened
 
 FORMAT = Format(
     "compose",
@@ -209,9 +208,9 @@ class _Reading:
 
         return Mounts(self.service, self.files)
 
-    def opened(self, path: Text) -> Opened | None:
+    def opened(self, path: Text) -> OpenedFile | None:
         """A file in the container that a command names."""
-        found: Opened | None = None
+        found: OpenedFile | None = None
         if path.flat[:1] in ("/", ".") or "working_dir" in self.service.fields:
             found = self.mounts.open(path)
         return found or (self.built.open(path) if self.built is not None else None)

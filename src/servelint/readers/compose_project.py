@@ -13,7 +13,7 @@ import posixpath
 from collections.abc import Callable
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Text, unknown
 from servelint.engines import entry, images
@@ -24,13 +24,11 @@ from servelint.readers.compose_file import OVERRIDE, RESET, File, Service, add_v
 from servelint.readers.context import CommandContext
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import Lookup
-from servelint.syntax.shell.files import Opened
 from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.readers.dockerfile_stages import Stage
-    from servelint.syntax.shell.files import Opened
 
 Part = tuple[File, Entries]
 
@@ -244,7 +242,7 @@ class Built:
         self.stages: list[Stage] = []
         self.stage: Stage | None = None
         self.text = Text(())
-        self.opened: dict[str, Opened | None] = {}
+        self.opened: dict[str, OpenedFile | None] = {}
         self.image = images.Image(labelled.engine, ReleaseClaim(), labelled.entrypoint)
         build = _Build(service)
         text, target = build.dockerfile(), build.get("target")
@@ -281,7 +279,7 @@ class Built:
         """The words of CMD, None for the base image's own."""
         return self.stage.cmd.words if self.stage is not None and self.stage.cmd is not None else None
 
-    def open(self, path: Text) -> Opened | None:
+    def open(self, path: Text) -> OpenedFile | None:
         """A file that the Dockerfile puts into the image."""
         name = path.value
         if self.stage is None or name is None or name.startswith("-"):
@@ -406,7 +404,7 @@ class Mounts:
             path = f"{self.folder}/{path}"
         return "/" + posixpath.normpath(path).lstrip("/")
 
-    def open(self, path: Text) -> Opened | None:
+    def open(self, path: Text) -> OpenedFile | None:
         """A file by the path that a command in the container gives."""
         value = self.absolute(path.value) if path.value else None
         if value is None:
@@ -418,7 +416,7 @@ class Mounts:
         if text is None:
             return None
         self.files[-1].spent[0] += len(text.flat) // 16
-        return Opened(text, value, True, self.source)
+        return OpenedFile(text, value, True, self.source)
 
     def source(self, path: str) -> Source | None:
         """A file of its own that is mounted at a path."""
@@ -482,7 +480,7 @@ def _here(source: Text) -> str | None:
     return flat if HOLE not in flat and (flat in (".", "..") or flat.startswith(("./", "../"))) else None
 
 
-def passed_on(words: list[Word], opened: Callable[[Text], Opened | None], context: CommandContext) -> list[Launch]:
+def passed_on(words: list[Word], opened: Callable[[Text], OpenedFile | None], context: CommandContext) -> list[Launch]:
     """The launch of a command that is given to a script which is not here: such a script ends in `exec "$@"`."""
     at = 1 if entry.program(words[0]) in commands.SHELLS else 0
     if len(words) < at + 3 or opened(words[at].text) is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
 from servelint.core.text import HOLE, Text
 from servelint.engines import entry, images
@@ -16,7 +16,6 @@ from servelint.readers.context import CommandContext, site_of, span_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Runtime
-    from servelint.syntax.shell.files import Opened
 
 TOOLS = frozenset(("docker", "podman", "nerdctl", "apptainer", "singularity", "docker-compose", "podman-compose"))
 
@@ -235,7 +234,7 @@ def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime |
     return runtime.of_run(run, context.source)
 
 
-def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[Text], Opened | None] | None:
+def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[Text], OpenedFile | None] | None:
     """Opens the files of a container that are mounted from where the command runs (`-v ./serve.sh:/serve.sh`)."""
     outer = context.open
     if outer is None:
@@ -247,7 +246,7 @@ def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[Text], Ope
         if len(inside) in (2, 3) and inside[1].startswith("/"):
             mounts.append((inside[1].rstrip("/"), word.text.cut(0, len(inside[0]))))
 
-    def opened(path: Text) -> Opened | None:
+    def opened(path: Text) -> OpenedFile | None:
         for inside, outside in mounts:
             if path.flat == inside or path.flat.startswith(inside + "/"):
                 return outer(Text.join((outside, path.cut(len(inside)))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.siblings import Neighbours
@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Runtime
     from servelint.syntax.shell.evaluate import Budget
-    from servelint.syntax.shell.files import Opened
 
 EnvFile = Callable[[str], "dict[str, Variable] | None"]
 
@@ -56,7 +55,7 @@ class CommandContext:
         env_file: EnvFile | None = None,
         open_env: bool = False,
         files: Callable[[str], Source | None] | None = None,
-        open: Callable[[Text], Opened | None] | None = None,
+        open: Callable[[Text], OpenedFile | None] | None = None,
         stdin: Text | None = None,
     ) -> None:
         self.files = files

@@ -13,7 +13,7 @@ from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.trust import EVERYTHING
 from servelint.files.project import Project, folders
-from servelint.files.text import decode_text
+from servelint.files.siblings import decode_text
 from servelint.readers import mentions_engine
 from servelint.readers.registry import CANDIDATE
 

@@ -7,7 +7,7 @@ import re
 from fnmatch import fnmatchcase
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Word
+from servelint.core.launch import Container, Launch, OpenedFile, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Text, unknown
 from servelint.engines import entry
@@ -17,10 +17,6 @@ from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.dockerfile_stages import Command, Stage, Step, array, base, expand, option, replace, stage, stages, words
 from servelint.readers.registry import Format
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.shell.files import Opened
 
 FORMAT = Format(
     "dockerfile",
@@ -79,7 +75,7 @@ def _started(
     if entrypoint is not None and entrypoint.exec and entrypoint.words and not command:
         command = [_arguments(entrypoint)]
 
-    def opened(path: Text) -> Opened | None:
+    def opened(path: Text) -> OpenedFile | None:
 
         return open_file(one, all_stages, path, neighbours)
 
@@ -131,7 +127,7 @@ _ESCAPE = re.compile(r"\\([\\nt])")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
-def open_file(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> Opened | None:
+def open_file(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> OpenedFile | None:
     """The file that a path in a container of a stage's image names; None if its content is not known."""
     if path.value is None or not path.flat:
         return None
@@ -140,9 +136,7 @@ def open_file(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbo
         full = posixpath.normpath(posixpath.join(stage.folder, name))
         text = image.content(stage, full)
         if text is not None:
-            from servelint.syntax.shell.files import Opened
-
-            return Opened(_echoed(text), full, True, lambda beside: image.source(stage, beside))
+            return OpenedFile(_echoed(text), full, True, lambda beside: image.source(stage, beside))
     return None
 
 
@@ -261,7 +255,7 @@ def _sources(pattern: str, target: str, path: str) -> list[tuple[str, bool]]:
 def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
     """The text of a file after a RUN that names it."""
     from servelint.syntax.shell.evaluate import Evaluator
-    from servelint.syntax.shell.files import Files
+    from servelint.syntax.shell.state import Files
 
     run = step.instruction.raw
     if not step.instruction.heredocs:

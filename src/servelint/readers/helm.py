@@ -172,14 +172,17 @@ def _of_chart(source: Source, chart: Data, root: Node, path: str) -> list[Launch
     whole = Entry(source, root, root, root, path, None)
     if path and whole.holds(["enabled=false"]):
         return []
-    before = source.mask.lookup if source.mask is not None else None
-    if source.mask is not None and chart.get("templates"):
-        source.mask.lookup = lookup(source, root)
+    mask = yaml.mask_of(source)
+    before = mask.lookup if mask is not None else None
+    if mask is not None and chart.get("templates"):
+        mask.lookup = lookup(source, root)
     found: list[Launch] = []
-    for entries in chart["entries"]:
-        found += [launch for entry in _entries(source, root, entries, path) for launch in Reader(chart, entry).launches()]
-    if source.mask is not None:
-        source.mask.lookup = before
+    try:
+        for entries in chart["entries"]:
+            found += [launch for entry in _entries(source, root, entries, path) for launch in Reader(chart, entry).launches()]
+    finally:
+        if mask is not None:
+            mask.lookup = before
     return found
 
 
@@ -238,11 +241,12 @@ def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
 def attach(source: Source, neighbours: Neighbours) -> None:
     """Let a template of a chart find the chart's own values, which stand in the folder above it."""
     folders = source.path.replace("\\", "/").split("/")[:-1]
-    if source.mask is None or "templates" not in folders:
+    mask = yaml.mask_of(source)
+    if mask is None or "templates" not in folders:
         return
     beside = neighbours.read("../" * (folders[::-1].index("templates") + 1) + "values.yaml")
     if beside is None:
         return
     documents, _ = yaml.documents(beside)
     if documents:
-        source.mask.lookup = lookup(beside, documents[0])
+        mask.lookup = lookup(beside, documents[0])

@@ -14,7 +14,7 @@ from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext, env_file, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
-from servelint.syntax.just.recipes import Justfile, Recipe
+from servelint.syntax.just import Justfile, Recipe
 
 FORMAT = Format(
     "justfile",

@@ -14,10 +14,9 @@ from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext, env_file, identity, inside, named
 from servelint.readers.installs import installed
 from servelint.readers.registry import Format
-from servelint.syntax.make.rules import Makefile, Rule
-from servelint.syntax.make.rules import read as read_rules
-from servelint.syntax.make.variables import Scope
-from servelint.syntax.make.variables import Variable as MakeVariable
+from servelint.syntax.make import Makefile, Rule, Scope
+from servelint.syntax.make import Variable as MakeVariable
+from servelint.syntax.make import read as read_rules
 
 FORMAT = Format(
     "makefile",

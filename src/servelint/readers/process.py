@@ -5,22 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Mapping
 
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
 from servelint.engines import entry, installed
-from servelint.files import programs
 from servelint.files.siblings import Neighbours
 from servelint.readers import commands, containers
 from servelint.readers.commands import WRAPPERS, launches
 from servelint.readers.context import CommandContext, env_file
 from servelint.syntax.shell.words import split
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from servelint.syntax.shell.files import Opened
 
 _WIDTH = 100
 _PLAIN = frozenset((
@@ -54,19 +50,19 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
     env = _variables(environ)
     neighbours = Neighbours(".")
 
-    def opened(path: Text) -> Opened | None:
+    def opened(path: Text) -> OpenedFile | None:
         name = path.value
         if name is None or not name:
             return None
         # a program without a folder is one of PATH; any other file is one of the current folder
-        found = programs.find(name, environ) if name == argv[0] and not os.path.dirname(name) else name
+        found = (
+            shutil.which(name, path=environ.get("PATH", os.defpath)) if name == argv[0] and not os.path.dirname(name) else name
+        )
         beside = neighbours.read(found) if found is not None else None
         if beside is None or found is None:
             return None
-        from servelint.syntax.shell.files import Opened
-
         below = found if os.path.isabs(found) else f"./{found}"
-        return Opened(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
+        return OpenedFile(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
 
     found = launches(words, CommandContext(source, env=env, env_file=env_file(neighbours), open=opened))
     for launch in found:

@@ -10,7 +10,7 @@ from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import JSON, Format
 from servelint.syntax import json
-from servelint.syntax.json_comments import without_comments
+from servelint.syntax.json import without_comments
 
 FORMAT = Format(
     "speculative-config", 310, title="speculative config", about="JSON for `--speculative-config`, with comments", syntax=JSON

@@ -12,9 +12,8 @@ from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
-from servelint.syntax import json
-from servelint.syntax.units import environment, words
-from servelint.syntax.units.file import Section, Setting, parse
+from servelint.syntax import json, units
+from servelint.syntax.units import Section, Setting, parse
 
 FORMAT = Format(
     "systemd",
@@ -65,19 +64,19 @@ class Service:
     def environment(self) -> None:
         """Collect the variables in the order in which systemd sets them."""
         for setting in self.of("PassEnvironment"):
-            for word in words.split(setting.value):
+            for word in units.split(setting.value):
                 self.env[word.shown] = Variable(word.shown, None, word.site)
         for setting in self.of("Environment"):
-            self.env.update({variable.name: variable for variable in environment.assignments(setting.value)})
+            self.env.update({variable.name: variable for variable in units.assignments(setting.value)})
         for setting in self.of("EnvironmentFile"):
             flat = setting.value.flat
             beside = self.beside(flat.removeprefix("-"))
             if beside is None:
                 self.open_env = True
             else:
-                self.env.update({variable.name: variable for variable in environment.file(beside)})
+                self.env.update({variable.name: variable for variable in units.file(beside)})
         for setting in self.of("UnsetEnvironment"):
-            for word in words.split(setting.value):
+            for word in units.split(setting.value):
                 name, sign, value = word.shown.partition("=")
                 before = self.env.get(name)
                 if not sign or (before is not None and before.value is not None and before.value.value == value):
@@ -106,7 +105,7 @@ class Service:
         """The launches of `ExecStart`, with the releases that `ExecStartPre` installs."""
         claims: dict[str, ReleaseClaim] = {}
         for setting in self.of("ExecStartPre"):
-            for command in words.commands(setting.value):
+            for command in units.commands(setting.value):
                 claims.update(installs.claims(self.command(command)))
         found: list[Launch] = []
         context = self.context(claims)
@@ -115,7 +114,7 @@ class Service:
             if by_shell and "|" in by_shell.group():
                 started = script_launches(setting.value.cut(by_shell.end()), context, [])
             else:
-                started = [one for words_ in words.commands(setting.value) for one in launches(self.command(words_), context)]
+                started = [one for words_ in units.commands(setting.value) for one in launches(self.command(words_), context)]
             for launch in started:
                 launch.cut = setting.cut
             found += started
@@ -127,8 +126,8 @@ class Service:
         marks = prefix.group() if prefix is not None else ""
         first = Word(given[0].text.cut(len(marks)), given[0].site, given[0].many)
         rest = given[2:] if "@" in marks else given[1:]  # `@` puts another name for the program next
-        all_words = [words.specified(word) for word in (first, *rest)]
-        return all_words if ":" in marks else words.expanded(all_words, self.lookup)
+        all_words = [units.specified(word) for word in (first, *rest)]
+        return all_words if ":" in marks else units.expanded(all_words, self.lookup)
 
 
 _OPTIONS = (
@@ -159,7 +158,7 @@ def _quadlet(service: Service, settings: list[Setting]) -> list[Launch]:
     for setting in _listed(settings, "EnvironmentFile"):
         command += [_made("--env-file"), Word(_base(setting.value))]
     for setting in _listed(settings, "Environment"):
-        for variable in environment.assignments(setting.value):
+        for variable in units.assignments(setting.value):
             command += [_made("--env"), _assignment(service, variable)]
     for key, option in _OPTIONS:
         for setting in _listed(settings, key):
@@ -195,12 +194,12 @@ def _listed(settings: list[Setting], key: str) -> list[Setting]:
 
 
 def _unit_words(service: Service, value: Text) -> list[Word]:
-    return words.expanded([words.specified(word) for word in words.split(value)], service.lookup)
+    return units.expanded([units.specified(word) for word in units.split(value)], service.lookup)
 
 
 def _assignment(service: Service, variable: Variable) -> Word:
     value = variable.value if variable.value is not None else Text(())
-    return Word(Text.join((Text.of(variable.name + "="), words.substituted(value, service.lookup))), variable.site)
+    return Word(Text.join((Text.of(variable.name + "="), units.substituted(value, service.lookup))), variable.site)
 
 
 def _entrypoint(setting: Setting | None) -> list[Word]:
@@ -221,7 +220,7 @@ def _base(path: Text) -> Text:
 def _image(service: Service, image: Text) -> Text:
     """An image; that of another unit (`Image=llm.image`), if it lies beside this one."""
     if not image.flat.endswith((".image", ".build")):
-        return words.substituted(words.specified(Word(image)).text, service.lookup)
+        return units.substituted(units.specified(Word(image)).text, service.lookup)
     beside = service.neighbours.read(image.flat) if image.flat.endswith(".image") else None
     named = [setting for setting in merged(parse(beside), "Image") if setting.key == "Image"] if beside is not None else []
     if named:

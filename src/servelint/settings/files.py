@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from servelint.core.problem import Problem
 from servelint.core.settings import Settings
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
-from servelint.files.settings_finder import Finder
+from servelint.files.project import Finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from servelint.core.numbers import is_whole
 from servelint.core.problem import Problem
 from servelint.core.settings import matches
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
-from servelint.files.settings_finder import PYPROJECT, SIZE_AT_MOST, TABLE, shown
+from servelint.files.project import PYPROJECT, SIZE_AT_MOST, TABLE, shown
 from servelint.settings import keys
 from servelint.settings.keys import KEYS, MEANT, PATHS, PATTERNS, PER_PATH, RULE, RULE_KEYS, Key, suggestion
 from servelint.settings.layers import COMMAND_LINE, ENVIRONMENT, IN_FILE, Glob, Layer, Origin, Value

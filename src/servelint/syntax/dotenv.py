@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.source import Source
-from servelint.core.text import EMPTY, Piece, Text
+from servelint.core.text import EMPTY, Text
 from servelint.syntax.interpolation import Lookup, interpolate, nothing
 
 _ASSIGNMENT = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]")
@@ -17,7 +17,7 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$$"}
 
 
 def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
-    """name -> value. Single quotes are literal; double quotes know escapes; `#` after white space starts a comment."""
+    """The variables of a file, by name. Single quotes are literal, double quotes know escapes; ` #` starts a comment."""
     values: dict[str, Text] = {}
 
     def known(name: str) -> Text | None:
@@ -52,18 +52,11 @@ def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
 
 def _unescape(source: Source, start: int, end: int) -> Text:
     whole = Text.at(source, start, end) if end > start else EMPTY
-    parts: list[Text] = []
-    done = 0
-    for match in _ESCAPE.finditer(whole.flat):
-        parts.append(whole.cut(done, match.start()))
-        parts.append(Text((Piece(_ESCAPES[match.group(1)], whole.span(match.start(), match.end())),)))
-        done = match.end()
-    parts.append(whole.cut(done))
-    return Text.join(parts)
+    return whole.sub(_ESCAPE, lambda match: Text.of(_ESCAPES[match.group(1)], whole.span(*match.span())))
 
 
 def raw(source: Source) -> dict[str, Text]:
-    """name -> value of a file in docker's own format: everything behind the sign, quotes included (`format: raw`)."""
+    """The variables of a file in docker's own format (`format: raw`), by name: everything behind the sign, with quotes."""
     values: dict[str, Text] = {}
     at = 0
     for line in source.text.split("\n"):

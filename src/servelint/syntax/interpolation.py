@@ -25,7 +25,7 @@ def nothing(name: str) -> Text | None:
 
 
 def interpolate(text: Text, lookup: Lookup, depth: int = 0) -> Text:
-    """The text with its variables replaced. What is not a variable reference stays as it is."""
+    """The text with its variables replaced; what is not a variable reference stays as it is."""
     flat = text.flat
     if "$" not in flat:
         return text
@@ -48,7 +48,7 @@ def _reference(text: Text, at: int, lookup: Lookup, depth: int, closing: dict[in
     """The end and the value of the reference at an offset; (at, EMPTY) if there is none."""
     flat = text.flat
     if flat.startswith("$$", at):
-        return at + 2, Text((Piece("$", text.span(at, at + 2)),))
+        return at + 2, Text.of("$", text.span(at, at + 2))
     braced = flat.startswith("${", at)
     name = _NAME.match(flat, at + 2 if braced else at + 1)
     if name is None:

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from servelint.core import bounds
-from servelint.core.text import HOLE, Piece, Text
+from servelint.core.text import HOLE, Text
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?(?![\w.+-])")
@@ -33,13 +33,14 @@ OBJECT, ARRAY, STRING, NUMBER, WORD, UNKNOWN = "object", "array", "string", "num
 class JsonNode:
     """One JSON value.
 
-    kind:     OBJECT, ARRAY, STRING, NUMBER, WORD (true, false, null) or UNKNOWN
-    text:     the value as the source writes it, quotes included
-    content:  a string's characters with their places; otherwise the same as text
-    value:    the Python value of a scalar; None for collections and unknowns
-    members:  an object's key -> (key node, value node), a repeated key's last
-    items:    an array's items
-    open:     an object or array with an unknown part that may hold more members
+    Attributes:
+        kind: OBJECT, ARRAY, STRING, NUMBER, WORD (true, false, null) or UNKNOWN.
+        text: The value as the source writes it, with quotes.
+        content: A string's characters with their places; otherwise the same as `text`.
+        value: The Python value of a scalar; None for collections and unknowns.
+        members: An object's members: key to (key node, value node); the last one of a repeated key.
+        items: An array's items.
+        open: Whether an object or array has an unknown part that may hold more members.
     """
 
     __slots__ = ("content", "items", "kind", "members", "open", "text", "value")
@@ -65,12 +66,13 @@ class JsonFault:
 
 
 def parse(text: Text) -> JsonNode | JsonFault:
+    """Parse a JSON text; what is wrong with it is returned, not raised."""
     return _Parser(text).document()
 
 
 @lru_cache(maxsize=64)
 def parsed(text: Text) -> JsonNode | JsonFault:
-    """The same of a text that is asked for again: the value of an option, once for each release that a launch may run on."""
+    """Like parse, cached: an option's value is parsed once for all releases that may run."""
     return parse(text)
 
 
@@ -241,7 +243,7 @@ class _Parser:
             char = _ESCAPES[letter]
         else:
             raise _Stop("not an escape that JSON knows", start)
-        return Text((Piece(char, self.source.span(start, self.at)),))
+        return Text.of(char, self.source.span(start, self.at))
 
     def code_unit(self, start: int) -> int:
         digits = self.flat[start + 2 : start + 6]
@@ -249,3 +251,52 @@ class _Parser:
             raise _Stop("\\u takes four hexadecimal digits", start)
         self.at = start + 6
         return int(digits, 16)
+
+
+_STEP = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*|,')
+
+
+def without_comments(text: Text, *, lenient: bool = False) -> Text:
+    """The text with blanks for its comments and trailing commas; every other character keeps its place.
+
+    A text without comments is left as it is unless `lenient`: its trailing commas are then an error.
+    """
+    flat = text.flat
+    blanks = _blanks(flat)
+    if not lenient and all(flat[start] == "," for start, _ in blanks):
+        return text
+    parts: list[Text] = []
+    done = 0
+    for start, end in blanks:
+        # line ends stay, so that a fault keeps its line
+        blank = re.sub(r"[^\r\n]", " ", flat[start:end])
+        parts += [text.cut(done, start), Text.of(blank, text.span(start, end))]
+        done = end
+    return Text.join([*parts, text.cut(done)])
+
+
+def _blanks(flat: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    comma: int | None = None
+    at = 0
+    while True:
+        step = _STEP.search(flat, at)
+        between = flat[at : step.start()] if step is not None else flat[at:]
+        if comma is not None and between.strip():
+            if between.lstrip()[0] in "]}":
+                found.append((comma, comma + 1))
+            comma = None
+        if step is None:
+            return sorted(found)
+        at = step.end()
+        kind = step.group()[:2]
+        if kind == "/*":
+            close = flat.find("*/", at)
+            at = len(flat) if close == -1 else close + 2
+            found.append((step.start(), at))
+        elif kind == "//":
+            found.append((step.start(), at))
+        elif kind[0] == ",":
+            comma = step.start()
+        else:
+            comma = None

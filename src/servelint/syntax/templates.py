@@ -1,7 +1,7 @@
-"""Templates (Go's `{{ }}` in Helm and gomplate, Jinja's `{{ }}` and `{% %}` in Ansible) in YAML: holes in a text that is known.
+"""Templates in texts: Go's `{{ }}` (Helm, gomplate) and Jinja's `{{ }}` and `{% %}` (Ansible).
 
-A template is never rendered. An action that writes something is an unknown value, and what stands between `if` and `end`
-may stand there or not.
+A template is never rendered. An action that writes something is an unknown value, and what stands between `if` and `end` is
+optional.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _LONG = 4000
 class Action:
     """One action of a template: `{{ ... }}` or `{% ... %}`.
 
-    start, end: its characters;  kind: what it does;  sure: a part that it starts is not left out
+    Attributes:
+        start, end: Its characters.
+        kind: What it does.
+        sure: Whether a part that it starts is always in the output.
     """
 
     __slots__ = ("end", "kind", "start", "sure")
@@ -56,12 +59,12 @@ class Action:
         self.sure = sure
 
 
-def is_template(text: str) -> bool:
+def _is_template(text: str) -> bool:
     return "{{" in text or "{%" in text
 
 
 def scan(text: str) -> list[Action]:
-    """The actions of a text, in order. Braces that nothing closes are none."""
+    """The actions of a text, in order; braces that are never closed are not actions."""
     found: list[Action] = []
     dead: set[str] = set()  # what is not closed anywhere in the rest of the text
     match = _START.search(text)
@@ -78,7 +81,7 @@ def scan(text: str) -> list[Action]:
 
 
 def _comment(text: str, match: re.Match[str], dead: set[str]) -> int:
-    """Where a comment ends that starts where an action may; -1 if it is none."""
+    """Where a comment ends that starts at a match; -1 if it is not one."""
     if text[match.end() - 1] == "#":
         closing, after = "#}", ""
     else:
@@ -96,7 +99,7 @@ def _comment(text: str, match: re.Match[str], dead: set[str]) -> int:
 
 
 def _end(text: str, at: int, sign: str, dead: set[str]) -> int:
-    """Where the action ends whose first sign stands before an offset; -1 if it does not."""
+    """Where an action ends that starts before an offset; -1 if it does not end."""
     closing = "}}" if sign == "{" else "%}"
     last = text.find(closing, at) if sign != "#" and closing not in dead else -1
     if last == -1:
@@ -127,7 +130,7 @@ def _action(text: str, start: int, end: int, sign: str) -> Action:
 
 
 def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
-    """start of an action -> the whole lines around it, where they hold nothing else than actions and comments."""
+    """The whole lines around each action, by its start, where they hold only actions and comments."""
     found: dict[int, tuple[int, int]] = {}
     at = 0
     while at < len(actions):
@@ -155,8 +158,14 @@ def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
 
 
 def filled(text: Text, lookup: Callable[[str], Text | None] | None = None, *, script: bool = False) -> Text:
-    """A text with its actions as unknown pieces. script: lines that may be left out may be commands of a shell script."""
-    if not is_template(text.flat):
+    """A text with its actions as unknown pieces.
+
+    Args:
+        text: The text.
+        lookup: Gives the value of an expression, or None.
+        script: Whether optional lines may be commands of a shell script.
+    """
+    if not _is_template(text.flat):
         return text
     actions = scan(text.flat)
     return _Filler(text, lookup, script).filled(actions) if actions else text
@@ -165,7 +174,9 @@ def filled(text: Text, lookup: Callable[[str], Text | None] | None = None, *, sc
 class _Filler:
     """Makes unknown pieces of the actions of one text.
 
-    rows: start of an action -> its lines, where they hold nothing else;  ends: index of an `if` -> index of its `end`
+    Attributes:
+        rows: The lines of an action that stands alone, by its start.
+        ends: The index of the `end` of an `if`, by its index.
     """
 
     def __init__(self, text: Text, lookup: Callable[[str], Text | None] | None, script: bool) -> None:
@@ -189,7 +200,7 @@ class _Filler:
         return self.part(0, len(actions), 0, len(self.text.flat), 0)
 
     def extent(self, action: Action) -> tuple[int, int]:
-        """What goes with an action: its line, where it says nothing in a line of its own."""
+        """The characters that go with an action: its whole line where it stands alone and writes nothing."""
         row = self.rows.get(action.start)
         return row if row is not None and action.kind != VALUE else (action.start, action.end)
 
@@ -222,10 +233,7 @@ class _Filler:
         return Text((unknown(written.shown, written.span()),))
 
     def branches(self, opening: int, closing: int, before: str, depth: int) -> list[Text]:
-        """What stands between an `if` and its `end`: one unknown for each of its parts.
-
-        before: the last sign that is written in front of it
-        """
+        """The parts between an `if` and its `end`, one unknown each. `before`: the last character in front of it."""
         first, last = self.actions[opening], self.actions[closing]
         row = self.rows.get(first.start)
         if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
@@ -252,7 +260,7 @@ class _Filler:
         return found
 
     def conditional(self, parts: list[tuple[Text, Action]]) -> list[Text]:
-        """Commands as the branches of a shell's `if`, whose condition nobody knows."""
+        """Commands as the branches of a shell's `if` with an unknown condition."""
         made: list[Text] = []
         for part, opening in parts:
             condition = self.text.cut(opening.start, opening.end)
@@ -264,7 +272,7 @@ class _Filler:
 
 
 def _last(parts: list[Text]) -> str:
-    """The last sign of what was written, white space aside; empty if there is none."""
+    """The last character of some texts, white space aside; empty if there is none."""
     for part in reversed(parts):
         flat = part.flat.rstrip(" \t\r\n")
         if flat:
@@ -273,7 +281,7 @@ def _last(parts: list[Text]) -> str:
 
 
 def _is_command(text: str) -> bool:
-    """Whether lines are commands, and not words of one that goes on after them."""
+    """Whether lines are whole commands, not words of one that continues after them."""
     return _COMMAND.match(text) is not None and not text.rstrip().endswith("\\")
 
 
@@ -292,12 +300,12 @@ def _perhaps(part: Text) -> list[Text]:
 
 
 def unsure(text: Text) -> Text:
-    """A text that may stand there or not, as one unknown."""
+    """A text that may be missing, as one unknown."""
     return Text((unknown(text.shown, text.span(), perhaps=text),)) if text.pieces else EMPTY
 
 
 def unfolded(text: Text) -> Text:
-    """Line breaks as the spaces that a folded scalar makes of them."""
+    """A text with its line breaks as the spaces of a folded scalar."""
     pieces: list[Piece] = []
     for piece in text.pieces:
         if piece.expression is not None or "\n" not in piece.text:

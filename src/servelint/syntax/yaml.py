@@ -14,6 +14,7 @@ import operator
 import re
 from collections.abc import Iterator
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from ruamel.yaml.composer import ComposerError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -44,6 +45,8 @@ from servelint.core.text import HOLE, Piece, Text, spend
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeGuard
+
+    from servelint.syntax.template_yaml import Mask
 
 try:
     from ruamel.yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -84,6 +87,7 @@ _ESCAPES = {
 }  # fmt: skip
 _WHITE = (" ", "\t", "\n")
 _BYTE_ORDER_MARK = "\ufeff"
+_MASKS: WeakKeyDictionary[Source, Mask] = WeakKeyDictionary()
 _CHARACTERS_AN_ENTRY = 20
 """What it takes to look at one more entry of a mapping: aliases may have a large one looked at again and again."""
 
@@ -91,11 +95,17 @@ _CHARACTERS_AN_ENTRY = 20
 def documents(
     source: Source, text: str | None = None, nodes_at_most: bounds.Bound = bounds.YAML_NODES
 ) -> tuple[list[Node], Problem | None]:
-    """The documents of a YAML text, and what stopped the parser, if anything did; earlier documents are kept.
+    """Parse a YAML text.
 
-    text: what is read in the place of the source's, if that has blanks where something does not matter
+    A text that only its template makes valid YAML (`{{ }}`) is parsed with holes: see servelint.syntax.template_yaml.
 
-    A text that only its template makes valid YAML (`{{ }}`) is read with holes: see servelint.syntax.templates.
+    Args:
+        source: The file.
+        text: A text of the same length to parse in its place: blanks stand for what does not matter.
+        nodes_at_most: The limit of nodes.
+
+    Returns:
+        The documents, and what stopped the parser, if anything did; earlier documents are kept.
     """
     nodes, problem = _composed(source, source.text if text is None else text, nodes_at_most)
     if text is not None and text is not source.text:
@@ -105,18 +115,23 @@ def documents(
     return nodes, problem
 
 
-def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
-    from servelint.syntax import template_mask, template_nodes
+def mask_of(source: Source) -> Mask | None:
+    """What a template hides in a text that `documents` has read; None for a text without a template."""
+    return _MASKS.get(source)
 
-    source.mask = template_mask.Mask()
-    if problem is None and template_nodes.written_out(nodes, source.text):
+
+def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
+    from servelint.syntax import template_yaml
+
+    _MASKS[source] = template_yaml.Mask()
+    if problem is None and template_yaml.written_out(nodes, source.text):
         return nodes, None
-    mask = template_mask.mask(source.text)
+    mask = template_yaml.masked(source.text)
     masked, left = _composed(source, mask.text or "")
     if left is not None and (problem is None or len(masked) < len(nodes)):
         return nodes, problem
-    source.mask = mask
-    template_nodes.settle(masked, mask, source)
+    _MASKS[source] = mask
+    template_yaml.settle(masked, mask, source)
     return masked, left
 
 
@@ -147,7 +162,7 @@ def _composed(source: Source, text: str, nodes_at_most: bounds.Bound = bounds.YA
 
 
 def _extend(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.Bound) -> Problem | None:
-    """Add the documents of a text, and say which bound stopped that. Raises YAMLError; what comes before it is added."""
+    """Add the documents of a text, also those before an error. Returns the limit that stopped it; raises YAMLError."""
     refused = _too_much(text, nodes_at_most)
     if refused is not None:
         bound, at = refused
@@ -157,7 +172,7 @@ def _extend(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.
 
 
 def _extend_shielded(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.Bound) -> Problem | None:
-    """The same for a text that libyaml may refuse without need.
+    """Like _extend, for a text that libyaml may refuse although it is valid.
 
     ruamel.yaml.clib is built on libyaml 0.1.7, which takes no `:` and no `?` inside a plain scalar between brackets
     (`[http://a]`); later versions do, and so do the readers in Go. Other characters stand in for these while it reads.
@@ -208,7 +223,7 @@ class _Composer(CParser or object):  # type: ignore[misc]
 
 
 def _resolved(kind: type[Node], implicit: Any) -> Tag:
-    """The tag of a node that has none in the text. implicit: for a scalar, (whether it is plain, whether it is quoted)"""
+    """The tag of a node that has none in the text. `implicit`, of a scalar: (whether it is plain, whether it is quoted)."""
     if kind is ScalarNode:
         return _PLAIN if implicit[0] else _STRING
     return _SEQUENCE if kind is SequenceNode else _MAPPING
@@ -235,7 +250,7 @@ def _nodes(text: str) -> Iterator[Node]:
 
 
 def _events(text: str) -> Iterator[Event]:
-    """What stands in a text, one thing after the other. Raises YAMLError."""
+    """The parser's events of a text. Raises YAMLError."""
     if CParser is None:
         from ruamel.yaml import YAML
 
@@ -259,7 +274,7 @@ class _Reader(Reader):
 
 
 def _of_events(text: str) -> Iterator[Node]:
-    """The same as _nodes, composed in Python and without recursion."""
+    """Like _nodes, composed in Python and without recursion."""
     anchors: dict[str, Node] = {}
     unfinished: list[tuple[CollectionNode, list[Node]]] = []
     for event in _events(text):
@@ -284,7 +299,7 @@ def _of_events(text: str) -> Iterator[Node]:
 
 
 def _of_event(event: NodeEvent, anchors: dict[str, Node]) -> Any:
-    """The node that an event begins. anchors: those of the document so far; the node's own is added"""
+    """The node that an event starts. `anchors`: those of the document so far; the node's own is added."""
     if isinstance(event, AliasEvent):
         if event.anchor not in anchors:
             raise ComposerError(None, None, "found undefined alias", event.start_mark)
@@ -305,8 +320,10 @@ def _tag(event: Any, kind: type[Node]) -> Tag | str:
 
 
 def _too_much(text: str, nodes_at_most: bounds.Bound) -> tuple[bounds.Bound, int] | None:
-    """The bound that a text passes, and where: to compose its nodes might overflow the stack of the C composer, which ends the
-    process, or take all memory."""
+    """The limit that a text passes, and where.
+
+    To compose its nodes might overflow the stack of the C composer, which ends the process, or take all memory.
+    """
     depth_at_most, most = bounds.YAML_DEPTH.most, nodes_at_most.most
     openings = sum([text.count(opening) for opening in ("[", "{", "- ", "? ")])
     # what starts a node: a line, a comma, a colon or an opening
@@ -364,7 +381,7 @@ def is_null(node: Node | None) -> bool:
     return node.value in _NULLS if node.ctag is _PLAIN else tag(node) == NULL
 
 
-def is_merge(key: ScalarNode) -> bool:
+def _is_merge(key: ScalarNode) -> bool:
     """Whether a key is the merge key `<<`."""
     return key.value == "<<" and (key.ctag is _PLAIN or tag(key) == _CORE + "merge")
 
@@ -403,7 +420,7 @@ def column(node: Node) -> int:
 
 
 class _Mark:
-    """Where a node begins or ends. index: the offset"""
+    """The offset where a node starts or ends."""
 
     __slots__ = ("column", "index", "line")
 
@@ -414,7 +431,7 @@ class _Mark:
 
 
 def new_scalar(value: str, start: int, end: int, tag: str = PLAIN, style: str | None = None) -> ScalarNode:
-    """A scalar between two offsets. style: its quote, "|" or ">"; None for a plain one"""
+    """A scalar between two offsets. `style`: its quote, "|" or ">"; None for a plain one."""
     return ScalarNode(_TAGS.get(tag, tag), value, _Mark(start), _Mark(end), style)
 
 
@@ -437,7 +454,7 @@ def move(node: Node, by: int) -> None:
 
 
 def entries(node: Node | None) -> Entries:
-    """key -> (key node, value node) of a mapping, merge keys (`<<`) applied as YAML orders them; {} for anything else."""
+    """The entries of a mapping: key to (key node, value node), with merge keys (`<<`) applied as YAML orders them; else {}."""
     found: Entries = {}
     if not isinstance(node, MappingNode):
         return found
@@ -445,7 +462,7 @@ def entries(node: Node | None) -> Entries:
     merged: list[Node] = []
     for key, value in node.value:
         if isinstance(key, ScalarNode):
-            if is_merge(key):
+            if _is_merge(key):
                 merged.append(value)
             elif key.ctag is not _GAP:
                 found[key.value] = (key, value)
@@ -457,9 +474,13 @@ def entries(node: Node | None) -> Entries:
 
 
 def _merge(node: Node, found: Entries, seen: set[int], place: Any) -> None:
-    """Add what a merge key brings; what is there already wins. `seen` keeps an alias bomb from being unrolled.
+    """Add the entries of a merge key to `found`; those already there win. `seen` stops alias bombs.
 
-    place: the mark of the mapping that has the key
+    Args:
+        node: The merge key's value.
+        found: Gets the entries.
+        seen: The ids of the nodes that were merged.
+        place: The mark of the mapping that has the key.
     """
     waiting = [node]
     while waiting:
@@ -477,7 +498,7 @@ def _merge(node: Node, found: Entries, seen: set[int], place: Any) -> None:
             for key, value in node.value:
                 if not isinstance(key, ScalarNode):
                     continue
-                if is_merge(key):
+                if _is_merge(key):
                     deeper.append(value)
                 else:
                     found.setdefault(key.value, (key, value))
@@ -508,7 +529,7 @@ def merge_in_order(documents: list[Node], source: Source) -> None:
         kept: list[tuple[Node, Node]] = []
         merges: list[tuple[Node, Node]] = []
         for key, value in node.value:
-            if isinstance(key, ScalarNode) and is_merge(key):
+            if isinstance(key, ScalarNode) and _is_merge(key):
                 brought = entries(MappingNode(_MAPPING, [(key, value)], node.start_mark, node.end_mark))
                 kept = [pair for pair in kept if not isinstance(pair[0], ScalarNode) or pair[0].value not in brought]
                 merges.insert(0, (key, value))
@@ -548,7 +569,8 @@ def scalar(node: Node | None) -> str | None:
 def span(source: Source, node: Node) -> Span:
     """The characters of a node, without anchor and tag, and without what trails a block collection."""
     start, end = node.start_mark.index, node.end_mark.index
-    text = source.text if source.mask is None or source.mask.text is None else source.mask.text
+    mask = mask_of(source)
+    text = source.text if mask is None or mask.text is None else mask.text
     if text[start : start + 1] in _SIGNS:
         match = _PROPERTIES.match(text, start, end)
         start = match.end() if match else start
@@ -557,25 +579,32 @@ def span(source: Source, node: Node) -> Span:
     return Span(source, start, end if end > start else start)
 
 
-def text(source: Source, node: Node) -> Text:
-    """The value of a scalar, each character with its place; what a template writes is unknown."""
-    if source.mask is None or not isinstance(node, ScalarNode):
-        return _traced(source, node)
-    from servelint.syntax import template_nodes, templates
+def text(source: Source, node: Node, *, verbatim: bool = False) -> Text:
+    """The value of a scalar, each character with its place; what a template writes is unknown.
 
-    block = template_nodes.block(source, node, source.mask) if node.style in ("|", ">") and source.mask.rows else None
-    found = block or templates.filled(_traced(source, node), source.mask.lookup, script=node.style == "|")
+    Args:
+        source: The file.
+        node: The scalar.
+        verbatim: Whether braces belong to the program that reads the file, unless only a template makes the file valid YAML.
+    """
+    mask = mask_of(source)
+    if mask is None or not isinstance(node, ScalarNode) or (verbatim and mask.text is None):
+        return _traced(source, node)
+    from servelint.syntax import template_yaml, templates
+
+    block = template_yaml.block(source, node, mask) if node.style in ("|", ">") and mask.rows else None
+    found = block or templates.filled(_traced(source, node), mask.lookup, script=node.style == "|")
     return templates.unsure(found) if node.ctag is _PERHAPS else found
 
 
 def listed(source: Source, node: Node | None) -> list[Word] | None:
     """The words of a sequence, or of a value that a template writes; None for anything else.
 
-    What a template writes as lines of its own is any number of words; so is a word that it may leave out.
+    Lines that a template writes stand for any number of words; so does an optional word.
     """
     if isinstance(node, SequenceNode):
         return [word(source, item, node) for item in node.value if isinstance(item, ScalarNode)]
-    if isinstance(node, ScalarNode) and source.mask is not None and (found := text(source, node)).flat == HOLE:
+    if isinstance(node, ScalarNode) and mask_of(source) is not None and (found := text(source, node)).flat == HOLE:
         return [Word(found, span(source, node), many=True)]
     return None
 
@@ -584,14 +613,14 @@ def word(source: Source, item: Node, around: Node) -> Word:
     """An item of a list of words."""
     found = text(source, item)
     many = item.ctag is _GAP or item.ctag is _PERHAPS
-    if source.mask is not None and found.flat == HOLE and isinstance(around, SequenceNode) and around.flow_style:
+    if found.flat == HOLE and mask_of(source) is not None and isinstance(around, SequenceNode) and around.flow_style:
         # in brackets an action may write the commas as well
         many = many or (source.text[item.start_mark.index] not in "'\"" and re.search(_QUOTED, found.shown) is None)
     return Word(found, span(source, item), many)
 
 
 def gaps(node: Node | None) -> bool:
-    """Whether a template writes entries of a collection that the file does not show, or the whole of it."""
+    """Whether a template writes entries of a collection, or the whole of it."""
     if isinstance(node, MappingNode):
         return any(key.ctag is _GAP for key, _ in node.value)
     if isinstance(node, SequenceNode):

@@ -7,7 +7,7 @@
     PYYAML      engines that read a file with PyYAML (`vllm serve --config`): YAML 1.1
     CORE        the core schema of YAML 1.2: files of servelint's own
 
-tests/test_yaml_semantics.py has a table of them all, with the source of each.
+tests/syntax/test_yaml_values.py has a table of them all, with the source of each.
 """
 
 from __future__ import annotations
@@ -180,7 +180,8 @@ def data(node: Node, known: dict[int, Any] | None = None) -> Any:
     """A document of one of servelint's own files as plain data. Raises NotData.
 
     Args:
-        known: What nodes were made into so far, by their ids; an alias is the same object once more.
+        node: The document.
+        known: The objects made so far, by the ids of their nodes; an alias is the same object once more.
     """
     known = {} if known is None else known
     if id(node) in known:

@@ -9,8 +9,7 @@ from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
 from servelint.engines.registry import derived
-from servelint.fixes.change import Change
-from servelint.fixes.variables import name_span
+from servelint.fixes.change import Change, name_span
 from servelint.judge.parser.complaint import Complaint
 from servelint.judge.parser.repairs import setting_named
 from servelint.judge.parser.replacements import Replacement, replacement

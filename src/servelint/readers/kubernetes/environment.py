@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from servelint.core.launch import Launch, Variable
+from servelint.core.launch import Launch, OpenedFile, Variable
 from servelint.core.text import Piece, Text, unknown
 from servelint.readers.kubernetes.objects import File, hidden, listed, section, string
 from servelint.syntax import yaml
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from servelint.syntax.shell.files import Opened
 
 _NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _INJECTED = "<valueFrom>"
@@ -161,19 +160,17 @@ def _value(text: Text, at: int, end: int, lookup: Lookup, script: bool) -> Text 
     return variable.value.placed(text.span(at, end)) if script else variable.value
 
 
-def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], Opened | None] | None:
+def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], OpenedFile | None] | None:
     """Opens the mounted files by their path in the container; None if there are none."""
     if not file.config_maps or "volumeMounts" not in fields:
         return None
     places = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
 
-    def opened(path: Text) -> Opened | None:
-        from servelint.syntax.shell.files import Opened
-
+    def opened(path: Text) -> OpenedFile | None:
         for mount in places:
             found = _mounted(file, pod, mount, path.value or "")
             if found is not None:
-                return Opened(file.config_maps[found[0]][found[1]], path.flat, True, None)
+                return OpenedFile(file.config_maps[found[0]][found[1]], path.flat, True, None)
         return None
 
     return opened

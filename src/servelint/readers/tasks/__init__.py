@@ -41,12 +41,7 @@ def text(source: Source, node: Node) -> Text:
 
 def verbatim(source: Source, node: Node) -> Text:
     """A scalar's text as it is written: what two braces mean is the tool's to say, not that of a template of the file."""
-    mask = source.mask
-    if mask is not None and mask.text is None:
-        source.mask = None
-    found = yaml.text(source, node)
-    source.mask = mask
-    return found
+    return yaml.text(source, node, verbatim=True)
 
 
 def with_expressions(written: Text) -> Text:

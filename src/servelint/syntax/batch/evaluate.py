@@ -1,7 +1,6 @@
-"""Walking a batch file: which commands it runs, with which words and variables. Nothing is executed.
+"""Partial evaluation of a batch file: which commands it runs, with which words and variables. Nothing is executed.
 
-`goto` and `call :label` are followed forwards; a part that nothing here comes to is walked at the end, since a person may.
-Where a condition cannot be decided, both branches are looked at, and what they leave different is unknown.
+Where a condition cannot be decided, both branches are followed and joined; variables that differ are unknown afterwards.
 """
 
 from __future__ import annotations
@@ -13,11 +12,187 @@ from servelint.core import bounds
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
-from servelint.syntax.batch import conditions
-from servelint.syntax.batch.state import State, Status, Value, join
-from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple, parse
-from servelint.syntax.batch.values import Filled, fill
-from servelint.syntax.batch.words import program, split
+from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple, Test, parse
+from servelint.syntax.batch.words import Filled, fill, program, split
+
+
+class _Value:
+    """A variable. name: as first written;  text: empty where the file removes the variable."""
+
+    __slots__ = ("name", "text")
+
+    def __init__(self, name: str, text: Text) -> None:
+        self.name = name
+        self.text = text
+
+
+_State = dict[str, _Value]
+"""Upper-case name -> value. A variable that is not here may be set by the environment."""
+
+
+class _Status:
+    """Whether a condition holds.
+
+    Attributes:
+        value: True, False, or None if that is unknown.
+        likely: The branch of a plain run: without arguments and extra environment, every command succeeding.
+        assumed: Whether the value rests on a default that the environment may override.
+        emptied: Upper-case name of a variable that is empty where the condition is true (`if "%V%"==""`), or false (`if defined
+            V`) as `empty_when` says.
+    """
+
+    __slots__ = ("assumed", "emptied", "empty_when", "likely", "value")
+
+    def __init__(
+        self,
+        value: bool | None,
+        likely: bool = True,
+        assumed: bool = False,
+        emptied: str | None = None,
+        empty_when: bool = True,
+    ) -> None:
+        self.value = value
+        self.likely = likely if value is None else value
+        self.assumed = assumed
+        self.emptied = emptied
+        self.empty_when = empty_when
+
+    def negated(self) -> _Status:
+        value = None if self.value is None else not self.value
+        return _Status(value, not self.likely, self.assumed, self.emptied, not self.empty_when)
+
+
+def join(main: _State, other: _State, defaulted: str | None = None) -> _State:
+    """The state after a branch that cannot be decided: what differs is unknown, shown as the main branch leaves it.
+
+    Args:
+        main: The state after the likely branch; it is changed.
+        other: The state after the other branch.
+        defaulted: A variable that the main branch sets only if the environment does not: the value is its default.
+    """
+    joined: _State = {}
+    for key in {**main, **other}:
+        ours, theirs = main.get(key), other.get(key)
+        if ours is not None and theirs is not None and _same(ours.text, theirs.text):
+            joined[key] = ours
+        elif key == defaulted and ours is not None and (theirs is None or theirs.text.flat == HOLE):
+            joined[key] = _Value(ours.name, ours.text.as_default())
+        else:
+            joined[key] = _unsure(ours, theirs)
+    return joined
+
+
+def _same(one: Text, other: Text) -> bool:
+    return one is other or (one.flat == other.flat and one.shown == other.shown)
+
+
+def _unsure(ours: _Value | None, theirs: _Value | None) -> _Value:
+    name = ours.name if ours is not None else theirs.name if theirs is not None else ""
+    main = ours.text if ours is not None else EMPTY
+    shown = main.shown if ours is not None else f"%{name}%"
+    if ours is None or theirs is None:
+        return _Value(name, Text((unknown(f"%{name}%", main.extent(), shown),)))
+    one, other = _possible(ours.text), _possible(theirs.text)
+    program = _program(one)
+    if program is not None and _program(other) == program:
+        folder = shown[: -len(program)] if shown.lower().endswith(program) else f"%{name}%"
+        return _Value(name, Text((unknown(f"%{name}%", main.extent(), folder), Piece(program, main.extent()))))
+    # one branch adds words, the other none
+    perhaps = (one or other) if one is None or other is None else None
+    return _Value(name, Text((unknown(f"%{name}%", main.extent(), shown, perhaps),)))
+
+
+def _possible(text: Text) -> Text | None:
+    """What a value may be beside empty; None if it is surely empty."""
+    if len(text.pieces) == 1 and text.pieces[0].perhaps is not None:
+        return text.pieces[0].perhaps
+    return text if text.flat else None
+
+
+def _program(text: Text | None) -> str | None:
+    """The file name of the program that a value names, whatever its folder."""
+    flat = text.flat.lower() if text is not None else ""
+    base = flat[max(flat.rfind("\\"), flat.rfind("/"), flat.rfind(HOLE)) + 1 :]
+    return base if base.endswith(".exe") else None
+
+
+_EMPTY = re.compile(r"[\"'.\[\]x_#-]*", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?\d+")
+_ARGUMENT = re.compile(r"%(?:~\w*)?\d")
+_VARIABLE = re.compile(r"[%!]([^%!:]+)[%!]")
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "equ": lambda left, right: left == right,
+    "neq": lambda left, right: left != right,
+    "lss": lambda left, right: left < right,
+    "leq": lambda left, right: left <= right,
+    "gtr": lambda left, right: left > right,
+    "geq": lambda left, right: left >= right,
+}
+
+
+def _holds(walk: _Walk, test: Test) -> _Status:
+    status = _positive(walk, test)
+    return status.negated() if test.negated else status
+
+
+def _positive(walk: _Walk, test: Test) -> _Status:
+    if test.kind == "defined":
+        return _defined(walk, test.left.flat.strip('"'))
+    if test.kind == "errorlevel":
+        return _Status(None, likely=test.left.flat.strip() == "0")
+    if test.kind not in ("==", *_COMPARISONS):
+        return _Status(None)
+    left, right = walk.fill(test.left).text, walk.fill(test.right).text
+    ours, theirs = _likely(left), _likely(right)
+    if test.fold:
+        ours, theirs = ours.lower(), theirs.lower()
+    equality = test.kind in ("==", "equ", "neq")
+    if test.kind != "==" and _NUMBER.fullmatch(ours) and _NUMBER.fullmatch(theirs):
+        found = _COMPARISONS[test.kind](int(ours[:20]), int(theirs[:20]))
+    else:
+        found = equality and (ours == theirs) != (test.kind == "neq")
+    if left.known and right.known:
+        return _Status(found, assumed=left.assumed or right.assumed)
+    if equality and ours == theirs and _EMPTY.fullmatch(ours):
+        return _emptiness(walk, left, right, found)
+    return _Status(None, likely=found)
+
+
+def _emptiness(walk: _Walk, left: Text, right: Text, found: bool) -> _Status:
+    """A test whether an unknown value is empty."""
+    unknowns = [piece for piece in (*left.pieces, *right.pieces) if piece.expression is not None]
+    expression = unknowns[0].expression or ""
+    if len(unknowns) != 1:
+        return _Status(None, likely=found)
+    if _ARGUMENT.fullmatch(expression):
+        state = walk.state or {}
+        own = [key for key, value in state.items() if value.text.flat == HOLE and value.text.pieces[0].span == unknowns[0].span]
+        # a script is started without arguments, unless someone knows better
+        return _Status(None, found, emptied=own[0], empty_when=found) if own else _Status(found, assumed=True)
+    name = _VARIABLE.fullmatch(expression)
+    return _Status(None, found, emptied=name.group(1).upper() if name is not None else None, empty_when=found)
+
+
+def _defined(walk: _Walk, name: str) -> _Status:
+    value = walk.now(name)
+    if value is None:
+        return _Status(None, likely=False, emptied=name.upper(), empty_when=False)
+    if value.flat == HOLE:
+        likely = bool(value.shown) and not value.shown.startswith("%")
+        return _Status(None, likely, emptied=name.upper(), empty_when=False)
+    return _Status(bool(value.flat), assumed=value.assumed)
+
+
+def _likely(text: Text) -> str:
+    """A text as it is when every command has succeeded and nothing else is set."""
+    if HOLE not in text.flat:
+        return text.flat
+    parts: list[str] = []
+    for piece in text.pieces:
+        expression = piece.expression
+        parts.append(piece.text if expression is None else "0" if expression.lower().strip("%!") == "errorlevel" else "")
+    return "".join(parts)
+
 
 _LENGTH_AT_MOST = 20_000
 _PIECES_AT_MOST = 500
@@ -31,13 +206,16 @@ _WHERE = re.compile(r"[`'\s]*where(?:\.exe)?\s+(?:\$PATH:)?\"?([\w.-]+?)(?:\.exe
 class Command:
     """One command that the file runs.
 
-    lost:    lines after it that were meant for it
-    likely:  a plain run comes to it
+    Attributes:
+        words: Its words.
+        state: The variables that the file sets.
+        lost: Lines after it that look like a part of it but are not.
+        likely: Whether a plain run gets there.
     """
 
     __slots__ = ("likely", "lost", "state", "words")
 
-    def __init__(self, words: list[Word], state: State, lost: Span | None, likely: bool) -> None:
+    def __init__(self, words: list[Word], state: _State, lost: Span | None, likely: bool) -> None:
         self.words = words
         self.state = state
         self.lost = lost
@@ -49,30 +227,36 @@ Called = Callable[[str], "Text | None"]
 
 
 def evaluate(text: Text, found: Found, called: Called) -> bool:
-    """Walk a batch file and report each command. called: gives the text of another batch file that it calls, if it is here.
+    """Walk a batch file and report each command.
 
-    Gives whether files were called that could not be read, and may have set more.
+    Args:
+        text: The file.
+        found: Called for each command.
+        called: Gives the text of another batch file that it calls; None if it is not on this machine.
+
+    Returns:
+        Whether it calls files that could not be read: they may set more.
     """
-    walk = Walk(found, called)
+    walk = _Walk(found, called)
     walk.file(text)
     return walk.sourced
 
 
-class Walk:
+class _Walk:
     def __init__(self, found: Found, called: Called) -> None:
         self.found = found
         self.called = called
-        self.state: State | None = {}
-        self.snapshot: State = {}
+        self.state: _State | None = {}
+        self.snapshot: _State = {}
         self.loops: dict[str, Text | None] = {}
         self.delayed = False
-        self.saved: list[tuple[State, bool]] = []
+        self.saved: list[tuple[_State, bool]] = []
         self.nodes: list[Node] = []
         self.labels: dict[str, int] = {}
         self.visited: set[int] = set()
-        self.pending: dict[str, State] = {}
-        self.anywhere: State | None = None
-        self.returned: list[State] = []
+        self.pending: dict[str, _State] = {}
+        self.anywhere: _State | None = None
+        self.returned: list[_State] = []
         self.calls: list[str] = []
         self.steps = 0
         self.on_path = True
@@ -93,7 +277,7 @@ class Walk:
                 self.run(index)
 
     def run(self, start: int) -> None:
-        """Walk the commands from one of them on."""
+        """Walk the commands from an index on."""
         for index in range(start, len(self.nodes)):
             node = self.nodes[index]
             if isinstance(node, Label):
@@ -107,7 +291,7 @@ class Walk:
             self.visit(node)
 
     def arrive(self, name: str) -> None:
-        """Come to a label: from the line before, or from a `goto` further up."""
+        """Come to a label, from the line before or from a `goto`."""
         jumped = self.pending.pop(name, None)
         if jumped is None and self.state is None and self.anywhere is not None:
             jumped = dict(self.anywhere)
@@ -125,16 +309,16 @@ class Walk:
         elif isinstance(node, Several):
             for operator, item in node.items:
                 if operator == "||":
-                    self.branch(Status(None, likely=False), item, None)
+                    self.branch(_Status(None, likely=False), item, None)
                 else:
                     self.visit(item)
         elif isinstance(node, If):
-            self.branch(conditions.holds(self, node.test), node.then, node.otherwise)
+            self.branch(_holds(self, node.test), node.then, node.otherwise)
         elif isinstance(node, For):
             self.loop(node)
 
     def loop(self, node: For) -> None:
-        """A loop's body is walked once: its variable is another one each time."""
+        """Walk a loop's body once, its variable unknown."""
         outer = self.loops
         found = _WHERE.match(node.items.flat)
         value = None
@@ -144,10 +328,10 @@ class Walk:
             value = Text((unknown("%%" + node.variable, span, shown=""), Piece(found.group(1) + ".exe", span)))
         self.loops = {**outer, node.variable: value}
         certain = not node.switch and node.items.flat.strip() and not set(node.items.flat) & set("*?")
-        self.branch(Status(True if certain else None), node.body, None)
+        self.branch(_Status(True if certain else None), node.body, None)
         self.loops = outer
 
-    def branch(self, status: Status, then: Node, otherwise: Node | None) -> None:
+    def branch(self, status: _Status, then: Node, otherwise: Node | None) -> None:
         """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped."""
         start = self.state
         if start is None:
@@ -158,7 +342,7 @@ class Walk:
                 self.visit(chosen)
             return
         on_path = self.on_path
-        ends: list[State | None] = []
+        ends: list[_State | None] = []
         for node, likely in ((then, status.likely), (otherwise, not status.likely)):
             self.state, self.on_path = dict(start), on_path and likely
             if node is not None:
@@ -242,7 +426,7 @@ class Walk:
             if len(text.flat) > _LENGTH_AT_MOST or len(text.pieces) > _PIECES_AT_MOST:
                 text = Text((unknown(f"%{name}%", text.extent()),))
             before = self.state.get(name.upper())
-            self.state[name.upper()] = Value(before.name if before is not None else name, text)
+            self.state[name.upper()] = _Value(before.name if before is not None else name, text)
 
     # -- what cmd does itself
 
@@ -329,14 +513,14 @@ class Walk:
             self.simple(Simple(text, node.lost))
 
     def other_file(self, path: str) -> None:
-        """`call settings.bat`: what it sets, if it lies beside this file; what it starts is told where it is read itself."""
+        """`call settings.bat`: take what it sets, if it is there; its launches are reported where it is read itself."""
         if re.search(r"(?:^|\\)(?:activate|conda)(?:\.bat)?$", path, re.IGNORECASE):
             return  # a virtual environment's own script sets nothing that an engine reads
         text = self.called(path) if len(self.calls) < bounds.BATCH_CALLS.most else None
         if text is None or self.state is None:
             self.sourced = True
             return
-        inner = Walk(self.found, self.called)
+        inner = _Walk(self.found, self.called)
         inner.state, inner.silent, inner.calls = dict(self.state), True, [*self.calls, path]
         inner.nodes = parse(text)
         inner.labels = {item.name: index for index, item in enumerate(inner.nodes) if isinstance(item, Label)}
@@ -346,7 +530,7 @@ class Walk:
         self.sourced = self.sourced or inner.sourced
 
     def call(self, name: str, text: Text) -> None:
-        """`call :label`. text: where it is written"""
+        """`call :label`. `text`: where that is written."""
         start = self.labels.get(name)
         if start is None or name in self.calls or self.state is None:
             return
@@ -360,7 +544,7 @@ class Walk:
         self.calls.pop()
         self.snapshot, self.pending, self.returned, self.delayed = before
         del self.saved[saved:]
-        state: State | None = None
+        state: _State | None = None
         for end in ends:
             state = end if state is None else join(state, end)
         self.state = state
@@ -385,7 +569,7 @@ class Walk:
 
 
 def _forget(name: str, value: str) -> None:
-    """What an arithmetic expression assigns on its way is not kept."""
+    """Drop what an arithmetic expression assigns inside another one."""
     del name, value
 
 

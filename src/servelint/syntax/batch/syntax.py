@@ -1,6 +1,6 @@
 """The commands of a batch file as cmd.exe parses them: lines, `^`, operators, parentheses, `if` and `for`.
 
-Percent variables are filled in later: a reference (`%V%`) is passed over whole, so what it holds cannot change the syntax.
+Percent variables are filled in later: a reference (`%V%`) is stepped over whole, so that its value cannot change the syntax.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ _RUN_IN_QUOTES = re.compile(r"[^%\"\r\n]+")
 
 
 class Simple:
-    """One command. text: it without carets and redirections;  lost: lines after it that were meant for it"""
+    """One command.
+
+    Attributes:
+        text: The command without carets and redirections.
+        lost: Lines after it that look like a part of it but are not.
+    """
 
     __slots__ = ("lost", "text")
 
@@ -45,6 +50,8 @@ class Simple:
 
 
 class Label:
+    """`:name`, a target of `goto` and `call`."""
+
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
@@ -65,6 +72,8 @@ class Test:
 
 
 class If:
+    """`if TEST command else command`."""
+
     __slots__ = ("otherwise", "test", "then")
 
     def __init__(self, test: Test, then: Node, otherwise: Node | None) -> None:
@@ -74,7 +83,14 @@ class If:
 
 
 class For:
-    """variable: the letter after `%%`;  switch: "f", "r", "d", "l" or "";  items: what stands between the parentheses"""
+    """`for`.
+
+    Attributes:
+        variable: The letter after `%%`.
+        switch: "f", "r", "d", "l" or "".
+        items: What stands between the parentheses.
+        body: The command.
+    """
 
     __slots__ = ("body", "items", "switch", "variable")
 
@@ -324,7 +340,7 @@ class _Parser:
             self.at += 1
 
     def lost(self) -> Span | None:
-        """The lines after the one at hand, if they start with an option: they are commands of their own."""
+        """The lines after the current one, if they start with an option: cmd.exe runs them as commands of their own."""
         start = end = -1
         at = self.flat.find("\n", self.at) + 1
         goes_on = False

@@ -1,1 +1,1 @@
-"""Shell text: splitting words, and evaluating scripts as far as they can be known, without running them."""
+"""Shell: words, syntax trees, and the partial evaluation of scripts without running them."""

@@ -29,7 +29,7 @@ _NESTED_LENGTH_AT_MOST = 40
 
 
 class NotKnown(Exception):
-    """The value cannot be told: a variable is unknown, or the expression is more than this module reads."""
+    """The value is unknown: a variable is, or the expression is more than this module reads."""
 
 
 def integer(text: str) -> int | None:
@@ -45,15 +45,21 @@ def decimal(text: str) -> int | None:
 
 
 def changed(expression: str) -> list[str]:
-    """The names that an expression assigns to."""
+    """The names that an expression assigns."""
     return [first or second for first, second in _CHANGED.findall(expression)]
 
 
 def evaluate(expression: str, variable: Variable, assign: Assign | None = None, depth: int = 0) -> int:
-    """The value of an arithmetic expression.
+    """Evaluate an arithmetic expression.
 
-    variable: the text of a variable (itself an expression), None if it is not known. assign: stores what the expression
-    assigns; without it, and beside `&&`, `||` and `?`, an assignment is not read. Raises NotKnown.
+    Args:
+        expression: The expression.
+        variable: Gives the text of a variable, itself an expression; None if it is not known.
+        assign: Stores what the expression assigns. Without it, and beside `&&`, `||` and `?`, assignments are not read.
+        depth: How many variables the expression came through.
+
+    Raises:
+        NotKnown: The value is not known.
     """
     if depth > _NESTED_AT_MOST or len(expression) > (_NESTED_LENGTH_AT_MOST if depth else _LENGTH_AT_MOST):
         raise NotKnown

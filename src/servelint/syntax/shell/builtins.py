@@ -1,11 +1,11 @@
-"""Shell builtins that change what a script runs."""
+"""Shell builtins that change what a script runs: `cd`, `set`, `shift`, `source`, `eval`, `read`, `exit` and others."""
 
 from __future__ import annotations
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import EMPTY, HOLE, Text, unknown
-from servelint.syntax.shell import commands, conditions, patterns
+from servelint.syntax.shell import commands, conditions, parameters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.recipe import fields_of
 from servelint.syntax.shell.state import (
@@ -24,10 +24,10 @@ from servelint.syntax.shell.syntax import Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from servelint.syntax.shell.evaluate import Evaluator
 
-_CONTROL = {"exit": EXIT, "return": RETURN}
-_LOOP = {"break": BREAK, "continue": CONTINUE}
 SILENT = frozenset((
     ":", "alias", "disown", "echo", "hash", "pwd", "shopt", "sleep", "times", "trap", "true", "type", "ulimit", "umask", "wait",
 ))  # fmt: skip
@@ -39,20 +39,12 @@ _WHITE = " \t\n"
 def run(
     shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None
 ) -> Status | None:
-    """Do what a builtin does to the state. None if the command is no builtin."""
-    if name == "false":
-        return FAILURE
-    if name in _CONTROL:
-        return _leave(shell, name, words[1:])
-    if name in _LOOP:
-        if shell.loops:
-            count = integer(words[1].value or "") if len(words) > 1 else 1
-            shell.state.control, shell.state.levels = _LOOP[name], min(max(count or 1, 1), shell.loops)
-        return SUCCESS
+    """Apply a builtin to the state; None if the command is not a builtin."""
     if name in SILENT:
         return SUCCESS
-    if name in ("test", "["):
-        return conditions.single([word.text for word in (words[1:] if name == "test" else words[1:-1])], shell)
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(shell, words)
     if name == "exec":
         return _exec(shell, words[1:], inline, site, here)
     if name in ("command", "builtin"):
@@ -63,43 +55,48 @@ def run(
         # a keyword of bash, a command elsewhere
         rest = words[2:] if words[1].shown == "-p" and len(words) > 2 else words[1:]
         return shell.invoke(rest, inline, site, here)
-    if name in ("cd", "pushd", "popd"):
-        _cd(shell, name, words[1:])
-        return SUCCESS
-    if name in ("source", "."):
-        return _source(shell, words[1:])
-    if name == "eval":
-        return _eval(shell, words[1:])
-    if name == "set":
-        _set(shell, words[1:])
-        return SUCCESS
-    if name == "shift":
-        return _shift(shell, words[1:])
-    if name == "let":
-        status = UNSURE
-        for word in words[1:]:
-            status = shell.arithmetic_status(word.text)
-        return status
-    if name == "getopts":
-        return _getopts(shell, words[1:])
-    if name == "printf":
-        if len(words) > 3 and words[1].value == "-v":
-            target, text = words[2].text, commands.formatted([word.text for word in words[3:]])
-            many = any(word.many for word in words)
-            shell.assign(target.flat, Text((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
-        return SUCCESS
     if name in ("read", "mapfile", "readarray"):
         _read(shell, name, words[1:], inline, here)
         return UNSURE
     return None
 
 
-def _leave(shell: Evaluator, name: str, words: list[Word]) -> Status:
+def _leave(shell: Evaluator, words: list[Word]) -> Status:
     """`exit` and `return`."""
-    number = integer(words[0].value or "") if words else None
-    shell.state.status = (shell.last if not words else UNSURE) if number is None else SUCCESS if number == 0 else FAILURE
-    shell.state.control = FAIL if name == "exit" and number else _CONTROL[name]
+    name = words[0].value
+    number = integer(words[1].value or "") if words[1:] else None
+    shell.state.status = (shell.last if not words[1:] else UNSURE) if number is None else FAILURE if number else SUCCESS
+    shell.state.control = RETURN if name == "return" else FAIL if number else EXIT
     return shell.state.status
+
+
+def _leave_loop(shell: Evaluator, words: list[Word]) -> Status:
+    """`break` and `continue`."""
+    if shell.loops:
+        count = integer(words[1].value or "") if len(words) > 1 else 1
+        shell.state.control = BREAK if words[0].value == "break" else CONTINUE
+        shell.state.levels = min(max(count or 1, 1), shell.loops)
+    return SUCCESS
+
+
+def _test(shell: Evaluator, words: list[Word]) -> Status:
+    """`test` and `[`."""
+    return conditions.single([word.text for word in (words[1:] if words[0].value == "test" else words[1:-1])], shell)
+
+
+def _let(shell: Evaluator, words: list[Word]) -> Status:
+    status = UNSURE
+    for word in words[1:]:
+        status = shell.arithmetic_status(word.text)
+    return status
+
+
+def _printf(shell: Evaluator, words: list[Word]) -> Status:
+    if len(words) > 3 and words[1].value == "-v":
+        target, text = words[2].text, commands.formatted([word.text for word in words[3:]])
+        many = any(word.many for word in words)
+        shell.assign(target.flat, Text((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
+    return SUCCESS
 
 
 def _exec(shell: Evaluator, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None) -> Status:
@@ -112,13 +109,13 @@ def _exec(shell: Evaluator, words: list[Word], inline: dict[str, Text], site: Sp
     return SUCCESS
 
 
-def _cd(shell: Evaluator, name: str, words: list[Word]) -> None:
-    """Where relative paths start afterwards."""
-    words = [word for word in words if word.shown not in ("--", "-P", "-L", "-q")]
+def _cd(shell: Evaluator, words: list[Word]) -> Status:
+    """Note where relative paths start after `cd`, `pushd` or `popd`."""
+    name, *words = [word for word in words if word.shown not in ("--", "-P", "-L", "-q")]
     state = shell.state
-    if name == "popd" or len(words) != 1 or words[0].many or words[0].shown in ("-", ""):
+    if name.value == "popd" or len(words) != 1 or words[0].many or words[0].shown in ("-", ""):
         state.folder = None
-        return
+        return SUCCESS
     path = words[0].text
     if path.pieces[0].expression is not None or path.flat.startswith(("/", "~")):
         state.folder = path
@@ -126,27 +123,25 @@ def _cd(shell: Evaluator, name: str, words: list[Word]) -> None:
         state.folder = Text.join((state.folder, Text.of("/"), path))
     else:
         state.folder = None
+    return SUCCESS
 
 
 def _source(shell: Evaluator, words: list[Word]) -> Status:
     """`source FILE [ARGS]`: a file beside the script, or one that the script has written, is evaluated."""
-    if not words:
+    if len(words) < 2:
         return UNSURE
-    key = shell.key(words[0].text)
+    key = shell.key(words[1].text)
     text = shell.state.files.read(key)
     if text is not None and key is not None and text.known:
-        return shell.run_file(key, text, words[1:] if len(words) > 1 else None)
+        return shell.run_file(key, text, words[2:] or None)
     # what another file sets is not known here; a virtual environment's own script sets nothing that an engine reads
-    if not words[0].shown.endswith("/activate"):
+    if not words[1].shown.endswith("/activate"):
         shell.state.sourced = True
     return UNSURE
 
 
 def _eval(shell: Evaluator, words: list[Word]) -> Status:
-    parts: list[Text] = []
-    for word in words:
-        parts += [word.text, Text.of(" ")]
-    text = Text.join(parts)
+    text = Text.join([part for word in words[1:] for part in (word.text, Text.of(" "))])
     if len(text.flat) > _EVALUATED_AT_MOST:
         return UNSURE
     outer = shell.script
@@ -156,8 +151,8 @@ def _eval(shell: Evaluator, words: list[Word]) -> Status:
     return status
 
 
-def _set(shell: Evaluator, words: list[Word]) -> None:
-    at = 0
+def _set(shell: Evaluator, words: list[Word]) -> Status:
+    at = 1
     while at < len(words):
         shown = words[at].shown
         if shown in ("--", "-") or shown[:1] not in ("-", "+"):
@@ -172,12 +167,13 @@ def _set(shell: Evaluator, words: list[Word]) -> None:
                 shell.state.all_exported = on
             at += 1
     else:
-        return
+        return SUCCESS
     shell.state.args = words[at:]
+    return SUCCESS
 
 
 def _shift(shell: Evaluator, words: list[Word]) -> Status:
-    count = integer(words[0].value or "") if words else 1
+    count = integer(words[1].value or "") if words[1:] else 1
     args = shell.state.args
     if args is None:
         return UNSURE
@@ -194,15 +190,37 @@ def _shift(shell: Evaluator, words: list[Word]) -> Status:
 
 
 def _getopts(shell: Evaluator, words: list[Word]) -> Status:
-    """No option is found without arguments; which ones are found with them is not worked out."""
+    """`getopts`: without arguments it finds no option; with arguments, the options that it finds are unknown."""
     args = shell.state.args
     if args is None and not shell.calls:
         return Status(False, assumed=True)
     if args == []:
         return FAILURE
-    for name in ("OPTARG", "OPTIND", *[word.shown for word in words[1:2]]):
+    for name in ("OPTARG", "OPTIND", *[word.shown for word in words[2:3]]):
         shell.assign(name, Text((unknown("${" + name + "}", None),)))
     return Status(None, likely=False)
+
+
+_HANDLERS: dict[str, Callable[[Evaluator, list[Word]], Status]] = {
+    "false": lambda _shell, _words: FAILURE,
+    "exit": _leave,
+    "return": _leave,
+    "break": _leave_loop,
+    "continue": _leave_loop,
+    "test": _test,
+    "[": _test,
+    "cd": _cd,
+    "pushd": _cd,
+    "popd": _cd,
+    "source": _source,
+    ".": _source,
+    "eval": _eval,
+    "set": _set,
+    "shift": _shift,
+    "let": _let,
+    "getopts": _getopts,
+    "printf": _printf,
+}
 
 
 def matches(subject: Text, items: list[Text], shell: Evaluator) -> Status:
@@ -210,10 +228,10 @@ def matches(subject: Text, items: list[Text], shell: Evaluator) -> Status:
     statuses: list[Status] = []
     for raw in items:
         parts = shell.pattern(raw)
-        pattern = patterns.read([(text.flat.replace(HOLE, ""), quoted) for text, quoted in parts])
+        pattern = parameters.read_pattern([(text.flat.replace(HOLE, ""), quoted) for text, quoted in parts])
         if pattern == [None]:
             return SUCCESS
-        holds = pattern is not None and patterns.matches(pattern, subject.flat.replace(HOLE, ""))
+        holds = pattern is not None and parameters.matches(pattern, subject.flat.replace(HOLE, ""))
         known = subject.known and pattern is not None and all(text.known for text, _ in parts)
         assumed = subject.assumed or any(text.assumed for text, _ in parts)
         statuses.append(Status(holds if known else None, holds, assumed))
@@ -267,7 +285,7 @@ def _read(shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text
 
 
 def _input_line(options: _Options, here: Text | None) -> Text | None:
-    """What is read of the input; None if that is not known."""
+    """The line that `read` takes from its input; None if that is not known."""
     if here is None or not here.known or set(options.given) - set("adrs"):
         return None
     delimiter = options.given.get("d", "\n")

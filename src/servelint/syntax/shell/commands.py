@@ -1,7 +1,4 @@
-"""Simple commands: their words, inline environment and redirections; and what the few print whose output is plain.
-
-Those are echo, printf, cat of what is known, basename, dirname, `cd X && pwd` and some like them.
-"""
+"""Commands: assignments and declarations (`export`, `local`, `unset`), redirections, pipes, and what commands print."""
 
 from __future__ import annotations
 
@@ -9,24 +6,183 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.core.text import EMPTY, Piece, Text, spend, unknown
 from servelint.syntax.shell import expand
 from servelint.syntax.shell.arithmetic import integer
-from servelint.syntax.shell.assignments import assigned
-from servelint.syntax.shell.files import HERE, is_own, own
+from servelint.syntax.shell.expand import Raw
 from servelint.syntax.shell.recipe import joined
-from servelint.syntax.shell.state import SUCCESS, UNSURE, Status, Value
-from servelint.syntax.shell.syntax import NOWHERE, Script, writes
-from servelint.syntax.shell.tree import Node
+from servelint.syntax.shell.state import HERE, SUCCESS, UNSET, UNSURE, Status, Value, is_own, own, unsure_items
+from servelint.syntax.shell.syntax import NOWHERE, Assignment, Node, Script, writes
+from servelint.syntax.shell.syntax import assignment as read
 from servelint.syntax.shell.words import nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Evaluator
 
+_NAME = re.compile(r"([A-Za-z_]\w*)(?:\[(.+)\])?", re.ASCII | re.DOTALL)
+_LOCAL = ("local", "declare", "typeset")
+
+
+def assignment(shell: Evaluator, node: Node) -> Status:
+    """`name=value` as a statement."""
+    made = shell.script.assignment(node)
+    if made is not None:
+        shell.set(*_assigned(shell, made))
+    return SUCCESS
+
+
+def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
+    """The name and the value of an assignment; `name[k]=v` gives the whole changed array."""
+    name = shell.resolved(made.name)
+    before = shell.state.variables.get(name)
+    if made.index is not None:
+        return name, _item(shell, name, made.index, made.value, made.adds)
+    if made.array:
+        return name, _array(shell, name, made, before if made.adds else None, isinstance(before, dict))
+    text = made.value.value(shell)
+    if not made.adds and (isinstance(before, Text) or before is None):
+        return name, Text.join((text,))
+    if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
+        return name, unsure_items(name)
+    if isinstance(before, list):
+        # a name without an index is an array's first item
+        first = Text.join((before[0].text, text)) if before and made.adds else text
+        return name, [Word(first), *before[1:]]
+    if isinstance(before, Text):
+        return name, Text.join((before, text))
+    return name, Text.join((Text((unknown("${" + name + "}", text.span(), shown=""),)), text))
+
+
+def _item(shell: Evaluator, name: str, index: Text, raw: Raw, append: bool) -> Value:
+    """The array after `name[index]=raw`; unknown where it would have gaps."""
+    before = shell.state.variables.get(name)
+    old = (shell.item(name, index) or Text((unknown("${" + name + "}", None),))) if append else EMPTY
+    text = Text.join((old, raw.value(shell)))
+    if isinstance(before, dict):
+        key = shell.expand(index, True).value
+        return unsure_items(name) if key is None else {**before, key: text}
+    at = shell.index(index)
+    items = before if isinstance(before, list) else [Word(before)] if isinstance(before, Text) and before is not UNSET else []
+    if at is None or not 0 <= at <= len(items) or any(word.many for word in items):
+        return unsure_items(name)
+    return [*items[:at], Word(text), *items[at + 1 :]]
+
+
+def _array(shell: Evaluator, name: str, made: Assignment, before: Value | None, associative: bool) -> Value:
+    """The array that `(...)` makes; before: what `+=` adds to."""
+    items: list[Word] = list(before) if isinstance(before, list) else []
+    if isinstance(before, Text) and before is not UNSET:
+        items = [Word(before)]
+    table: dict[str, Text] = dict(before) if isinstance(before, dict) else {}
+    sure = True
+    for key, raw in made.items:
+        if key is None:
+            items += raw.words(shell)
+            continue
+        value = raw.value(shell)
+        if associative:
+            known = shell.expand(key, True).value
+            sure = sure and known is not None
+            table[known or ""] = value
+            continue
+        at = shell.index(key)
+        sure = sure and at is not None and 0 <= at <= len(items) and not any(word.many for word in items)
+        if sure and at is not None:
+            items[at : at + 1] = [Word(value)]
+    if not sure or (associative and items):
+        return unsure_items(name)
+    return table if associative else items
+
+
+def declaration(shell: Evaluator, node: Node) -> Status:
+    """`export`, `declare`, `typeset`, `local`, `readonly`."""
+    found = shell.script.simple(node.start_byte)
+    keyword = found.all_words[0].text.flat if found.all_words else ""
+    flags = ""
+    for declared in found.declared:
+        if isinstance(declared, Assignment):
+            _declare(shell, keyword, flags, declared.name, declared)
+            continue
+        for word in declared.words(shell):
+            if word.shown[:1] in ("-", "+"):
+                flags += word.shown
+            elif _NAME.match(word.text.flat):
+                made = read(word.text)
+                _declare(shell, keyword, flags, made.name if made is not None else word.text.flat, made, quoted=True)
+    return SUCCESS
+
+
+def _declare(shell: Evaluator, keyword: str, flags: str, name: str, target: Assignment | None, quoted: bool = False) -> None:
+    """Declare one name. `quoted`: the value is expanded already (`export "A=$B"`)."""
+    if not name.isidentifier() or "f" in flags or "p" in flags:
+        return
+    state = shell.state
+    if shell.local_names is not None and keyword in _LOCAL and "g" not in flags:
+        if name not in shell.local_names and target is None:
+            state.variables[name] = UNSET
+        shell.local_names.add(name)
+        state.aliases = {alias: target for alias, target in state.aliases.items() if alias != name}
+    if "n" in flags and keyword != "export":
+        known: str | None = ""
+        if target is not None:
+            known = (target.value.text if quoted else target.value.value(shell)).value
+        state.aliases = {**state.aliases, name: known or ""}
+        return
+    if "A" in flags and not isinstance(state.variables.get(name), dict):
+        state.variables[name] = {}
+    elif "a" in flags and not isinstance(state.variables.get(name), list):
+        state.variables[name] = []
+    if any(flag in flags for flag in "ilu") and keyword != "export":
+        state.typed |= {name}
+    if target is not None:
+        if quoted:
+            shell.set(name, target.value.text)
+        else:
+            shell.set(*_assigned(shell, target))
+    if keyword == "export" and "n" in flags:
+        state.exported -= {name}
+    elif keyword == "export" or "x" in flags:
+        spend(4 * len(state.exported))
+        state.exported |= {name}
+        state.doubtful -= {name}
+
+
+def unset(shell: Evaluator, node: Node) -> Status:
+    """`unset`."""
+    words = [word for raw in shell.script.simple(node.start_byte).all_words[1:] for word in raw.words(shell)]
+    if any(word.shown.startswith("-") and "f" in word.shown for word in words):
+        for word in words:
+            shell.state.own_functions().pop(word.shown, None)
+        return SUCCESS
+    for word in words:
+        match = _NAME.fullmatch(word.text.flat)
+        if match is None:
+            continue
+        name = shell.resolved(match.group(1))
+        if match.group(2) is None:
+            shell.state.variables[name] = UNSET
+            shell.state.exported -= {name}
+            shell.state.typed -= {name}
+        else:
+            shell.state.variables[name] = _without(shell, name, word.text.cut(match.start(2), match.end(2)))
+    return SUCCESS
+
+
+def _without(shell: Evaluator, name: str, index: Text) -> Value:
+    """An array without one item; unknown where that leaves a gap."""
+    before = shell.state.variables.get(name)
+    if isinstance(before, dict):
+        return {key: text for key, text in before.items() if key != index.value}
+    at = integer(index.value or "")
+    if not isinstance(before, list) or at not in (-1, len(before) - 1) or any(word.many for word in before):
+        return unsure_items(name)
+    return before[:-1]
+
+
 _WORDS_A_STEP = 10
 _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement", "compound_statement"))
-"""What follows `<<EOF` on its line hangs on the redirection."""
+"""Nodes of what follows `<<EOF` on its line; the grammar puts them below the redirection."""
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _ECHO_OPTION = re.compile(r"-[neE]+")
@@ -36,6 +192,7 @@ _LINE_END = Text.of("\n")
 
 
 def redirected(shell: Evaluator, node: Node) -> Status:
+    """A command with redirections and heredocs, and what follows a heredoc on its line."""
     body = node.field("body")
     here: Text | None = None
     after: list[Node] = []
@@ -43,7 +200,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     simple = body is None or body.type == "command"
     for redirect in node.fields("redirect"):
         if redirect.type == "heredoc_redirect":
-            here = heredoc(shell, redirect)
+            here = _heredoc(shell, redirect)
             after += [child for child in redirect.parts if child.type in _AFTER_HEREDOC]
             likely = likely and all(child.type != "||" for child in redirect.children)
         elif redirect.type == "file_redirect" and not simple:
@@ -53,20 +210,20 @@ def redirected(shell: Evaluator, node: Node) -> Status:
                 shell.write(expand.value(path, shell), None)
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
-        pipe(shell, printed_by(shell, node, here) if simple else None, after[0].parts)
+        pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
         shell.branch(Status(None, likely), lambda: shell.each(after), lambda: None)
     return status
 
 
 def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
-    """Commands of which the first reads what one before them prints; None if that is not known. Each has a state of its own."""
+    """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
     for node in nodes:
         outer = shell.state
         shell.steps += 2
         shell.state = outer.copy()
-        printed = printed_by(shell, node, here)
+        printed = _printed_by(shell, node, here)
         status = command(shell, node, here) if node.type == "command" else shell.visit(node)
         outer.files = shell.state.files
         shell.state = outer
@@ -74,27 +231,19 @@ def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
     return Status(None, likely=status.likely)
 
 
-def heredoc(shell: Evaluator, redirect: Node) -> Text | None:
+def _heredoc(shell: Evaluator, redirect: Node) -> Text | None:
     start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
     body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
     if start is None or body is None:
         return None
     raw = shell.script.cut(body)
     if redirect.children[0].type == "<<-":
-        raw = _without_tabs(raw)
+        raw = raw.sub(_TABS, lambda _: EMPTY)
     return raw if start.text[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
 
 
-def _without_tabs(raw: Text) -> Text:
-    kept: list[Text] = []
-    done = 0
-    for match in _TABS.finditer(raw.flat):
-        kept.append(raw.cut(done, match.start()))
-        done = match.end()
-    return Text.join([*kept, raw.cut(done)])
-
-
 def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
+    """A simple command. `here`: what it reads from its standard input, None if that is not known."""
     status, end = _simple(shell, node.start_byte, here)
     while end is not None and node.type == "command":
         # the grammar takes the line after several assignments (`A=1 B=2`) for their command
@@ -118,7 +267,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
         bounds.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
     for assignment in found.assignments:
-        name, value = assigned(shell, assignment)
+        name, value = _assigned(shell, assignment)
         values[name] = value
     for string in found.strings:
         here = Text.join((string.value(shell), Text.of("\n")))
@@ -138,7 +287,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
         if writes(operator, path.text.flat):
-            written = printed(shell, words, here) if words else Text(())
+            written = _printed(shell, words, here) if words else Text(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, Text)}
@@ -150,7 +299,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
 
 
 def output(shell: Evaluator, command: Text, whole: Text) -> Text:
-    """What a command substitution prints, without the line ends after it; unknown where that needs running something."""
+    """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
     nothing = Text((unknown(whole.shown, whole.span()),))
     if _PLAIN_OUTPUT.match(command.flat) is None:
         return nothing
@@ -181,7 +330,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
                 child.type in ("pipeline", "command", "list", "&&", "||", "ERROR") for child in redirects[0].children
             ):
                 return None
-            here = heredoc(shell, redirects[0])
+            here = _heredoc(shell, redirects[0])
         node = body if body is not None else node
     if node.type not in ("command", "redirected_statement", "file_redirect"):
         return None
@@ -200,7 +349,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if not words:
         return read  # `$(<file)`
-    return printed(shell, words, here if read is None else read)
+    return _printed(shell, words, here if read is None else read)
 
 
 def _folder(shell: Evaluator, node: Node) -> Text | None:
@@ -215,7 +364,7 @@ def _folder(shell: Evaluator, node: Node) -> Text | None:
     return first[1] if is_own(first[1]) else None
 
 
-def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
+def _printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
     """What a command prints, given what it reads; None if that is not known."""
     if node.type != "command" and (node.type != "redirected_statement" or here is None):
         return _output(shell, node) if node.type == "redirected_statement" else None
@@ -227,11 +376,11 @@ def printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if words and words[0].value == "tee":
         return here
-    return printed(shell, words, here) if words else None
+    return _printed(shell, words, here) if words else None
 
 
-def printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
-    """What a command that is known to print just its arguments or its input prints; None for any other."""
+def _printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
+    """The output of a command that prints its arguments or its input; None for any other."""
     name, args = words[0].value, [word.text for word in words[1:]]
     if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
         return None
@@ -268,7 +417,7 @@ def printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | No
 
 
 def formatted(texts: list[Text]) -> Text | None:
-    """What printf makes of a format and its arguments; None for a directive that is not read here."""
+    """What printf makes of a format and its arguments; None for a directive that this module does not read."""
     form, args = texts[0], texts[1:]
     rest = _DIRECTIVE.sub("", form.flat)
     if "%" in rest or "\\" in rest or not form.known:
@@ -281,7 +430,7 @@ def formatted(texts: list[Text]) -> Text | None:
             parts.append(form.cut(done, match.start()))
             done = match.end()
             if match.group(1) or match.group(5):
-                parts.append(Text((Piece(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)),)))
+                parts.append(Text.of(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)))
                 continue
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):

@@ -7,7 +7,7 @@ import re
 from operator import eq, ge, gt, le, lt, ne
 
 from servelint.core.text import HOLE, Text
-from servelint.syntax.shell import arithmetic, expand, patterns
+from servelint.syntax.shell import arithmetic, expand, parameters
 from servelint.syntax.shell.lexer import step, word_end
 from servelint.syntax.shell.state import Status
 
@@ -38,7 +38,7 @@ class _NotRead(Exception):
 
 
 def double(raw: Text, scope: Scope) -> Status:
-    """`[[ raw ]]`: nothing is split, an unquoted right side is a pattern."""
+    """`[[ raw ]]`: words are not split, and an unquoted right side is a pattern."""
     parser = _Parser(raw, scope)
     try:
         status = parser.either()
@@ -48,12 +48,12 @@ def double(raw: Text, scope: Scope) -> Status:
 
 
 def _number(text: Text, scope: Scope) -> Text:
-    """An operand of -eq and the like is arithmetic inside of double brackets."""
+    """An operand of -eq and the like: inside double brackets it is arithmetic."""
     return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else scope.arithmetic(text, text)
 
 
 class _Parser:
-    """Reads tests from the first to the last; each is worked out, as a shell expands all of them."""
+    """Parses and evaluates tests; like a shell, it expands the operands of all of them."""
 
     def __init__(self, raw: Text, scope: Scope) -> None:
         self.raw = raw
@@ -83,13 +83,13 @@ class _Parser:
     def either(self) -> Status:
         status = self.both()
         while self.take("||"):
-            status = either(status, self.both())
+            status = _either(status, self.both())
         return status
 
     def both(self) -> Status:
         status = self.one()
         while self.take("&&"):
-            status = both(status, self.one())
+            status = _both(status, self.one())
         return status
 
     def one(self) -> Status:
@@ -121,13 +121,13 @@ class _Parser:
         return self.leaf(operator, word, right)
 
     def leaf(self, operator: str, word: Text, right: Text | None = None) -> Status:
-        """One test: an operator, its only operand or its left one, and its right one."""
+        """One test: its operator, its only or left operand, and its right one."""
         scope, left = self.scope, expand.value(word, self.scope)
         if right is None:
-            return unary(operator, left, scope)
+            return _unary(operator, left, scope)
         if operator in _NUMERIC:
-            return numeric(operator, _number(left, scope), _number(expand.value(right, scope), scope))
-        return compare(operator, left, scope.pattern(right))
+            return _numeric(operator, _number(left, scope), _number(expand.value(right, scope), scope))
+        return _compare(operator, left, scope.pattern(right))
 
 
 def _regex_end(flat: str, at: int) -> int:
@@ -141,15 +141,15 @@ def _regex_end(flat: str, at: int) -> int:
 
 
 def single(texts: list[Text], scope: Scope) -> Status:
-    """`[ words ]` and `test words`, by the number of words as POSIX has it."""
+    """`[ words ]` and `test words`, by the number of words as POSIX defines it."""
     values = [text.value for text in texts]
     if len(texts) < 2:
-        return unary("-n", texts[0], scope) if texts else Status(False)
+        return _unary("-n", texts[0], scope) if texts else Status(False)
     if len(texts) == 3 and values[1] in _BINARY:
         if values[1] in _NUMERIC:
-            return numeric(values[1] or "", texts[0], texts[2])
-        return compare(values[1] or "", texts[0], [(texts[2], True)]) if values[1] != "=~" else _UNSURE
-    for operator, join in (("-o", either), ("-a", both)):
+            return _numeric(values[1] or "", texts[0], texts[2])
+        return _compare(values[1] or "", texts[0], [(texts[2], True)]) if values[1] != "=~" else _UNSURE
+    for operator, join in (("-o", _either), ("-a", _both)):
         if operator in values[1:-1] and len(texts) > 2:
             at = values.index(operator, 1)
             return join(single(texts[:at], scope), single(texts[at + 1 :], scope))
@@ -158,10 +158,10 @@ def single(texts: list[Text], scope: Scope) -> Status:
     if values[0] == "(" and values[-1] == ")" and len(texts) > 2:
         return single(texts[1:-1], scope)
     operator = values[0] or ""
-    return unary(operator, texts[1], scope) if len(texts) == 2 and _UNARY.fullmatch(operator) else _UNSURE
+    return _unary(operator, texts[1], scope) if len(texts) == 2 and _UNARY.fullmatch(operator) else _UNSURE
 
 
-def both(left: Status, right: Status) -> Status:
+def _both(left: Status, right: Status) -> Status:
     if left.value is False or right.value is False:
         decisive = [side for side in (left, right) if side.value is False]
         return Status(False, assumed=all(side.assumed for side in decisive))
@@ -169,11 +169,11 @@ def both(left: Status, right: Status) -> Status:
     return Status(True if known else None, left.likely and right.likely, left.assumed or right.assumed)
 
 
-def either(left: Status, right: Status) -> Status:
-    return both(left.negated(), right.negated()).negated()
+def _either(left: Status, right: Status) -> Status:
+    return _both(left.negated(), right.negated()).negated()
 
 
-def unary(operator: str, text: Text, scope: Scope) -> Status:
+def _unary(operator: str, text: Text, scope: Scope) -> Status:
     if operator in ("-z", "-n"):
         rest = text.flat.replace(HOLE, "")
         # part of it is unknown: what is known makes it long enough; a variable that nothing sets is empty
@@ -187,17 +187,17 @@ def unary(operator: str, text: Text, scope: Scope) -> Status:
     return _UNSURE
 
 
-def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status:
-    """A comparison as text. right: the parts of the right side, each with whether it is quoted."""
+def _compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status:
+    """A comparison of texts. `right`: the parts of the right side, each with whether it is quoted."""
     assumed = left.assumed or any(text.assumed for text, _ in right)
     known = left.known and all(text.known for text, _ in right)
     # a variable that nothing sets is empty in a run without it
     one, parts = left.flat.replace(HOLE, ""), [(text.flat.replace(HOLE, ""), quoted) for text, quoted in right]
     if operator in ("=", "==", "!="):
-        pattern = patterns.read(parts)
+        pattern = parameters.read_pattern(parts)
         if pattern is None or len(one) > _LENGTH_AT_MOST:
             return _UNSURE
-        holds = patterns.matches(pattern, one) == (operator != "!=")
+        holds = parameters.matches(pattern, one) == (operator != "!=")
     elif operator == "=~":
         regex = _regex(parts)
         if regex is None or "\n" in one or _tries(regex.pattern, len(one)) > _TRIES_AT_MOST:
@@ -212,7 +212,7 @@ def compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status
 
 
 def _tries(pattern: str, length: int) -> float:
-    """How many ways there may be to hold a text of a length against an expression, of which each may have to be tried."""
+    """How many ways of matching a text of some length against an expression may have to be tried."""
     if re.search(r"\)[*+{]", pattern) and length > _REPEATED_AT_MOST:
         return math.inf
     return float(max(length, 2)) ** min(len(re.findall("[*+?{]", pattern)), 64)
@@ -234,7 +234,7 @@ def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:
         return None
 
 
-def numeric(operator: str, left: Text, right: Text) -> Status:
+def _numeric(operator: str, left: Text, right: Text) -> Status:
     one, two = arithmetic.integer(left.flat.replace(HOLE, "")), arithmetic.integer(right.flat.replace(HOLE, ""))
     if one is None or two is None:
         return _UNSURE

@@ -1,8 +1,8 @@
 """Partial evaluation of a shell script: which commands it runs, with which words and environment.
 
-Nothing is executed. Where a condition cannot be decided, every branch is looked at for commands, and what the branches leave
-different afterwards is unknown, shown as the branch leaves it that a run without arguments and without extra environment
-takes. A default (`${V:-d}`) is taken, and branches that it rules out are still looked at.
+Nothing is executed. Where a condition cannot be decided, every branch is searched for commands; variables that the branches
+leave different are unknown afterwards, shown as in the branch of a run without arguments and extra environment. A default
+(`${V:-d}`) is taken, and the branches that it rules out are searched as well.
 """
 
 from __future__ import annotations
@@ -11,26 +11,31 @@ from collections.abc import Callable
 from functools import partial
 
 from servelint.core import bounds
-from servelint.core.launch import ReleaseClaim, Word
+from servelint.core.launch import OpenedFile, ReleaseClaim, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text, spend, unknown
-from servelint.syntax.shell import arithmetic, assignments, builtins, commands, expand, flow
-from servelint.syntax.shell.files import CHANGING, HERE, TOUCHING, Files, Opened, file_key, is_shell, own
+from servelint.syntax.shell import arithmetic, builtins, commands, expand, flow
 from servelint.syntax.shell.state import (
+    CHANGING,
     EXIT,
     FAIL,
+    HERE,
     RETURN,
     SUCCESS,
+    TOUCHING,
     UNSET,
     UNSURE,
+    Files,
     State,
     Status,
     Value,
+    file_key,
+    is_shell,
     join,
+    own,
     unsure_items,
 )
-from servelint.syntax.shell.syntax import Script, Simple
-from servelint.syntax.shell.tree import Node
+from servelint.syntax.shell.syntax import Node, Script, Simple
 
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
@@ -46,9 +51,9 @@ _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
     "command": commands.command,
     "redirected_statement": commands.redirected,
     "compound_statement": flow.compound,
-    "variable_assignment": assignments.assignment,
-    "declaration_command": assignments.declaration,
-    "unset_command": assignments.unset,
+    "variable_assignment": commands.assignment,
+    "declaration_command": commands.declaration,
+    "unset_command": commands.unset,
     "function_definition": flow.function_definition,
     "if_statement": flow.if_statement,
     "case_statement": flow.case_statement,
@@ -64,14 +69,20 @@ _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
 
 
 class Invocation:
-    """One command that the script runs: its words, the variables it exports to it, its place, and what was installed before.
+    """One command that the script runs.
 
-    open_env: a script that was sourced before may export more
-    likely:   a run without arguments and without extra environment comes here
-    sourced:  another file runs it while it is sourced: it is reported where that file is read
-    lost:     what looks like the rest of it, behind a continuation that is missing
-    stdin:    what it reads from its standard input, None if that is not known
-    files:    those that are known;  folder: where relative paths start, None if that is not known
+    Attributes:
+        words: Its words.
+        env: The variables that the script exports to it.
+        site: Its characters.
+        installed: What was installed before it, by engine.
+        open_env: Whether a script that was sourced before may export more.
+        likely: Whether a run without arguments and extra environment gets there.
+        lost: What looks like its rest, behind a missing continuation.
+        sourced: Whether another file runs it while it is sourced: it is reported where that file is read.
+        stdin: What it reads from its standard input; None if that is not known.
+        files: The files that are known then.
+        folder: Where relative paths start; None if that is not known.
     """
 
     __slots__ = ("env", "files", "folder", "installed", "likely", "lost", "open_env", "site", "sourced", "stdin", "words")
@@ -90,8 +101,8 @@ class Invocation:
         self.files = state.files
         self.folder = state.folder
 
-    def open(self, path: Text) -> Opened | None:
-        """The text of a file that it names, None if that is not known."""
+    def open(self, path: Text) -> OpenedFile | None:
+        """The file at a path that it names; None if its content is not known."""
         return self.files.opened(file_key(path, self.folder))
 
 
@@ -100,7 +111,7 @@ Found = Callable[[Invocation], "dict[str, ReleaseClaim] | None"]
 
 
 class Budget:
-    """How many steps are left for the scripts that a script runs, all together: one may call a long one a hundred times."""
+    """How many steps are left for all scripts that one script runs."""
 
     __slots__ = ("left",)
 
@@ -115,17 +126,24 @@ def evaluate(
     environment: dict[str, Text] | None = None,
     args: list[Word] | None = None,
     files: Callable[[str], Source | None] | None = None,
-    here: Callable[[Text], Opened | None] | None = None,
+    here: Callable[[Text], OpenedFile | None] | None = None,
     budget: Budget | None = None,
     unheard: frozenset[str] = frozenset(),
 ) -> list[Text]:
-    """Walk a script and report each command that it may run; gives the scripts that it writes into files.
+    """Walk a script and report each command that it may run.
 
-    environment: variables that are set before it starts. args: `$0` and what follows, None if not known.
-    files: opens a file by its path below the folder that the script stands in; None for a script that is no file
-    here: opens a file by its path below the folder that the script runs in, where another command starts it
-    budget: of a script that another one runs
-    unheard: programs that `found` is not called for
+    Args:
+        text: The script.
+        found: Called for each command.
+        environment: Variables that are set before it starts.
+        args: `$0` and its arguments; None if they are not known.
+        files: Opens a file by its path below the folder of the script; None for a script that is not a file.
+        here: Opens a file by its path below the folder that the script runs in, where another command starts it.
+        budget: Steps left, for a script that another one runs.
+        unheard: Programs that `found` is not called for.
+
+    Returns:
+        The shell scripts that it writes into files.
     """
     if budget is not None:
         budget.left -= len(text.flat) // _CHARACTERS_A_STEP
@@ -152,9 +170,12 @@ def evaluate(
 
 
 class Evaluator:
-    """One walk over a script. Implements parameters.Scope for the expansions on its way.
+    """One walk over a script; the scope (parameters.Scope) of the expansions on its way.
 
-    state: what is set now;  zero: `$0`, None if it is not known;  calls: the functions that are being run
+    Attributes:
+        state: What is set now.
+        zero: `$0`; None if it is not known.
+        calls: The functions that are running.
     """
 
     def __init__(
@@ -164,7 +185,7 @@ class Evaluator:
         environment: dict[str, Text],
         args: list[Word] | None,
         files: Callable[[str], Source | None] | None = None,
-        here: Callable[[Text], Opened | None] | None = None,
+        here: Callable[[Text], OpenedFile | None] | None = None,
     ) -> None:
         self.script = Script(text)
         self.found = found
@@ -198,7 +219,7 @@ class Evaluator:
         self.left_early = False
 
     def uncalled(self) -> None:
-        """Follow the functions that nothing here calls: a script that sources the file may call them."""
+        """Follow the functions that the script does not call: a script that sources the file may call them."""
         state = self.state
         self.on_path = False
         for name, (script, _) in list(state.functions.items()):
@@ -211,6 +232,7 @@ class Evaluator:
     # -- statements
 
     def visit(self, node: Node) -> Status:
+        """Run a statement."""
         self.steps += 1
         if self.steps > self.steps_at_most:
             self.bound.reached(
@@ -223,10 +245,11 @@ class Evaluator:
         return handler(self, node) if handler is not None else self.sequence(node)
 
     def sequence(self, node: Node) -> Status:
+        """Run the statements inside a node."""
         return self.each(node.parts)
 
     def each(self, nodes: list[Node]) -> Status:
-        """Run statements one after the other; gives the status of the last one."""
+        """Run statements one after the other; the status is the last one's."""
         status = SUCCESS
         for node in nodes:
             if node.background:
@@ -240,9 +263,10 @@ class Evaluator:
         return status
 
     def branch(self, status: Status, yes: Callable[[], object], no: Callable[[], object]) -> None:
-        """Run what a condition selects. Undecided: both, joined. Decided by a default: the other is looked at, and dropped.
+        """Run the branch that a condition selects.
 
-        A branch that leaves the script is not followed when the other goes on.
+        If the condition is unknown, both run and are joined. If a default decides it, the other branch runs too, and its state
+        is dropped. A branch that leaves the script does not count when the other one goes on.
         """
         if self.state.control is not None:
             return
@@ -274,7 +298,7 @@ class Evaluator:
         self.state = taken if decided else join(taken, other)
 
     def call(self, name: str, args: list[Word] | None) -> Status:
-        """Run a function's body with arguments, None if they are not known."""
+        """Run a function with arguments; None if they are not known."""
         self.called.add(name)
         if len(self.calls) >= bounds.CALLS.most:
             bounds.CALLS.reached(self.anchor)
@@ -308,7 +332,7 @@ class Evaluator:
         return status
 
     def run_file(self, key: str, text: Text, args: list[Word] | None) -> Status:
-        """Run the commands of a file here, as `source` does; args: its arguments, None for the script's own."""
+        """Run the commands of a file in this shell, as `source` does. `args`: its arguments; None for the script's own."""
         if key in self.files:
             return UNSURE
         if len(self.files) >= bounds.CALLS.most:
@@ -344,16 +368,17 @@ class Evaluator:
     # -- files
 
     def key(self, path: Text) -> str | None:
+        """The name under which a path is found again; None if it may be any file."""
         return file_key(path, self.state.folder)
 
     def content(self, path: Text) -> Text | None:
-        """The text of a file, said to stand where its path is written if it is another file's."""
+        """The text of a file; if it is from another source, its place is where its path is written."""
         text = self.state.files.read(self.key(path))
         extent = text.extent() if text is not None else None
         return text.placed(path.span()) if text is not None and extent is not None and extent.source is not self.home else text
 
     def write(self, path: Text, text: Text | None, append: bool = False) -> None:
-        """Remember what a command writes to a file; text None: it is not known."""
+        """Note what a command writes to a file; None if that is not known."""
         if text is not None and len(text.flat) > _LENGTH_AT_MOST:
             text = None
         if text is not None and not append and is_shell(path.flat, text.flat):
@@ -368,6 +393,15 @@ class Evaluator:
     def invoke(
         self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None, functions: bool = True
     ) -> Status:
+        """Run a command: a function, a builtin, or a program, which is reported.
+
+        Args:
+            words: Its words.
+            inline: The assignments in front of it.
+            site: Its characters.
+            here: What it reads from its standard input; None if that is not known.
+            functions: Whether functions are looked up (not after `command`, `builtin` and `exec`).
+        """
         name = words[0].value
         if site is not None and site.source is self.home:
             self.anchor = site
@@ -383,9 +417,11 @@ class Evaluator:
         return UNSURE
 
     def skip(self, name: str, found: Simple) -> Status | None:
-        """The status of a command that need not be run: all else is the same without it. None for any other.
+        """The status of a command that changes nothing and is not reported; None for any other.
 
-        found: the command, whose words change nothing when they are expanded
+        Args:
+            name: Its first word.
+            found: The command; to expand its words changes nothing.
         """
         if name in self.state.functions:
             return None
@@ -401,7 +437,7 @@ class Evaluator:
         return status
 
     def touch(self, words: list[Word], here: Text | None) -> None:
-        """What a command does to files that are known."""
+        """Note what a program does to known files."""
         if words[0].text.flat not in TOUCHING:
             return
         shown = [word.shown for word in words]
@@ -420,6 +456,7 @@ class Evaluator:
                     self.write(word.text, None)
 
     def call_with(self, name: str, args: list[Word], inline: dict[str, Text]) -> Status:
+        """Run a function with assignments in front of the call, which end with it."""
         before = {key: self.state.variables.get(key) for key in inline}
         exported = self.state.exported
         self.state.variables.update(inline)
@@ -434,6 +471,7 @@ class Evaluator:
         return status
 
     def report(self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None = None) -> None:
+        """Report a program with the environment that it gets."""
         if site is None:
             return
         if site.source is not self.home and self.anchor is not None:
@@ -458,9 +496,11 @@ class Evaluator:
     # -- variables, as expansions and arithmetic ask for them
 
     def substitute(self, command: Text, whole: Text) -> Text:
+        """The value of `$(command)`."""
         return commands.output(self, command, whole)
 
     def set(self, name: str, value: Value) -> None:
+        """Set a variable; a value that is too long is unknown."""
         state = self.state
         if isinstance(value, list):
             if len(value) > _ITEMS_AT_MOST or sum([len(word.text.flat) for word in value]) > _LENGTH_AT_MOST:
@@ -472,18 +512,21 @@ class Evaluator:
             state.exported |= {name}
 
     def resolved(self, name: str) -> str:
-        """The variable that a name reference stands for; other names stand for themselves."""
+        """The variable that a name reference stands for; any other name itself."""
         return self.state.aliases.get(name, name) if self.state.aliases else name
 
     def is_set(self, name: str) -> bool | None:
+        """Whether a variable is set; None if the environment may set it."""
         value = self.state.variables.get(self.resolved(name))
         return None if value is None else value is not UNSET
 
     def separators(self) -> str | None:
+        """The value of IFS; None if it is not known."""
         value = self.state.variables.get("IFS")
         return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
 
     def variable(self, name: str) -> Text | None:
+        """The value of a variable or of a special parameter; None if the environment may set it."""
         if not self.state.aliases and name.isidentifier():
             value = self.state.variables.get(name)
             if isinstance(value, Text):
@@ -511,6 +554,7 @@ class Evaluator:
         return self.item(name, Text.of("0")) if isinstance(value, (list, dict)) else value
 
     def argument_count(self) -> Text | None:
+        """`$#`."""
         args = self.state.args
         if args is None:
             # a script is started without arguments, unless someone knows better; a function is not
@@ -518,6 +562,7 @@ class Evaluator:
         return None if any(word.many for word in args) else Text.of(str(len(args)))
 
     def array(self, name: str) -> list[Word] | None:
+        """The items of an array, or the arguments for `@`; None if they are not known."""
         if name == "@":
             return self.state.args
         value = self.state.variables.get(self.resolved(name))
@@ -529,6 +574,7 @@ class Evaluator:
         return value
 
     def keys(self, name: str) -> list[Word] | None:
+        """The keys of an array; None if they are not known."""
         value = self.state.variables.get(self.resolved(name))
         if isinstance(value, dict):
             return [Word(Text.of(key)) for key in value] if len(value) < 2 else None
@@ -537,6 +583,7 @@ class Evaluator:
         return [Word(Text.of(str(index))) for index in range(len(value))]
 
     def item(self, name: str, index: Text) -> Text | None:
+        """An item of an array."""
         value = self.state.variables.get(self.resolved(name))
         if value is None:
             return None
@@ -557,17 +604,21 @@ class Evaluator:
         return int(value) if value is not None else None
 
     def assign(self, name: str, value: Text, index: str | None = None) -> None:
+        """Set a variable while a word is expanded (`${V:=d}`, arithmetic)."""
         name = self.resolved(name)
         if name.isidentifier():
             self.set(name, value if index is None else unsure_items(name))
 
     def expand(self, raw: Text, quoted: bool) -> Text:
+        """The value of a raw text, as if inside double quotes or as an assignment's value."""
         return expand.inside_quotes(raw, self) if quoted else expand.value(raw, self)
 
     def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+        """The parts of a raw text that is used as a pattern, each with whether it is quoted."""
         return expand.pattern(raw, self)
 
     def arithmetic(self, expression: Text, whole: Text) -> Text:
+        """The value of `$(( expression ))`; unknown assigned variables are unknown afterwards."""
         self.number_assumed = False
         text = self.expand(expression, True)
         try:
@@ -584,6 +635,7 @@ class Evaluator:
         return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
 
     def number(self, name: str) -> str | None:
+        """The value of a variable in an arithmetic expression."""
         known = self.variable(name)
         if known is None:
             return None
@@ -591,5 +643,6 @@ class Evaluator:
         return known.value
 
     def store(self, name: str, value: str) -> None:
+        """Set a variable by an arithmetic expression."""
         text = Text.of(value)
         self.assign(name, text.softened() if self.number_assumed else text)

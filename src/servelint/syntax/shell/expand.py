@@ -1,7 +1,7 @@
 """Expanding one shell word: braces, quotes, parameters, substitutions and word splitting, each character with its place.
 
-The word is read from its text rather than from a syntax tree, so that defaults, heredocs and array items all take the same
-path. What cannot be known without running something stays unknown. A file name pattern (`*.gguf`) stays as it is written.
+A word is read from its text, not from a syntax tree: defaults, heredocs and array items take the same path. A value that only
+running would tell is unknown. A file name pattern (`*.gguf`) stays as it is written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.core.text import HOLE, Text, unknown
 from servelint.syntax.shell import recipe
 from servelint.syntax.shell.lexer import step
 from servelint.syntax.shell.recipe import Fields
@@ -31,10 +31,7 @@ def is_plain(flat: str) -> bool:
 
 
 class Raw:
-    """A word as a script writes it, which may be expanded again and again: what of that never changes is kept.
-
-    text: its characters, quotes and variables still in it
-    """
+    """A word as a script writes it; what never changes of its expansion is kept. text: with its quotes and variables."""
 
     __slots__ = ("_braced", "_value", "_words", "plain", "text")
 
@@ -47,11 +44,11 @@ class Raw:
 
     @property
     def site(self) -> Span | None:
-        """Where it stands."""
+        """Its characters in the file."""
         return self.text.extent()
 
     def words(self, scope: Scope) -> list[Word]:
-        """The words that it stands for. Nobody changes the list."""
+        """The words that it expands to; the list must not be changed."""
         if self._words is not None:
             return self._words
         flat = self.text.flat
@@ -63,7 +60,7 @@ class Raw:
         return self.unbraced(scope)
 
     def unbraced(self, scope: Scope) -> list[Word]:
-        """The words that it stands for where its braces are expanded already, or are none."""
+        """The words that it expands to, without brace expansion."""
         if self._words is not None:
             return self._words
         flat = self.text.flat
@@ -81,7 +78,7 @@ class Raw:
         return words
 
     def value(self, scope: Scope) -> Text:
-        """The value that an assignment of it would store."""
+        """The value that an assignment of it stores."""
         if self._value is not None:
             return self._value
         if self.plain:
@@ -94,12 +91,12 @@ class Raw:
 
 
 def words(raw: Text, scope: Scope) -> list[Word]:
-    """The words that a raw word stands for."""
+    """The words that a raw word expands to."""
     return Raw(raw).words(scope)
 
 
 def value(raw: Text, scope: Scope) -> Text:
-    """The value that an assignment of a raw word would store."""
+    """The value that an assignment of a raw word stores."""
     return Raw(raw).value(scope)
 
 
@@ -110,7 +107,7 @@ def pattern(raw: Text, scope: Scope) -> list[tuple[Text, bool]]:
 
 
 def heredoc(raw: Text, scope: Scope) -> Text:
-    """The body of an unquoted heredoc: parameters are expanded, quotes are not special."""
+    """The body of an unquoted heredoc: parameters are expanded, quotes are ordinary characters."""
     return Text.join(recipe.read(raw.flat, recipe.HEREDOC).filled(raw, scope, Fields(split=False)).parts)
 
 
@@ -123,11 +120,11 @@ def inside_quotes(raw: Text, scope: Scope) -> Text:
 
 
 class _TooMany(Exception):
-    """More words than are told apart."""
+    """Braces make more words than are kept apart."""
 
 
 def _braced(raw: Text) -> list[Text]:
-    """The words that a raw word's braces make of it, quotes and variables still in it; one unknown if they are too many."""
+    """The raw words that brace expansion makes; one unknown if they are too many."""
     try:
         found = _expand(raw)
     except (_TooMany, RecursionError):
@@ -176,7 +173,7 @@ def _group(flat: str, at: int) -> tuple[int, list[int]]:
 
 
 def _step(flat: str, at: int) -> int:
-    """Like the lexer's step; but braces in `${...}` are counted, and all of it is passed over."""
+    """Like lexer.step, but `${...}` is stepped over with its braces counted."""
     if not flat.startswith("${", at):
         return step(flat, at)
     depth = 0
@@ -190,7 +187,7 @@ def _step(flat: str, at: int) -> int:
 
 
 def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text] | None:
-    """What a group stands for; None if it is no brace expansion."""
+    """The alternatives of a brace group; None if it is not a brace expansion."""
     if commas:
         bounds = [start, *commas, close]
         return [text for low, high in pairwise(bounds) for text in _expand(raw.cut(low + 1, high))]
@@ -209,4 +206,4 @@ def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text]
     numbers = range(low, high + 1, size) if high >= low else range(low, high - 1, -size)
     if len(numbers) > _WORDS_AT_MOST:
         raise _TooMany
-    return [Text((Piece(chr(number) if from_letter else f"{number:0{width}d}", span),)) for number in numbers]
+    return [Text.of(chr(number) if from_letter else f"{number:0{width}d}", span) for number in numbers]

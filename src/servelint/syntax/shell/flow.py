@@ -1,4 +1,4 @@
-"""Control flow: lists, conditionals, loops, subshells, function definitions."""
+"""Control flow: lists, pipelines, conditionals, loops, subshells, function definitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from servelint.syntax.shell.state import (
     join,
     same,
 )
-from servelint.syntax.shell.tree import Node
+from servelint.syntax.shell.syntax import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ _ITERATIONS_AT_MOST = 16
 
 
 def subshell(shell: Evaluator, node: Node) -> Status:
+    """`( ... )`."""
     return apart(shell, lambda: shell.sequence(node))
 
 
 def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
-    """Run something in a shell of its own: what it sets is gone afterwards, what it installs stays."""
+    """Run something in a subshell: what it sets is dropped afterwards, what it installs stays."""
     outer = shell.state
     shell.state = outer.copy()
     status = run()
@@ -47,10 +48,12 @@ def apart(shell: Evaluator, run: Callable[[], Status]) -> Status:
 
 
 def pipeline(shell: Evaluator, node: Node) -> Status:
+    """`a | b`."""
     return commands.pipe(shell, None, node.parts)
 
 
 def negated(shell: Evaluator, node: Node) -> Status:
+    """`! command`."""
     return shell.visit(node.children[-1]).negated()
 
 
@@ -85,11 +88,12 @@ def both_or_either(shell: Evaluator, node: Node) -> Status:
 
 
 def if_statement(shell: Evaluator, node: Node) -> Status:
-    clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
+    """`if`, with its `elif` and `else`."""
+    _clause(shell, node, [child for child in node.children if child.type in ("elif_clause", "else_clause")])
     return UNSURE
 
 
-def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
+def _clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
     """An `if` or `elif` with the clauses after it."""
     then = next((child.start_byte for child in node.children if child.type == "then"), node.end_byte)
     named = [child for child in node.parts if child.type not in ("elif_clause", "else_clause")]
@@ -99,21 +103,22 @@ def clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
         if rest and rest[0].type == "else_clause":
             shell.each(rest[0].parts)
         elif rest:
-            clause(shell, rest[0], rest[1:])
+            _clause(shell, rest[0], rest[1:])
 
     body = [child for child in named if child.start_byte > then]
     shell.branch(status, lambda: shell.each(body), otherwise)
 
 
 def case_statement(shell: Evaluator, node: Node) -> Status:
+    """`case`."""
     value_node = node.field("value")
     subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
-    case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
+    _case_items(shell, subject, [child for child in node.children if child.type == "case_item"])
     return UNSURE
 
 
-def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool = False) -> None:
-    """The items of a `case` from one of them on. falls: the one before it ended with `;&`."""
+def _case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool = False) -> None:
+    """The items of a `case` from an index on. `falls`: the item before ended with `;&`."""
     if not items:
         return
     item, rest = items[0], items[1:]
@@ -126,12 +131,13 @@ def case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool =
     def chosen() -> None:
         shell.each(body)
         if end in (";&", ";;&") and shell.state.control is None:
-            case_items(shell, subject, rest, falls=end == ";&")
+            _case_items(shell, subject, rest, falls=end == ";&")
 
-    shell.branch(status, chosen, lambda: case_items(shell, subject, rest))
+    shell.branch(status, chosen, lambda: _case_items(shell, subject, rest))
 
 
 def for_statement(shell: Evaluator, node: Node) -> Status:
+    """`for name in words` and `select`."""
     variable, body = node.field("variable"), node.field("body")
     name = variable.text if variable is not None else ""
     values = node.fields("value")
@@ -147,18 +153,18 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
 
         def once() -> None:
             shell.set(name, Text((unknown("${" + name + "}", None),)))
-            iteration(shell, body)
+            _iteration(shell, body)
 
-        perhaps(shell, UNSURE, once)
+        _perhaps(shell, UNSURE, once)
         return UNSURE
     for word in items:
         shell.set(name, word.text)
-        if not iteration(shell, body):
+        if not _iteration(shell, body):
             break
     return UNSURE
 
 
-def iteration(shell: Evaluator, body: Node) -> bool:
+def _iteration(shell: Evaluator, body: Node) -> bool:
     """Run a loop's body once; whether the loop goes on after it."""
     shell.loops += 1
     shell.visit(body)
@@ -184,7 +190,7 @@ def loop(shell: Evaluator, node: Node) -> Status:
         return status.negated() if until else status
 
     if body is not None:
-        repeat(shell, condition, body, lambda: None)
+        _repeat(shell, condition, body, lambda: None)
     return UNSURE
 
 
@@ -206,11 +212,11 @@ def counting_loop(shell: Evaluator, node: Node) -> Status:
     def condition() -> Status:
         return shell.arithmetic_status(test) if test.strip().flat else SUCCESS
 
-    repeat(shell, condition, body, lambda: shell.arithmetic_status(step))
+    _repeat(shell, condition, body, lambda: shell.arithmetic_status(step))
     return UNSURE
 
 
-def repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object]) -> None:
+def _repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: Callable[[], object]) -> None:
     """Follow a loop for as long as its condition is known to hold; what it changes after that is unknown."""
     start = shell.state.copy()
     for _ in range(_ITERATIONS_AT_MOST):
@@ -219,9 +225,9 @@ def repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: 
         if shell.state.control is not None or (status.certain and not status.value):
             return
         if not status.certain:
-            perhaps(shell, status, lambda: iteration(shell, body))
+            _perhaps(shell, status, lambda: _iteration(shell, body))
             return
-        if not iteration(shell, body):
+        if not _iteration(shell, body):
             return
         step()
         if _unchanged(before, shell.state):
@@ -229,7 +235,7 @@ def repeat(shell: Evaluator, condition: Callable[[], Status], body: Node, step: 
     shell.state = join(shell.state, start)
 
 
-def perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> None:
+def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object]) -> None:
     """Look at a loop's body once where it may run any number of times."""
     before = shell.state.copy()
     shell.branch(status, once, lambda: None)
@@ -246,6 +252,7 @@ def _unchanged(before: State, after: State) -> bool:
 
 
 def function_definition(shell: Evaluator, node: Node) -> Status:
+    """Note a function."""
     name, body = node.field("name"), node.field("body")
     if body is not None:
         shell.state.own_functions()[name.text if name is not None else ""] = shell.script, body

@@ -1,7 +1,7 @@
 """Where quotes, substitutions, words and commands end in a shell text.
 
-Read from the characters rather than from the syntax tree, whose grammar cuts some words in two (`a:$B`), loses a lone `$` and
-hangs the words after a redirection on it. Offsets are offsets of the text that is passed in.
+This reads characters, not the syntax tree: the grammar cuts some words in two (`a:$B`), loses a lone `$`, and attaches words
+after a redirection to it. Offsets are offsets of the text that is passed in.
 """
 
 from __future__ import annotations
@@ -26,10 +26,15 @@ _HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s'\"\\;
 
 
 class Command:
-    """A simple command: its words, the words of its here-strings, its redirections and its end.
+    """A simple command.
 
-    files: the operator (`>`, `>>`, `<`, `2>`) of each redirection and the word that names its file
-    cut:   it has more words than are read;  open: it ends before a quote or a bracket that is never closed
+    Attributes:
+        words: Its words.
+        strings: The words of its here-strings.
+        files: The operator (`>`, `>>`, `<`, `2>`) of each redirection, and the word that names its file.
+        end: Its end.
+        cut: Whether it has more words than are read.
+        open: Whether it ends before a quote or a bracket that is never closed.
     """
 
     __slots__ = ("cut", "end", "files", "open", "strings", "words")
@@ -46,7 +51,7 @@ class Command:
 def command(flat: str, at: int) -> Command:
     """The simple command that starts at an offset. An array's `name=(...)` is one word.
 
-    One of too many words has none, and goes on to the end of the text.
+    A command of too many words has none, and goes on to the end of the text.
     """
     found = Command()
     most = bounds.WORDS.most
@@ -83,9 +88,9 @@ def command(flat: str, at: int) -> Command:
 
 
 def lost(flat: str, at: int) -> Range | None:
-    """The lines after a command that ends at an offset, if they start with an option: a continuation before them is missing.
+    """The lines after a command that start with an option: a continuation before them is missing.
 
-    No command starts with a dash; what stands there was meant for the one before.
+    No command starts with a dash.
     """
     first = _LOST.match(flat, at)
     if first is None:
@@ -139,9 +144,9 @@ def word_end(flat: str, at: int) -> int:
 
 
 def neutral(flat: str) -> str:
-    """The text with plain letters for what stands in quotes, braces and substitutions, for escapes and for a lone `$`.
+    r"""The text with plain letters for quotes, braces, substitutions, escapes and lone `$`, of the same length.
 
-    The grammar stumbles over some of them (`V=\\ `, `$'\\\\'`, `${V#]}`), and needs none. The length is the same.
+    The grammar trips over some of them (`V=\ `, `$'\\'`, `${V#]}`) and needs none.
     """
     done: list[str] = []
     kept = at = 0

@@ -1,15 +1,14 @@
-"""Parameter expansion: what stands between the braces of `${...}`."""
+"""Parameter expansion (`${V:-d}`, `${V#p}`, arrays) and the patterns of `case`, `[[ == ]]` and `${V%p}`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
-from servelint.syntax.shell import patterns
-from servelint.syntax.shell.files import is_own
 from servelint.syntax.shell.lexer import step
-from servelint.syntax.shell.state import UNSET
+from servelint.syntax.shell.state import UNSET, is_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +47,159 @@ if TYPE_CHECKING:
         def substitute(self, command: Text, whole: Text) -> Text:
             """The output of a command substitution; unknown unless it is plain."""
 
-        def arithmetic(self, expression: Text, whole: Text) -> Text: ...
+        def arithmetic(self, expression: Text, whole: Text) -> Text:
+            """The value of an arithmetic expression."""
+
+
+Token = str | re.Pattern[str] | None
+"""One literal character, a class of characters, or None for `*`."""
+Pattern = list[Token]
+
+_ANY = re.compile(r".", re.DOTALL)
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "digit": "0-9", "lower": "a-z", "space": r"\s",
+    "upper": "A-Z", "word": "a-zA-Z0-9_", "xdigit": "0-9A-Fa-f", "punct": r"!-/:-@\[-`{-~",
+}  # fmt: skip
+
+
+def read_pattern(parts: Iterable[tuple[str, bool]]) -> Pattern | None:
+    """The pattern that some texts make, each with whether it is quoted; None for a pattern that this module does not read."""
+    chars = [(char, quoted) for text, quoted in parts for char in text]
+    pattern: Pattern = []
+    at = 0
+    while at < len(chars):
+        char, quoted = chars[at]
+        at += 1
+        if quoted:
+            pattern.append(char)
+        elif char in "?*+@!" and chars[at : at + 1] == [("(", False)]:
+            return None  # an extended pattern
+        elif char == "*":
+            if pattern[-1:] != [None]:
+                pattern.append(None)
+        elif char == "?":
+            pattern.append(_ANY)
+        elif char == "\\" and at < len(chars):
+            pattern.append(chars[at][0])
+            at += 1
+        elif char == "[" and (close := _closing(chars, at)) != -1:
+            members = _members(chars[at:close])
+            if members is None:
+                return None
+            pattern.append(members)
+            at = close + 1
+        else:
+            pattern.append(char)
+    return pattern
+
+
+def _closing(chars: list[tuple[str, bool]], at: int) -> int:
+    """The index of the bracket that closes a class; the first character of a class is never it."""
+    at += chars[at : at + 1] in ([("!", False)], [("^", False)])
+    start = at
+    while at < len(chars):
+        if chars[at : at + 2] == [("[", False), (":", False)]:
+            named = next((index for index in range(at + 2, len(chars)) if chars[index] == ("]", False)), -1)
+            if named != -1 and chars[named - 1] == (":", False):
+                at = named + 1
+                continue
+        if chars[at] == ("]", False) and at > start:
+            return at
+        at += 1
+    return -1
+
+
+def _members(chars: list[tuple[str, bool]]) -> re.Pattern[str] | None:
+    """The class between two brackets; None for one that this module does not read."""
+    negated = chars[:1] in ([("!", False)], [("^", False)])
+    at = int(negated)
+    members = ""
+    while at < len(chars):
+        char, quoted = chars[at]
+        if char == "\\" and not quoted:
+            return None
+        if char == "[" and not quoted and chars[at + 1 : at + 2] in ([(":", False)], [(".", False)], [("=", False)]):
+            name = re.match(r"\[:(\w+):\]", "".join([member for member, _ in chars[at:]]))
+            if name is None or name.group(1) not in _CLASSES:
+                return None
+            members += _CLASSES[name.group(1)]
+            at += name.end()
+        elif chars[at + 1 : at + 2] == [("-", False)] and at + 2 < len(chars):
+            last = chars[at + 2][0]
+            if last < char or last == "[":
+                return None
+            members += f"{re.escape(char)}-{re.escape(last)}"
+            at += 3
+        else:
+            members += re.escape(char)
+            at += 1
+    return re.compile(f"[{'^' * negated}{members}]", re.DOTALL)
+
+
+def _matching_prefixes(pattern: Pattern, text: str) -> Iterator[int]:
+    """The lengths of the starts of a text that a pattern matches, in growing order."""
+    states = _closed(pattern, {0})
+    for length in range(len(text) + 1):
+        if len(pattern) in states:
+            yield length
+        if length == len(text) or not states:
+            return
+        char = text[length]
+        following: set[int] = set()
+        for state in states:
+            if state < len(pattern):
+                token = pattern[state]
+                if token is None:
+                    following.add(state)
+                elif token == char if isinstance(token, str) else token.match(char):
+                    following.add(state + 1)
+        states = _closed(pattern, following)
+
+
+def _closed(pattern: Pattern, states: set[int]) -> set[int]:
+    """The states and those that a `*` which matches nothing leads to."""
+    return states | {state + 1 for state in states if state < len(pattern) and pattern[state] is None}
+
+
+def _literal(pattern: Pattern) -> str | None:
+    """The text of a pattern that matches only this text; None for any other."""
+    chars = [token for token in pattern if isinstance(token, str)]
+    return "".join(chars) if len(chars) == len(pattern) else None
+
+
+def matches(pattern: Pattern, text: str) -> bool:
+    """Whether a pattern matches a whole text."""
+    literal = _literal(pattern)
+    if literal is not None:
+        return literal == text
+    if None not in pattern:
+        return len(pattern) == len(text) and any(length == len(text) for length in _matching_prefixes(pattern, text))
+    return any(length == len(text) for length in _matching_prefixes(pattern, text))
+
+
+def _matching_suffixes(pattern: Pattern, text: str) -> Iterator[int]:
+    """The lengths of the ends of a text that a pattern matches, in growing order."""
+    return _matching_prefixes(pattern[::-1], text[::-1])
+
+
+def _replace_pattern(pattern: Pattern, text: str, new: str, every: bool) -> str:
+    """The text with the longest match at the first place, or at every one, replaced. An empty match replaces nothing."""
+    literal = _literal(pattern)
+    if literal:
+        return text.replace(literal, new, -1 if every else 1)
+    done: list[str] = []
+    at = 0
+    while at < len(text):
+        length = max(_matching_prefixes(pattern, text[at:]), default=0)
+        if length == 0:
+            done.append(text[at])
+            at += 1
+            continue
+        done.append(new)
+        at += length
+        if not every:
+            break
+    return "".join(done) + text[at:]
 
 
 _PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?", re.ASCII)
@@ -61,10 +212,7 @@ _STAR_AT_MOST = 300
 
 
 class Operand:
-    """A default or an alternative that takes the place of its expansion, to be expanded there.
-
-    assumed: the environment may override it
-    """
+    """A default or an alternative, to be expanded in the place of its expansion. assumed: the environment may override it."""
 
     __slots__ = ("assumed", "raw")
 
@@ -74,12 +222,17 @@ class Operand:
 
 
 class Written:
-    """What stands between the braces of an expansion, as far as its characters tell.
+    """What stands between the braces of an expansion.
 
-    name:     of the parameter, "" if it is none;  prefix: `!`, `#` or "";  index: of an array's item, None if none is written
-    at:       where the index starts;  rest: what follows the parameter
-    operator: `:-`, `##`, ... "" if there is none, or none that is read here;  operand: where what follows it starts
-    plain:    a name and nothing else, of one value
+    Attributes:
+        name: The parameter's name; "" without one.
+        prefix: `!`, `#` or "".
+        index: An array item's index; None if none is written.
+        at: The offset of the index.
+        rest: What follows the parameter.
+        operator: `:-`, `##`, ...; "" without one, or with one that this module does not read.
+        operand: The offset of what follows the operator.
+        plain: Whether it is only a name of a single value.
     """
 
     __slots__ = ("at", "flat", "index", "name", "operand", "operator", "plain", "prefix", "rest")
@@ -153,7 +306,7 @@ def _operate(
 
 
 def _changed(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
-    """A known value with an operator that changes it."""
+    """A known value changed by an operator."""
     if operator in ("#", "##", "%", "%%"):
         return _trim(operator, operand, known, whole, scope)
     if known.value is None:
@@ -209,7 +362,7 @@ def _list(name: str, prefix: str, rest: Text, whole: Text, scope: Scope) -> Text
 
 
 def _given(found: list[Word], colon: bool) -> bool | None:
-    """Whether a list is there (colon: and not just one empty word); None if that cannot be told."""
+    """Whether a list is there (with `colon`: and is not one empty word); None if that is not known."""
     if not found or (colon and len(found) == 1 and found[0].value == ""):
         return False
     sure = [word for word in found if not word.many and not (colon and not word.text.flat.replace(HOLE, ""))]
@@ -217,7 +370,7 @@ def _given(found: list[Word], colon: bool) -> bool | None:
 
 
 def _perhaps(found: list[Word], operand: Text, whole: Text, scope: Scope) -> list[Word]:
-    """`${A[@]+...}` where A may be empty: A itself in the safe spelling of "${A[@]}" under set -u, else what may be there."""
+    """`${A[@]+...}` where A may be empty: A itself in the spelling of "${A[@]}" that is safe under set -u, else an unknown."""
     if re.search(r"\[[@*]\]", operand.flat):
         return found
     text = Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
@@ -269,12 +422,12 @@ def _unknown(whole: Text, name: str | None = None) -> Text:
     return Text((unknown(expression, whole.span()),))
 
 
-def _read(raw: Text, flat: str, scope: Scope) -> patterns.Pattern | None:
-    """A pattern that may be held against a text; None if it is not known, or would take too long."""
+def _read(raw: Text, flat: str, scope: Scope) -> Pattern | None:
+    """A pattern for a known value; None if it is not known, or would take too long."""
     parts = scope.pattern(raw)
     if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
         return None
-    pattern = patterns.read([(text.flat, quoted) for text, quoted in parts])
+    pattern = read_pattern([(text.flat, quoted) for text, quoted in parts])
     if pattern is None or (None in pattern and len(flat) > _STAR_AT_MOST and pattern.count(None) > 1):
         return None
     return pattern
@@ -285,7 +438,7 @@ def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) 
     pattern = _read(operand, flat, scope)
     if pattern is None:
         return _unknown(whole)
-    lengths = patterns.prefixes(pattern, flat) if operator[0] == "#" else patterns.suffixes(pattern, flat)
+    lengths = _matching_prefixes(pattern, flat) if operator[0] == "#" else _matching_suffixes(pattern, flat)
     cut = next(lengths, None) if len(operator) == 1 else max(lengths, default=None)
     rest = known if cut is None else known.cut(cut) if operator[0] == "#" else known.cut(0, len(flat) - cut)
     # an unknown part may hold what the pattern looks for: only `##*/` with a known rest is certain
@@ -308,15 +461,15 @@ def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scop
         return _unknown(whole)
     new = "".join([text.flat for text, _ in parts])
     if anchor == "#":
-        cut = max(patterns.prefixes(pattern, flat), default=None)
+        cut = max(_matching_prefixes(pattern, flat), default=None)
         replaced = flat if cut is None else new + flat[cut:]
     elif anchor == "%":
-        cut = max(patterns.suffixes(pattern, flat), default=None)
+        cut = max(_matching_suffixes(pattern, flat), default=None)
         replaced = flat if cut is None else flat[: len(flat) - cut] + new
     elif None in pattern and len(flat) > _STAR_AT_MOST:
         return _unknown(whole)
     else:
-        replaced = patterns.replace(pattern, flat, new, operator == "//")
+        replaced = _replace_pattern(pattern, flat, new, operator == "//")
     return known if replaced == flat else _of(replaced, known)
 
 

@@ -1,6 +1,6 @@
-"""How a raw word is expanded: its parts, each with what it stands for, and the fields that they make.
+"""Recipes: how a raw word is expanded, as a list of parts, each of which adds to the fields of the word.
 
-A recipe has no places and no values in it, so that it holds for every word of the same characters; it is kept for the next one.
+A recipe holds no places and no values, so that it is kept and serves every word of the same characters.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ _KEPT_AT_MOST = 500
 
 
 class Fields:
-    """Collects the words that one raw word expands to.
+    """The words that one raw word expands to, while they are made.
 
-    separators: what splits the value of an unquoted expansion (IFS); None if it is not known
-    marks:      for each part of the word in progress, whether it is quoted
-    nested:     inside a default (`${V:-a b}`), whose plain text is split like a value
-    soft:       inside a default that the environment may override
+    Attributes:
+        separators: What splits the value of an unquoted expansion (IFS); None if it is not known.
+        marks: Whether each part of the current word is quoted.
+        nested: Whether a default (`${V:-a b}`) is expanded, whose plain text is split like a value.
+        soft: Whether a default is expanded that the environment may override.
     """
 
     def __init__(self, split: bool, separators: str | None = WHITE) -> None:
@@ -54,19 +55,19 @@ class Fields:
         self.soft = False
 
     def add(self, text: Text, quoted: bool = True) -> None:
-        """Text that is never split."""
+        """Add text that is not split."""
         self.parts.append(text.softened() if self.soft else text)
         self.marks.append(quoted)
 
     def add_plain(self, text: Text) -> None:
-        """Text as the word holds it, without quotes."""
+        """Add unquoted text of the word itself."""
         if self.nested:
             self.add_value(text)
         else:
             self.add(text, quoted=False)
 
     def add_value(self, text: Text) -> None:
-        """The value of an unquoted expansion."""
+        """Add the value of an unquoted expansion, split at the separators."""
         if not self.split or not text.flat:
             self.add(text, quoted=False)
             return
@@ -87,6 +88,7 @@ class Fields:
             self.add(text.cut(at), quoted=False)
 
     def end(self) -> None:
+        """End the current word."""
         if self.quoted or any(part.flat for part in self.parts):
             text = Text.join(self.parts)
             self.done.append((text, not self.quoted and not text.flat.strip(HOLE)))
@@ -97,7 +99,7 @@ class Fields:
 
 @lru_cache(maxsize=32)
 def _delimiter(separators: str) -> re.Pattern[str]:
-    """What stands between two fields; group 1 is a separator that is no white space, which ends even an empty field."""
+    """A pattern of what stands between fields; group 1: a separator other than white space, which ends an empty field too."""
     white = "".join([char for char in separators if char in WHITE])
     hard = re.escape("".join([char for char in separators if char not in WHITE]))
     spaces = f"[{white}]" if white else "(?!)"
@@ -112,8 +114,8 @@ def fields_of(text: Text, separators: str | None) -> list[Word]:
     return [Word(part, None, many) for part, many in fields.done]
 
 
-class Part:
-    """Some characters of a word. fixed: what they add hangs on no variable;  quoted: it is not split"""
+class _Part:
+    """Some characters of a word. fixed: what they add is the same whatever the variables are;  quoted: it is not split."""
 
     __slots__ = ("end", "fixed", "quoted", "start")
 
@@ -135,8 +137,8 @@ class Part:
         raise NotImplementedError
 
 
-class Fixed(Part):
-    """Characters that stand for the same text whatever the variables are."""
+class _Fixed(_Part):
+    """Characters whose text does not depend on variables."""
 
     __slots__ = ()
 
@@ -147,8 +149,8 @@ class Fixed(Part):
         return raw.cut(self.start, self.end)
 
 
-class Quotes(Fixed):
-    """Quotes that make a field even of nothing."""
+class _Quotes(_Fixed):
+    """Quotes: they make a word even of nothing."""
 
     __slots__ = ()
 
@@ -159,8 +161,8 @@ class Quotes(Fixed):
         fields.quoted = True
 
 
-class Literal(Fixed):
-    """Characters that stand for themselves. nested: in a default they are split like a value"""
+class _Literal(_Fixed):
+    """Characters that stand for themselves. nested: in a default they are split like a value."""
 
     __slots__ = ("nested",)
 
@@ -176,7 +178,7 @@ class Literal(Fixed):
             fields.add(text, self.quoted)
 
 
-class Escaped(Fixed):
+class _Escaped(_Fixed):
     """A character behind a backslash."""
 
     __slots__ = ("char",)
@@ -186,10 +188,10 @@ class Escaped(Fixed):
         self.char = char
 
     def text(self, raw: Text, _scope: Scope) -> Text:
-        return Text((Piece(self.char, raw.span(self.start, self.end)),))
+        return Text.of(self.char, raw.span(self.start, self.end))
 
 
-class Home(Fixed):
+class _Home(_Fixed):
     """`~` or `~user`."""
 
     __slots__ = ("name",)
@@ -202,7 +204,7 @@ class Home(Fixed):
         return Text((unknown(self.name, raw.span(0, self.end)),))
 
 
-class Ansi(Fixed):
+class _Ansi(_Fixed):
     """`$'...'`. Escapes for single bytes, control keys and NUL leave the whole unknown."""
 
     __slots__ = ()
@@ -215,19 +217,19 @@ class Ansi(Fixed):
             byte, unit, code, octal, letter = match.groups()
             number = int(byte or unit or code or "0", 16) or int(octal or "0", 8)
             if letter:
-                parts.append(Text((Piece(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())),)))
+                parts.append(Text.of(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())))
             elif raw.flat[match.start() + 1] == "c" or (byte or unit or code or octal):
                 if not 0 < number < (0x80 if byte or octal else 0x110000) or 0xD800 <= number < 0xE000:
                     return Text((unknown(whole.shown, whole.span()),))
-                parts.append(Text((Piece(chr(number), raw.span(match.start(), match.end())),)))
+                parts.append(Text.of(chr(number), raw.span(match.start(), match.end())))
             else:
                 parts.append(raw.cut(match.start(), match.end()))
             done = match.end()
         return Text.join([*parts, raw.cut(done, close)])
 
 
-class Substitution(Part):
-    """`$(...)`. low, high: what stands between the brackets"""
+class _Substitution(_Part):
+    """`$(...)`. low, high: what stands between the brackets."""
 
     __slots__ = ("high", "low")
 
@@ -240,14 +242,14 @@ class Substitution(Part):
         return scope.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
 
 
-class Backquoted(Substitution):
+class _Backquoted(_Substitution):
     __slots__ = ()
 
     def text(self, raw: Text, scope: Scope) -> Text:
         return scope.substitute(_unescaped(raw.cut(self.low, self.high)), raw.cut(self.start, self.end))
 
 
-class Arithmetic(Substitution):
+class _Arithmetic(_Substitution):
     """`$((...))`."""
 
     __slots__ = ()
@@ -262,32 +264,27 @@ class Arithmetic(Substitution):
 
 def _unescaped(raw: Text) -> Text:
     """A command between backquotes without the backslashes that protect it from them."""
-    parts: list[Text] = []
-    done = 0
-    for match in _ESCAPED.finditer(raw.flat):
-        parts += [raw.cut(done, match.start()), raw.cut(match.start(1), match.end())]
-        done = match.end()
-    return Text.join([*parts, raw.cut(done)])
+    return raw.sub(_ESCAPED, lambda match: raw.cut(match.start(1), match.end()))
 
 
 class Recipe:
-    """The parts of a raw word, in its order. fixed: nothing of it hangs on a variable"""
+    """The parts of a raw word, in order. fixed: nothing in it depends on variables."""
 
     __slots__ = ("fixed", "parts")
 
-    def __init__(self, parts: list[Part]) -> None:
+    def __init__(self, parts: list[_Part]) -> None:
         self.parts = parts
         self.fixed = all(part.fixed for part in parts)
 
     def filled(self, raw: Text, scope: Scope, fields: Fields) -> Fields:
-        """Fields with what a word of these characters adds to them."""
+        """Add what a word of these characters expands to, and return the fields."""
         for part in self.parts:
             part.add(raw, scope, fields)
         return fields
 
 
-class Parameter(Part):
-    """`$name` or `${...}`. low, high: what stands between the braces;  inner: what that says"""
+class _Parameter(_Part):
+    """`$name` or `${...}`. low, high: what stands between the braces;  inner: its parts."""
 
     __slots__ = ("high", "inner", "low")
 
@@ -342,7 +339,7 @@ class Parameter(Part):
             fields.quoted = False
 
     def _operand(self, operand: parameters.Operand, raw: Text, scope: Scope, fields: Fields) -> None:
-        """A default or an alternative, expanded in the place of its expansion."""
+        """Expand a default or an alternative in the place of its expansion."""
         before = len(fields.done), len(fields.parts)
         nested, soft = fields.nested, fields.soft
         fields.nested, fields.soft = not self.quoted, soft or operand.assumed
@@ -363,7 +360,7 @@ def _kept(flat: str, where: int) -> Recipe:
 
 
 def _read(flat: str, where: int) -> Recipe:
-    parts: list[Part] = []
+    parts: list[_Part] = []
     at = 0
     if where == WORD:
         _word(flat, parts)
@@ -375,29 +372,29 @@ def _read(flat: str, where: int) -> Recipe:
     return Recipe(parts)
 
 
-def _word(flat: str, parts: list[Part]) -> None:
+def _word(flat: str, parts: list[_Part]) -> None:
     home = _HOME.match(flat)
     at = 0
     if home:
         at = home.end()
-        parts.append(Home(home.group()))
+        parts.append(_Home(home.group()))
     while at < len(flat):
         char = flat[at]
         if char == "'":
             close = flat.find("'", at + 1)
             close = len(flat) if close == -1 else close
-            parts += (Quotes(at), Literal(at + 1, close, True))
+            parts += (_Quotes(at), _Literal(at + 1, close, True))
             at = close + 1
         elif char == '"':
-            parts.append(Quotes(at))
+            parts.append(_Quotes(at))
             at = _in_quotes(flat, at + 1, parts, closing='"')
         elif char == "\\":
             if flat[at + 1 : at + 2] != "\n":
-                parts += (Quotes(at), Escaped(at, flat[at + 1 : at + 2] or "\\"))
+                parts += (_Quotes(at), _Escaped(at, flat[at + 1 : at + 2] or "\\"))
             at += 2
         elif char == "$" and flat.startswith("$'", at):
             end = ansi_end(flat, at + 2)
-            parts += (Quotes(at), Ansi(at, end))
+            parts += (_Quotes(at), _Ansi(at, end))
             at = end
         elif char == "$" and flat.startswith('$"', at):
             at += 1
@@ -406,11 +403,11 @@ def _word(flat: str, parts: list[Part]) -> None:
         else:
             match = _PLAIN.match(flat, at)
             end = match.end() if match else at + 1
-            parts.append(Literal(at, end, False, nested=True))
+            parts.append(_Literal(at, end, False, nested=True))
             at = end
 
 
-def _in_quotes(flat: str, at: int, parts: list[Part], closing: str, escapable: str = "") -> int:
+def _in_quotes(flat: str, at: int, parts: list[_Part], closing: str, escapable: str = "") -> int:
     """Read what stands in double quotes (or in a heredoc, closing=""); gives the offset after the closing quote."""
     escapable = escapable or "$`\\" + closing
     while at < len(flat):
@@ -420,55 +417,55 @@ def _in_quotes(flat: str, at: int, parts: list[Part], closing: str, escapable: s
         if char == "\\":
             following = flat[at + 1 : at + 2]
             if following and following in escapable:
-                parts.append(Escaped(at, following))
+                parts.append(_Escaped(at, following))
             elif following != "\n":
-                parts.append(Literal(at, at + 2, True))
+                parts.append(_Literal(at, at + 2, True))
             at += 2
         elif "}" in escapable and flat.startswith("$'", at):
             end = ansi_end(flat, at + 2)
-            parts += (Quotes(at), Ansi(at, end))
+            parts += (_Quotes(at), _Ansi(at, end))
             at = end
         elif char in "$`":
             at = _dollar(flat, at, parts, quoted=True)
         elif char == '"':
-            parts.append(Literal(at, at + 1, True))
+            parts.append(_Literal(at, at + 1, True))
             at += 1
         else:
             match = _PLAIN_IN_QUOTES.match(flat, at)
             end = match.end() if match else at + 1
-            parts.append(Literal(at, end, True))
+            parts.append(_Literal(at, end, True))
             at = end
     return at
 
 
-def _dollar(flat: str, at: int, parts: list[Part], quoted: bool) -> int:
+def _dollar(flat: str, at: int, parts: list[_Part], quoted: bool) -> int:
     """One `$...` or backquoted substitution; gives the offset after it."""
     if flat[at] == "`":
         close = backquote(flat, at + 1)
-        parts.append(Backquoted(at, at + 1, close, quoted))
+        parts.append(_Backquoted(at, at + 1, close, quoted))
         return close + 1
     if flat.startswith("$((", at):
         close = matching(flat, at + 3, ")")
         if flat.startswith("))", close):
-            parts.append(Arithmetic(at, at + 3, close, quoted))
+            parts.append(_Arithmetic(at, at + 3, close, quoted))
             return close + 2
     if flat.startswith("$(", at):
         close = matching(flat, at + 2, ")")
-        parts.append(Substitution(at, at + 2, close, quoted))
+        parts.append(_Substitution(at, at + 2, close, quoted))
         return close + 1
     if flat.startswith("${", at):
         close = matching(flat, at + 2, "}", quoted=quoted)
-        parts.append(Parameter(flat, at, at + 2, close, close + 1, quoted))
+        parts.append(_Parameter(flat, at, at + 2, close, close + 1, quoted))
         return close + 1
     name = _NAME.match(flat, at + 1)
     if name is None:
-        parts.append(Literal(at, at + 1, quoted))
+        parts.append(_Literal(at, at + 1, quoted))
         return at + 1
-    parts.append(Parameter(flat, at, at + 1, name.end(), name.end(), quoted))
+    parts.append(_Parameter(flat, at, at + 1, name.end(), name.end(), quoted))
     return name.end()
 
 
 def joined(texts: list[Text], separators: str | None) -> Text:
-    """Texts with the first separator between them, which is unknown if the separators are."""
+    """Texts with the first separator between them; it is unknown if the separators are."""
     between = Text((unknown("$IFS", None),)) if separators is None else Text.of(separators[:1])
     return Text.join([part for text in texts for part in (text, between)][:-1])

@@ -1,15 +1,149 @@
-"""The evaluator's state: variables, positional parameters, functions, and what joins after a branch that cannot be decided."""
+"""The state of a script: its variables, arguments and functions, the files that it knows, and what joins after a branch."""
 
 from __future__ import annotations
 
-from servelint.core.launch import ReleaseClaim, Word
-from servelint.core.text import EMPTY, Text, unknown
-from servelint.syntax.shell.files import HERE, Files
+import os
+import re
+
+from servelint.core.launch import OpenedFile, ReleaseClaim, Word
+from servelint.core.text import EMPTY, Piece, Text, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.syntax.shell.syntax import Script
-    from servelint.syntax.shell.tree import Node
+    from collections.abc import Callable
+
+    from servelint.core.launch import Open
+    from servelint.core.source import Span
+    from servelint.syntax.shell.syntax import Node, Script
+
+    Here = Callable[[Text], "OpenedFile | None"]
+
+OWN = "\ufdd1$(dirname $0)"
+"""The expression of a piece that stands for the folder of the script itself."""
+
+HERE = Text((unknown("\ufdd1.", None, ""),))
+"""The folder in which a script runs that is no file, or that another one starts."""
+
+_SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
+_HERE = "<\ufdd1.>/"
+
+CHANGING = frozenset(("sed", "yq", "perl", "mv", "rm", "truncate", "patch", "python", "python3", "install"))
+"""Programs after which a file that they are given may hold something else."""
+
+TOUCHING = CHANGING | {"cp", "sudo", "tee"}
+"""All programs that are followed to the files that they are given."""
+
+
+def is_shell(path: str, text: str) -> bool:
+    """Whether a file is a shell script, by its name or by its first line."""
+    return path.endswith((".sh", ".bash")) or _SHEBANG.match(text) is not None
+
+
+def own(shown: str, span: Span | None) -> Text:
+    """The folder of the script itself, spelled as the script writes it."""
+    return Text((unknown(OWN, span, shown),))
+
+
+def is_own(path: Text) -> bool:
+    """Whether a path starts at the folder of the script itself."""
+    return bool(path.pieces) and path.pieces[0].expression == OWN
+
+
+def file_key(path: Text, folder: Text | None) -> str | None:
+    """A name under which the same path is found again; None if it may be any file.
+
+    Args:
+        path: The path. Below the script's own folder its key is `./x`; otherwise it is the path as written, with the
+            expressions of unknown parts.
+        folder: Where relative paths start; None if that is not known.
+    """
+    if not path.flat:
+        return None
+    if is_own(path):
+        return _below("".join([_name(piece) for piece in path.pieces[1:]]))
+    name = "".join([_name(piece) for piece in path.pieces])
+    if path.pieces[0].expression is not None or os.path.isabs(name) or name.startswith("~"):
+        return name
+    if folder is None:
+        return None
+    base = file_key(folder, None)
+    return None if base is None else _below(f"/{base}/{name}") if base.startswith(".") else os.path.normpath(f"{base}/{name}")
+
+
+def _below(rest: str) -> str:
+    path = os.path.normpath("." + rest)
+    return path if path.startswith(".") else "./" + path
+
+
+def _name(piece: Piece) -> str:
+    if piece.expression is None:
+        return piece.text
+    start = piece.span.start if piece.span is not None and not piece.expression.startswith("${") else ""
+    return f"<{piece.expression}{start}>"
+
+
+class Files:
+    """The files that are known at one point of a script. written: key to content, None if that is not known.
+
+    Args:
+        open: Opens a file below the script's own folder.
+        written: As above.
+        here: Opens a file below the folder in which the script runs, where that is another one.
+    """
+
+    __slots__ = ("_here", "_open", "written")
+
+    def __init__(self, open: Open | None, written: dict[str, Text | None] | None = None, here: Here | None = None) -> None:
+        self._open = open
+        self._here = here
+        self.written = written or {}
+
+    def knows(self, name: str | None) -> bool:
+        """Whether the script has written a file."""
+        return name in self.written
+
+    def opened(self, name: str | None) -> OpenedFile | None:
+        """A file by its key; None if it is not known."""
+        if name is None:
+            return None
+        if self.knows(name):
+            text = self.written[name]
+            return OpenedFile(text, name, True, self._open) if text is not None else None
+        if name.startswith(_HERE):
+            return self._here(Text.of("./" + name[len(_HERE) :])) if self._here is not None else None
+        if name.startswith("/"):
+            return self._here(Text.of(name)) if self._here is not None else None
+        source = self._open(name) if self._open is not None and name.startswith(".") else None
+        return OpenedFile(Text.at(source, 0, len(source.text)), name, False, self._open) if source is not None else None
+
+    def read(self, name: str | None) -> Text | None:
+        """The text of a file by its key; None if it is not known."""
+        found = self.opened(name)
+        return found.text if found is not None else None
+
+    def after(self, name: str | None, text: Text | None, append: bool = False) -> Files:
+        """The files after one was written; with no name, an unknown one was, and the known ones are kept."""
+        if name is None:
+            return self
+        if append and text is not None:
+            before = self.read(name) if self.knows(name) else None
+            text = Text.join((before, text)) if before is not None else None
+        return Files(self._open, {**self.written, name: text}, self._here)
+
+    def joined(self, other: Files) -> Files:
+        """The files that are known after either of two branches."""
+        names = self.written.keys() | other.written.keys()
+        same = {
+            name: text
+            for name in sorted(names)
+            if (text := self.written.get(name)) is not None and _alike(text, other.written.get(name))
+        }
+        return Files(self._open, {name: same.get(name) for name in sorted(names)}, self._here)
+
+
+def _alike(one: Text, other: Text | None) -> bool:
+    return one is other or (other is not None and one.flat == other.flat and one.shown == other.shown)
+
 
 Value = Text | list[Word] | dict[str, Text]
 """A scalar, an array, or an associative array."""
@@ -24,9 +158,10 @@ EXIT, FAIL, RETURN, BREAK, CONTINUE = "exit", "fail", "return", "break", "contin
 class Status:
     """Whether a command succeeds.
 
-    value:    True, False, or None if it cannot be told
-    likely:   the branch to follow where it cannot: as if a variable that nothing sets were empty and a command succeeded
-    assumed:  the value rests on a default that the environment may override
+    Attributes:
+        value: True, False, or None if that is unknown.
+        likely: The branch to follow if it is: as if unset variables were empty and commands succeeded.
+        assumed: Whether the value rests on a default that the environment may override.
     """
 
     __slots__ = ("assumed", "likely", "value")
@@ -37,10 +172,12 @@ class Status:
         self.assumed = assumed
 
     def negated(self) -> Status:
+        """The status of `! command`."""
         return Status(None if self.value is None else not self.value, not self.likely, self.assumed)
 
     @property
     def certain(self) -> bool:
+        """Whether it is known and rests on no default."""
         return self.value is not None and not self.assumed
 
 
@@ -48,15 +185,25 @@ SUCCESS, FAILURE, UNSURE = Status(True), Status(False), Status(None)
 
 
 class State:
-    """Everything an assignment, a branch or a call may change. Values are replaced, never changed in place.
+    """Everything that an assignment, a branch or a call may change. Values are replaced, never changed in place.
 
-    control: what keeps the rest from running; levels: how many loops a BREAK or CONTINUE leaves; status: with which a RETURN
-             or EXIT leaves
-    aliases: name references (`declare -n`) and the variables that they stand for
-    doubtful: exported in one branch only
-    typed:   variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`)
-    shares:  another state has the same dictionary of functions
-    files:   what is known of files;  folder: where relative paths start, None if that is not known
+    Attributes:
+        variables: Name to value.
+        exported: Names that commands get.
+        doubtful: Names that are exported in one branch only.
+        args: The arguments; None if they are not known.
+        functions: Name to script and body.
+        installed: What was installed, by engine.
+        shares: Whether another state has the same dictionary of functions.
+        control: What keeps the rest from running; None while it runs.
+        levels: How many loops a BREAK or CONTINUE leaves.
+        status: The status of a RETURN or EXIT.
+        aliases: Name references (`declare -n`) and their variables.
+        typed: Variables with an attribute that changes what is assigned (`declare -i`, `-l`, `-u`).
+        all_exported: Whether `set -a` is on.
+        sourced: Whether a sourced file that is not known may have set more.
+        files: The files that are known.
+        folder: Where relative paths start; None if that is not known.
     """
 
     __slots__ = (
@@ -83,6 +230,7 @@ class State:
         self.folder: Text | None = HERE
 
     def copy(self) -> State:
+        """A state that may change without this one."""
         new = State.__new__(State)  # without __init__, whose values would all be replaced
         new.variables = self.variables.copy()
         new.exported = self.exported
@@ -103,22 +251,23 @@ class State:
         return new
 
     def own_functions(self) -> dict[str, tuple[Script, Node]]:
-        """The functions, to be changed: a copy where another state has them as well."""
+        """The functions, to be changed: copied if another state shares them."""
         if self.shares:
             self.functions, self.shares = self.functions.copy(), False
         return self.functions
 
     @property
     def size(self) -> int:
-        """How much there is to join: the variables, and the items of arrays."""
+        """How much there is to join: variables, and items of arrays."""
         return len(self.variables) + sum([len(value) - 1 for value in self.variables.values() if isinstance(value, list)])
 
     def given(self) -> list[tuple[str, Value]]:
-        """The variables that a command is given, in their order."""
+        """The variables that a command gets, in order."""
         return [(name, value) for name, value in self.variables.items() if name in self.exported]
 
     @property
     def ended(self) -> bool:
+        """Whether the script or the function ends."""
         return self.control in (EXIT, FAIL, RETURN)
 
 
@@ -153,7 +302,7 @@ def join(main: State, other: State) -> State:
 
 
 def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
-    """The names that two states give different values, or of which only one has a value."""
+    """The names whose values differ between two states."""
     return [
         *[name for name, value in one.items() if two.get(name) is not value],
         *[name for name in two if name not in one],
@@ -161,7 +310,7 @@ def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
 
 
 def _installed(ours: dict[str, ReleaseClaim], theirs: dict[str, ReleaseClaim]) -> dict[str, ReleaseClaim]:
-    """What is installed after one of two branches: where they differ, some release."""
+    """What is installed after either of two branches: where they differ, some release."""
     same = {engine: claim for engine, claim in ours.items() if theirs.get(engine) is claim}
     return {engine: same.get(engine) or ReleaseClaim(None, "pip") for engine in {**ours, **theirs}}
 
@@ -203,7 +352,7 @@ def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
 
 
 def unsure_items(name: str, perhaps: Text | None = None) -> list[Word]:
-    """An array of which nothing is known, not even its size."""
+    """An unknown array of unknown size."""
     return [Word(Text((unknown("${" + name + "[@]}", None, shown="", perhaps=perhaps),)), None, many=True)]
 
 

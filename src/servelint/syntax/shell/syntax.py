@@ -1,17 +1,106 @@
-"""A shell text as it is written: its syntax tree, and its commands and words, each read when it is first needed."""
+"""Shell syntax: trees by tree-sitter-bash, assignments and simple commands. It takes 20 ms to import: only for shell texts."""
 
 from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import tree_sitter
+import tree_sitter_bash
 
 from servelint.core import bounds
 from servelint.core.source import Span
 from servelint.core.text import EMPTY, Text
-from servelint.syntax.shell import lexer, tree
+from servelint.syntax.shell import lexer
 from servelint.syntax.shell.expand import Raw, is_plain
-from servelint.syntax.shell.tree import Node
+from servelint.syntax.shell.lexer import neutral
 from servelint.syntax.shell.words import gaps
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# what may trip the grammar: an escape, a lone `$`, an expansion that is more than a name with a plain default
+_STUMBLE = re.compile(r"\\(?!\n)|\$(?![A-Za-z_0-9{(@*#?$!'\"-])|\$\{(?!\w+(?:\[[@*\w]+\])?(?::?[-+=?][\w./-]*)?\})")
+_KEPT_AT_MOST = 400
+"""Characters of a text whose tree is kept."""
+_PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class Node:
+    """A node of the tree; the library's answers are kept, as it makes each one anew. background: an `&` follows it."""
+
+    __slots__ = ("_children", "_fields", "_node", "_parts", "background", "end_byte", "is_named", "start_byte", "type")
+
+    def __init__(self, node: tree_sitter.Node) -> None:
+        self._node = node
+        self.type = node.type
+        self.start_byte = node.start_byte
+        self.end_byte = node.end_byte
+        self.is_named = node.is_named
+        self.background = False
+        self._children: list[Node] | None = None
+        self._parts: list[Node] | None = None
+        self._fields: dict[str, list[Node]] | None = None
+
+    @property
+    def has_error(self) -> bool:
+        """Whether the parser found an error in it."""
+        return self._node.has_error
+
+    @property
+    def children(self) -> list[Node]:
+        """Its children."""
+        found = self._children
+        if found is None:
+            found = self._children = [Node(child) for child in self._node.children]
+            for one, after in pairwise(found):
+                one.background = after.type == "&"
+        return found
+
+    @property
+    def parts(self) -> list[Node]:
+        """Its named children, without comments."""
+        found = self._parts
+        if found is None:
+            found = self._parts = [child for child in self.children if child.is_named and child.type != "comment"]
+        return found
+
+    def fields(self, name: str) -> list[Node]:
+        """Its children with a name in the grammar."""
+        if self._fields is None:
+            self._fields = {}
+        found = self._fields.get(name)
+        if found is None:
+            named = self._node.children_by_field_name(name)
+            found = self._fields[name] = [child for child in self.children if child._node in named]
+        return found
+
+    def field(self, name: str) -> Node | None:
+        """Its first child with a name in the grammar; None without one."""
+        found = self.fields(name)
+        return found[0] if found else None
+
+    @property
+    def text(self) -> str:
+        """What the parser read: the characters as written, if they are plain ASCII."""
+        return (self._node.text or b"").decode()
+
+
+def read(flat: str) -> Node:
+    """The tree of a text; a short text's tree is kept."""
+    return _kept(flat) if len(flat) < _KEPT_AT_MOST else _parsed(flat)
+
+
+@lru_cache(maxsize=256)
+def _kept(flat: str) -> Node:
+    return _parsed(flat)
+
+
+def _parsed(flat: str) -> Node:
+    if _STUMBLE.search(flat) is not None:
+        flat = neutral(flat)
+    # one byte a character keeps byte offsets and code points equal; bash treats these as word characters too
+    return Node(_PARSER.parse((flat if flat.isascii() else _NOT_ASCII.sub("X", flat)).encode("ascii")).root_node)
+
 
 _TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
 NOWHERE = "/dev/null"
@@ -29,9 +118,12 @@ _LINE_AT_MOST = 2_000
 class Script:
     """A shell text and its tree. A node's offsets are offsets of `text.flat`.
 
-    flat: the text as the lexer reads it, with blanks for the carriage returns at line ends
-    gaps: where defaults that are empty stand in it
-    elsewhere: it stands in a file that the script in question only sources
+    Attributes:
+        text: The text.
+        flat: The text with blanks for the carriage returns at line ends.
+        gaps: The offsets of empty defaults in it.
+        elsewhere: Whether it is in a file that the script sources.
+        root: The tree.
     """
 
     __slots__ = ("_raws", "_simple", "elsewhere", "flat", "gaps", "root", "text")
@@ -49,14 +141,15 @@ class Script:
         if "\r" in flat:
             flat = flat.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.flat = flat
-        self.root = tree.read(flat)
+        self.root = read(flat)
 
     def cut(self, node: Node) -> Text:
+        """The text of a node."""
         return self.text.cut(node.start_byte, node.end_byte)
 
     def assignment(self, node: Node) -> Assignment | None:
-        """The assignment that a node is; None if it is none after all."""
-        end = assignment_end(self.flat, node.start_byte)
+        """The assignment of a node; None if it is not one."""
+        end = _assignment_end(self.flat, node.start_byte)
         return assignment(self.text.cut(node.start_byte, end)) if end is not None else None
 
     def raws(self, start: int, end: int) -> list[Raw]:
@@ -71,14 +164,18 @@ class Script:
         """The simple command that starts at an offset."""
         found = self._simple.get(start)
         if found is None:
-            found = self._simple[start] = Simple(self.text, self.flat, start, Shape.at(self.flat, start))
+            found = self._simple[start] = Simple(self.text, self.flat, start, _Shape.at(self.flat, start))
         return found
 
 
 class Assignment:
     """`name=value`, `name+=value`, `name[index]=value`, `name=(items)`.
 
-    index: of the item that is set, None if none is written;  adds: `+=`
+    Attributes:
+        name: The variable.
+        index: The item that is set; None if none is written.
+        adds: Whether the operator is `+=`.
+        value: What follows the operator.
     """
 
     __slots__ = ("_items", "adds", "index", "name", "value")
@@ -92,6 +189,7 @@ class Assignment:
 
     @property
     def array(self) -> bool:
+        """Whether the value is `(items)`."""
         return self.value.text.flat[:1] == "("
 
     @property
@@ -112,13 +210,13 @@ def _item(word: Text) -> tuple[Text | None, Raw]:
 
 
 def assignment(raw: Text) -> Assignment | None:
-    """A word that assigns; None for any other."""
+    """The assignment that a word makes; None for any other word."""
     target = _TARGET.match(raw.flat)
     return Assignment(raw, target) if target is not None else None
 
 
-def assignment_end(flat: str, at: int) -> int | None:
-    """The offset at which the assignment that starts at an offset ends; None if none starts there."""
+def _assignment_end(flat: str, at: int) -> int | None:
+    """The offset where the assignment that starts at an offset ends; None if none does."""
     target = _TARGET.match(flat, at)
     if target is None:
         return None
@@ -128,12 +226,16 @@ def assignment_end(flat: str, at: int) -> int | None:
     return end
 
 
-class Shape:
-    """What the characters of a simple command tell, wherever it stands. Offsets are those from its start.
+class _Shape:
+    """The parts of a simple command, by offsets from its start: the same for every command of the same characters.
 
-    cut:   it has more words than are read;  end: its last character's
-    count: how many of its words are assignments that stand before the others;  plain: which of those are their own values
-    quiet: its name, if to expand its words and redirections changes nothing; else None
+    Attributes:
+        words, strings, files: As in lexer.Command.
+        cut: Whether it has more words than are read.
+        end: The offset of its end.
+        count: How many of its words are assignments in front of the others.
+        plain: Whether each other word is its own value.
+        quiet: Its name, if to expand its words and redirections changes nothing; else None.
     """
 
     __slots__ = ("count", "cut", "end", "files", "plain", "quiet", "strings", "words")
@@ -154,17 +256,17 @@ class Shape:
         self.quiet = words[0] if quiet else None
 
     @staticmethod
-    def at(flat: str, start: int) -> Shape:
+    def at(flat: str, start: int) -> _Shape:
         """The shape of the command that starts at an offset."""
         return _shape(flat, start)
 
 
 def writes(operator: str, path: str) -> bool:
-    """Whether a redirection writes a file that may be read again."""
+    """Whether a redirection writes a file that the script may read again."""
     return operator in _WRITES and path != NOWHERE
 
 
-def _shape(flat: str, start: int) -> Shape:
+def _shape(flat: str, start: int) -> _Shape:
     end = flat.find("\n", start)
     while end > start and flat[end - 1] == "\\":
         end = flat.find("\n", end + 1)
@@ -174,29 +276,22 @@ def _shape(flat: str, start: int) -> Shape:
         found = _line(flat[start : end + 1])
         if found is not None:
             return found
-    return Shape(flat, start, lexer.command(flat, start))
+    return _Shape(flat, start, lexer.command(flat, start))
 
 
 @lru_cache(maxsize=4096)
-def _line(line: str) -> Shape | None:
-    """The shape of the command that starts a line, where what follows the line has no say in it."""
+def _line(line: str) -> _Shape | None:
+    """The shape of the command that starts a line; None if it depends on what follows the line."""
     if "(" in line and ("<<" in line or "case" in line):
         return None
     found = lexer.command(line, 0)
-    return None if found.open or found.end >= len(line) else Shape(line, 0, found)
+    return None if found.open or found.end >= len(line) else _Shape(line, 0, found)
 
 
 class Simple:
-    """A simple command, each part of which is read once.
+    """A simple command; each part is read on request, and once. shape: the places of its parts."""
 
-    shape:       what its characters tell
-    assignments: that stand before its words;  words: the others, which stand at `ranges`;  all_words: with the assignments
-    strings:     its here-strings;  files: the operator of each redirection, and the word that names its file
-    site:        from its first character to its last word's end;  lost: what looks like its rest (shell.lexer.lost)
-    declared:    what follows a word such as `export`: names with a value, and other words
-    """
-
-    def __init__(self, text: Text, flat: str, start: int, shape: Shape) -> None:
+    def __init__(self, text: Text, flat: str, start: int, shape: _Shape) -> None:
         self._text = text
         self._flat = flat
         self.start = start
@@ -207,46 +302,56 @@ class Simple:
 
     @property
     def end(self) -> int:
+        """The offset of its end."""
         return self.start + self.shape.end
 
     @cached_property
     def assignments(self) -> list[Assignment]:
+        """The assignments in front of its words."""
         made = [assignment(self._cut(place)) for place in self.shape.words[: self.shape.count]]
         return [one for one in made if one is not None]
 
     @cached_property
     def words(self) -> list[Raw]:
+        """Its words without those assignments."""
         places = zip(self.shape.words[self.shape.count :], self.shape.plain, strict=True)
         return [Raw(self._cut(place), plain) for place, plain in places]
 
     @property
     def ranges(self) -> list[lexer.Range]:
+        """The offsets of those words."""
         return [(self.start + low, self.start + high) for low, high in self.shape.words[self.shape.count :]]
 
     @property
     def all_words(self) -> list[Raw]:
+        """Its words with the assignments."""
         if not self.shape.count:
             return self.words
         return [*[Raw(self._cut(place)) for place in self.shape.words[: self.shape.count]], *self.words]
 
     @cached_property
     def strings(self) -> list[Raw]:
+        """Its here-strings."""
         return [Raw(self._cut(place)) for place in self.shape.strings]
 
     @cached_property
     def files(self) -> list[tuple[str, Raw]]:
+        """The operator of each redirection, and the word that names its file."""
         return [(operator, Raw(self._cut(place))) for operator, place in self.shape.files]
 
     @cached_property
     def site(self) -> Span | None:
+        """From its first character to the end of its last word."""
         words = self.shape.words
         return self._text.extent(self.start, self.start + words[-1][1]) if words else None
 
     @cached_property
     def lost(self) -> Span | None:
+        """What looks like its rest (lexer.lost)."""
         after = lexer.lost(self._flat, self.end)
         return self._text.extent(*after) if after is not None else None
 
     @cached_property
     def declared(self) -> list[Assignment | Raw]:
+        """What follows a word such as `export`: names with a value, and other words."""
         return [assignment(word.text) or word for word in self.all_words[1:]]

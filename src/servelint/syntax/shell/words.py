@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE, Piece, Text
+from servelint.core.text import EMPTY, HOLE, Text
 
 _PLAIN = re.compile(r"[^\s'\"\\;&|<>]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
@@ -53,7 +53,7 @@ def split(text: Text) -> list[Word]:
             quoted = True
         elif char == "\\":
             if flat[at + 1 : at + 2] != "\n":
-                parts.append(Text((Piece(flat[at + 1 : at + 2], text.span(at, at + 2)),)))
+                parts.append(Text.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
             at += 2
         elif char in ";&|<>":
             break
@@ -68,11 +68,11 @@ def split(text: Text) -> list[Word]:
 
 def nothing() -> Word:
     """A default that is empty: no word, unless the environment gives one."""
-    return Word(Text((Piece("", None, assumed=True),)), None, many=True)
+    return Word(EMPTY.as_default(), None, many=True)
 
 
 def gaps(text: Text) -> list[int]:
-    """Where defaults that are empty stand: no word, unless the environment gives them."""
+    """The offsets of empty defaults: they make no word unless the environment gives them a value."""
     return [start for start, piece in zip(text.starts, text.pieces, strict=True) if not piece.text and piece.assumed]
 
 
@@ -84,7 +84,7 @@ def _double(text: Text, at: int, parts: list[Text]) -> int:
             return at + 1
         if flat[at] == "\\":
             if flat[at + 1 : at + 2] != "\n":
-                parts.append(Text((Piece(flat[at + 1 : at + 2], text.span(at, at + 2)),)))
+                parts.append(Text.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
             at += 2
             continue
         match = _IN_DOUBLE.match(flat, at)

@@ -1,1 +1,0 @@
-"""make's own syntax: logical lines, variables, rules and their recipes. Nothing is run."""

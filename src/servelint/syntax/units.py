@@ -1,0 +1,391 @@
+"""systemd units: sections and settings, and the words of a command line with quotes, escapes, specifiers and variables.
+
+A unit's command line is not shell: `|`, `>` and `&&` are words. The rules are those of systemd's extract-word.c, and of
+replace_env_argv in env-util.c.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from servelint.core.launch import Variable, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+
+Lookup = Callable[[str], "Text | None"]
+
+_WHITE_SPACE = " \t\n\r"
+_RUN = re.compile(r"[^\s'\"\\]+")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([abfnrtvs\\\"']))")
+_LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " "}
+_SPECIFIER = re.compile(r"%([%aAbBCdDEfgGhHiIjJlLmMnNopPqRsStTuUvVwWyY])")
+_VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
+
+
+def split(text: Text, *, escapes: bool = True) -> list[Word]:
+    """The words of a value, without quotes. After a quote that is never closed, which systemd refuses, the words are unknown.
+
+    Args:
+        text: The value.
+        escapes: Whether C escapes are read; otherwise a backslash only protects what follows it.
+    """
+    found: list[Word] = []
+    at = 0
+    while (word := _word(text, at, escapes)) is not None:
+        found.append(word[0])
+        at = word[1]
+    return found
+
+
+def commands(text: Text) -> list[list[Word]]:
+    """The command lines of an `ExecStart=`; a `;` that stands alone separates them."""
+    found: list[list[Word]] = [[]]
+    at = 0
+    while (word := _word(text, at, True)) is not None:
+        raw = text.flat[at : word[1]].strip()
+        if raw == ";" and found[-1]:
+            found.append([])
+        elif raw == "\\;":
+            found[-1].append(Word(Text.of(";", word[0].text.span()), word[0].site))
+        else:
+            found[-1].append(word[0])
+        at = word[1]
+    return [words for words in found if words]
+
+
+def _word(text: Text, at: int, escapes: bool) -> tuple[Word, int] | None:
+    """The word after an offset and the offset after it; None at the end."""
+    flat = text.flat
+    while at < len(flat) and flat[at] in _WHITE_SPACE:
+        at += 1
+    if at >= len(flat):
+        return None
+    start = at
+    parts: list[Text] = []
+    quote = ""
+    while at < len(flat):
+        char = flat[at]
+        if char == "\\":
+            piece, at = _escaped(text, at, escapes)
+            parts.append(piece)
+        elif quote:
+            if char == quote:
+                quote = ""
+                at += 1
+                continue
+            ends = [end for end in (flat.find(quote, at), flat.find("\\", at)) if end != -1]
+            end = min(ends) if ends else len(flat)
+            parts.append(text.cut(at, end))
+            at = end
+        elif char in "'\"":
+            quote = char
+            at += 1
+        elif char in _WHITE_SPACE:
+            break
+        else:
+            match = _RUN.match(flat, at)
+            end = match.end() if match else at + 1
+            parts.append(text.cut(at, end))
+            at = end
+    if quote:
+        whole = text.cut(start)
+        return Word(Text((unknown(whole.shown, whole.extent()),)), whole.extent(), many=True), len(flat)
+    word = parts[0] if len(parts) == 1 else Text.join(parts)
+    site = word.extent() if len(word) == at - start else text.extent(start, at)
+    return Word(word, site, many=word.flat == HOLE == flat[start:at]), at
+
+
+def _escaped(text: Text, at: int, escapes: bool) -> tuple[Text, int]:
+    """What the backslash at an offset gives, and the offset after it; an unknown escape stays as it is."""
+    flat = text.flat
+    if not escapes:
+        return text.cut(at + 1, at + 2), at + 2
+    match = _ESCAPE.match(flat, at)
+    if match is None:
+        return text.cut(at, at + 2), at + 2
+    number = int(next((code for code in match.groups()[:3] if code), "0"), 16) or int(match.group(4) or "0", 8)
+    letter = match.group(5)
+    byte = match.group(1) or match.group(4)
+    if letter is None and (not 0 < number < (0x80 if byte else 0x110000) or 0xD800 <= number < 0xE000):
+        whole = text.cut(at, match.end())
+        return Text((unknown(whole.flat, whole.span()),)), match.end()
+    char = _LETTERS.get(letter, letter) if letter is not None else chr(number)
+    return Text.of(char, text.span(at, match.end())), match.end()
+
+
+def specified(word: Word) -> Word:
+    """The word with its specifiers: `%h` and `%i` are not known, `%%` is a percent sign."""
+
+    def value(match: re.Match[str]) -> Text:
+        span = word.text.span(*match.span())
+        return Text((Piece("%", span) if match.group(1) == "%" else unknown(match.group(), span),))
+
+    return Word(word.text.sub(_SPECIFIER, value), word.site, word.many)
+
+
+def expanded(words: list[Word], lookup: Lookup) -> list[Word]:
+    """The words with their variables: `$V` alone is split into words, `${V}` is part of one, `$$` is a dollar sign.
+
+    A variable that the lookup does not know may be set by the service manager.
+    """
+    found: list[Word] = []
+    for word in words:
+        flat = word.text.flat
+        if "$" not in flat:
+            found.append(word)
+        elif flat[0] == "$" and flat[1:2] not in ("{", "$", ""):
+            found += _alone(word, lookup(flat[1:]))
+        else:
+            found.append(Word(substituted(word.text, lookup), word.site, word.many))
+    return found
+
+
+def _alone(word: Word, value: Text | None) -> list[Word]:
+    span = word.text.span()
+    if value is None or not value.known:
+        name = "${" + word.text.flat[1:] + "}" if value is None else value.shown
+        return [Word(Text((unknown(name, span),)), word.site, many=True)]
+    return [Word(part.text, word.site, part.many) for part in split(_here(value, word), escapes=False)]
+
+
+def substituted(text: Text, lookup: Lookup) -> Text:
+    """A text with its `${V}` and `$$` replaced."""
+
+    def new(match: re.Match[str]) -> Text:
+        span = text.span(*match.span())
+        if match.group() == "$$":
+            return Text.of("$", span)
+        value = lookup(match.group(1))
+        return Text((unknown(match.group(), span),)) if value is None else _here(value, Word(text.cut(*match.span())))
+
+    return text.sub(_VARIABLE, new)
+
+
+def _here(value: Text, word: Word) -> Text:
+    """A variable's value as a word uses it: one from another file stands where it is used, and may be another there."""
+    used, origin = word.text.span(), value.span()
+    if used is None or (origin is not None and origin.source is used.source):
+        return value
+    return value.placed(used, assumed=True)
+
+
+_NAME = re.compile(r"([A-Za-z_]\w*)=", re.ASCII)
+_KEY = re.compile(r"[^\S\n]*(?:([#;])|([^=\n]*)=)")
+_PLAIN = re.compile(r"[^\s'\"\\]+")
+_IN_DOUBLE = re.compile(r'[^"\\]+')
+
+
+def assignments(value: Text) -> list[Variable]:
+    """The variables of one `Environment=`: `A=b "C=d e"`. Like systemd, it ignores what is not an assignment."""
+    found: list[Variable] = []
+    for word in split(value):
+        word = specified(word)
+        match = _NAME.match(word.text.flat)
+        if match is not None:
+            found.append(Variable(match.group(1), word.text.cut(match.end()), word.site))
+    return found
+
+
+def file(source: Source) -> list[Variable]:
+    """The variables of an environment file, by the rules of systemd's env-file.c: nothing in it is expanded."""
+    found: list[Variable] = []
+    text = source.text
+    at = 0
+    while at < len(text):
+        match = _KEY.match(text, at)
+        if match is None or match.group(1):
+            end = text.find("\n", at)
+            at = len(text) if end == -1 else end + 1
+            continue
+        value, at = _value(source, match.end())
+        name = match.group(2).strip()
+        if name.isascii() and name.isidentifier():
+            found.append(Variable(name, value, value.span() or Span(source, *match.span(2))))
+    return found
+
+
+def _value(source: Source, at: int) -> tuple[Text, int]:
+    """The value that starts at an offset, and the offset after its line."""
+    text = source.text
+    parts: list[Text] = []
+    quotable = True
+    blanks = 0
+    while at < len(text) and text[at] != "\n":
+        char = text[at]
+        if char == "\\":
+            if text[at + 1 : at + 2] != "\n":
+                parts.append(Text((Piece(text[at + 1 : at + 2], Span(source, at, min(at + 2, len(text)))),)))
+            quotable, blanks = False, 0
+            at += 2
+        elif char in "'\"" and quotable:
+            at = _quoted(source, at, parts)
+            blanks = 0
+        elif char.isspace():
+            if not quotable:
+                parts.append(Text.at(source, at, at + 1))
+                blanks += 1
+            at += 1
+        else:
+            match = _PLAIN.match(text, at)
+            end = match.end() if match else at + 1
+            parts.append(Text.at(source, at, end))
+            quotable, blanks = False, 0
+            at = end
+    value = Text.join(parts[: len(parts) - blanks]) if parts else EMPTY
+    return value, at + 1
+
+
+def _quoted(source: Source, at: int, parts: list[Text]) -> int:
+    """Read a quoted part that opens at an offset; gives the offset after it."""
+    text = source.text
+    quote = text[at]
+    at += 1
+    if quote == "'":
+        close = text.find("'", at)
+        close = len(text) if close == -1 else close
+        parts.append(Text.at(source, at, close))
+        return close + 1
+    while at < len(text) and text[at] != '"':
+        if text[at] == "\\":
+            following = text[at + 1 : at + 2]
+            if following and following in '"\\`$':
+                parts.append(Text.of(following, Span(source, at, at + 2)))
+            elif following != "\n":
+                parts.append(Text.at(source, at, min(at + 2, len(text))))
+            at += 2
+            continue
+        match = _IN_DOUBLE.match(text, at)
+        end = match.end() if match else at + 1
+        parts.append(Text.at(source, at, end))
+        at = end
+    return at + 1
+
+
+_WHITE = " \t"
+_HOLE = re.compile(r"\{\{.*?\}\}")
+_HOLE_OF_TEMPLATE = re.compile(r"\{\{.*?\}\}|@[A-Z][A-Z0-9_]*@")
+_WORD = re.compile(r"\S+")
+_CONTROL = re.compile(r"\s*\{%-?\s*(\w+).*%\}\s*\\?\s*$")
+
+
+class Setting:
+    """One `Key=value`.
+
+    Attributes:
+        key: The key.
+        value: The value.
+        site: The setting with the lines that continue it.
+        cut: The lines after it that look like a part of it but are not.
+    """
+
+    __slots__ = ("cut", "key", "site", "value")
+
+    def __init__(self, key: str, value: Text, site: Span, cut: Span | None) -> None:
+        self.key = key
+        self.value = value
+        self.site = site
+        self.cut = cut
+
+
+class Section:
+    """The settings under one `[Name]`."""
+
+    __slots__ = ("name", "settings")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.settings: list[Setting] = []
+
+
+def parse(source: Source, template: bool = False) -> list[Section]:
+    """The sections of a unit file. `template`: whether `{{ name }}` is filled in before systemd sees the file."""
+    sections = [Section("")]
+    lines = _Lines(source, template)
+    while lines.at < lines.count:
+        start = lines.at
+        value = lines.logical()
+        flat = value.flat
+        if flat[:1] == "[" and flat[-1:] == "]":
+            sections.append(Section(flat[1:-1]))
+            continue
+        key, sign, rest = flat.partition("=")
+        if not sign:
+            continue
+        text = value.cut(len(flat) - len(rest)).strip()
+        site = value.extent() or Span(source, source.line_starts[start], source.line_starts[start])
+        sections[-1].settings.append(Setting(key.rstrip(), text, site, lines.lost()))
+    return sections
+
+
+class _Lines:
+    """The lines of a source, taken one logical line after the other."""
+
+    def __init__(self, source: Source, template: bool) -> None:
+        self.source = source
+        self.template = template
+        self.starts = source.line_starts
+        self.count = len(self.starts)
+        self.at = 0
+        self.branches = 0
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        """Where a line's text starts after its indentation, and where it ends."""
+        text = self.source.text
+        low = self.starts[index]
+        high = self.starts[index + 1] if index + 1 < self.count else len(text)
+        while high > low and text[high - 1] in "\r\n":
+            high -= 1
+        while low < high and text[low] in _WHITE:
+            low += 1
+        return low, high
+
+    def logical(self) -> Text:
+        """The next line with what continues it, without blanks around it; empty for a blank line."""
+        text = self.source.text
+        parts: list[Text] = []
+        while self.at < self.count:
+            low, high = self.bounds(self.at)
+            self.at += 1
+            if text[low:high][:1] in ("#", ";") or self.control(low, high):
+                if parts:
+                    continue
+                return EMPTY
+            slashes = high - low - len(text[low:high].rstrip("\\"))
+            if slashes % 2 == 0:
+                parts.append(self.text(low, high))
+                break
+            parts += [self.text(low, high - 1), Text.of(" ", Span(self.source, high - 1, high))]
+        return Text.join(parts).strip()
+
+    def control(self, low: int, high: int) -> bool:
+        """Whether a line belongs to the template (`{% if ... %}`) rather than to the unit."""
+        match = _CONTROL.match(self.source.text, low, high) if self.template else None
+        if match is not None and match.group(1) in ("if", "for"):
+            self.branches += 1
+        elif match is not None and match.group(1).startswith("end"):
+            self.branches = max(self.branches - 1, 0)
+        return match is not None
+
+    def text(self, low: int, high: int) -> Text:
+        if low >= high:
+            return EMPTY
+        whole = Text.at(self.source, low, high)
+        # every word of a line that only some settings of the template give
+        holes = _WORD if self.branches else _HOLE_OF_TEMPLATE if self.template else _HOLE
+        return whole.sub(holes, whole.unknown)
+
+    def lost(self) -> Span | None:
+        """The lines from here on that start with an option: systemd ignores them, as the line before them is not continued."""
+        text = self.source.text
+        start, end = -1, -1
+        goes_on = False
+        for index in range(self.at, self.count):
+            low, high = self.bounds(index)
+            line = text[low:high]
+            if line[:1] == "-" or (goes_on and line):
+                start, end = (low if start == -1 else start), high
+            elif start != -1 or line[:1] not in ("", "#", ";"):
+                break
+            goes_on = start != -1 and line.endswith("\\")
+        return Span(self.source, start, end) if start != -1 else None

@@ -1,1 +1,0 @@
-"""systemd's own syntax: unit files, their words, their environment."""
