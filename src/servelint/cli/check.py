@@ -442,7 +442,7 @@ _LISTS = ("select", "extend-select", "ignore", "exclude", "extend-exclude", "rul
 
 def _show_settings(inputs: Inputs, writing: OutputOptions, asked: SettingsFiles) -> int:
     """Print the settings of each path, and the place that sets each of them."""
-    from servelint.report.encode import encoded
+    from servelint.report.clean import encoded
 
     paths = [inputs.stdin_filename if path == options.STDIN else path for path in inputs.paths] or ["."]
     shown = [(path, *_effective(path, asked)) for path in paths]
