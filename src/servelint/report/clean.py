@@ -26,12 +26,12 @@ _MARKUP = re.compile(r"[\\\\`*\[\]<>&|]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def clean(text: str) -> str:
-    """Return a text on one line: secrets masked, unprintable characters and starts of CI commands escaped.
+    r"""Return a text on one line: secrets masked, unprintable characters and starts of CI commands escaped.
 
-    >>> clean("a\\x1b[31m\\u202eb\\nc")
-    'a\\\\x1b[31m\\\\u202eb\\\\nc'
-    >>> clean("caf\\udce9.yml")
-    'caf\\\\xe9.yml'
+    >>> clean("a\x1b[31m\u202eb\nc")
+    'a\\x1b[31m\\u202eb\\nc'
+    >>> clean("caf\udce9.yml")
+    'caf\\xe9.yml'
     """
     return escapes(without_lookalikes(text))
 
@@ -58,10 +58,10 @@ def pieces(text: str) -> list[str]:
 
 
 def escape(char: str) -> str:
-    """Return the escape of a character; of a byte of a file name that is not UTF-8, that byte.
+    r"""Return the escape of a character; of a byte of a file name that is not UTF-8, that byte.
 
-    >>> escape("\\t"), escape("\\x9b"), escape("\\u2066"), escape("\\U000e0041"), escape("\\udcff")
-    ('\\\\t', '\\\\x9b', '\\\\u2066', '\\\\U000e0041', '\\\\xff')
+    >>> escape("\t"), escape("\x9b"), escape("\u2066"), escape("\U000e0041"), escape("\udcff")
+    ('\\t', '\\x9b', '\\u2066', '\\U000e0041', '\\xff')
     """
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
@@ -96,10 +96,10 @@ def _whole(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text with the characters of Markdown escaped. Underscores within words need none.
+    r"""Return a text with the characters of Markdown escaped. Underscores within words need none.
 
     >>> plain("write [x](y) for kv_cache, *or* `z`")
-    'write \\\\[x\\\\](y) for kv_cache, \\\\*or\\\\* \\\\`z\\\\`'
+    'write \\[x\\](y) for kv_cache, \\*or\\* \\`z\\`'
     """
     return _MARKUP.sub(lambda found: "\\" + found.group(), clean(text))
 
@@ -139,12 +139,12 @@ _COMMAND = re.compile(r"##(?=[A-Za-z]*\[)")
 
 
 def encoded(data: Any, indent: int | None = None, *, secrets: bool = False) -> str:
-    """Return data as JSON that a terminal may show: control characters and starts of CI commands are escaped.
+    r"""Return data as JSON that a terminal may show: control characters and starts of CI commands are escaped.
 
     Letters of every language stay readable. Secrets are masked unless `secrets` is true.
 
-    >>> encoded({"name": "caf\\u00e9 \\x9b\\u202e\\udcff"})
-    '{"name": "café \\\\u009b\\\\u202e\\\\\\\\xff"}'
+    >>> encoded({"name": "caf\u00e9 \x9b\u202e\udcff"})
+    '{"name": "café \\u009b\\u202e\\\\xff"}'
     """
     import json  # the text format has no use for it
 

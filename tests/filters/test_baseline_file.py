@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.filters.baseline import file
-from servelint.filters.baseline.entry import Entry
+from servelint.filters import baseline
+from servelint.filters.baseline import Entry
 from servelint.rules.load import schema_folder
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -35,10 +35,10 @@ def fields(entry: Entry) -> tuple[object, ...]:
     return (*entry.key, entry.count, entry.reason, entry.expires)
 
 
-def read(text: str, folder: Path) -> file.Baseline:
+def read(text: str, folder: Path) -> baseline.Baseline:
     path = folder / "known.json"
     path.write_text(text)
-    return file.read(str(path))
+    return baseline.read(str(path))
 
 
 def problems(text: str, folder: Path) -> list[str]:
@@ -47,7 +47,7 @@ def problems(text: str, folder: Path) -> list[str]:
 
 @given(ENTRIES)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, entries: list[Entry]) -> None:
-    text = file.written(entries)
+    text = baseline.render(entries)
     found = read(text, tmp_path_factory.mktemp("baseline"))
     assert found.problems == []
     assert [fields(entry) for entry in found.entries] == sorted([fields(entry) for entry in entries], key=lambda one: one[:4])
@@ -55,7 +55,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, entri
 
 
 def test_an_entry_is_a_line(tmp_path: Path) -> None:
-    text = file.written([Entry("a/b", "run.sh", "", "1.5"), Entry("a/b", "a.yml", "services.x", "é", count=2, reason="so")])
+    text = baseline.render([Entry("a/b", "run.sh", "", "1.5"), Entry("a/b", "a.yml", "services.x", "é", count=2, reason="so")])
     assert text == (
         '{\n "servelint-baseline": 1,\n "findings": [\n'
         '  {"rule": "a/b", "path": "a.yml", "launch": "services.x", "text": "é", "count": 2, "reason": "so"},\n'
@@ -104,10 +104,10 @@ def test_a_wrong_entry_does_not_cost_the_others(tmp_path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    (problem,) = file.read(str(tmp_path / "none.json")).problems
+    (problem,) = baseline.read(str(tmp_path / "none.json")).problems
     assert problem.message == "the baseline cannot be read: No such file or directory; --write-baseline makes it"
-    (problem,) = file.read(str(tmp_path)).problems
+    (problem,) = baseline.read(str(tmp_path)).problems
     assert problem.message == "the baseline cannot be read: not a regular file"
     (tmp_path / "latin.json").write_bytes(b"\xff")
-    (problem,) = file.read(str(tmp_path / "latin.json")).problems
+    (problem,) = baseline.read(str(tmp_path / "latin.json")).problems
     assert problem.message == "the baseline cannot be read: it is not UTF-8"
