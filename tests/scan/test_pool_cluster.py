@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from servelint.scan import cluster, pool, repository
-from servelint.scan.cluster import ClusterError
-from servelint.scan.unit import FOLDER, Unit
+from servelint.scan import pool, repository
+from servelint.scan.job import FOLDER, Unit
+from servelint.scan.pool import ClusterError
 from tests.running import Workspace
 from tests.scan.samples import COMPOSE, RULE, asked, rows, written
 
@@ -38,10 +38,10 @@ def units(tmp_path: Path) -> list[Unit]:
 
 
 def test_a_worker_that_is_killed(local: Any, units: list[Unit]) -> None:
-    expected = Counter(line for _, done in pool.run(units, asked(), 2) for line in done.rows.splitlines())
+    expected = Counter(line for _, done in pool.run_processes(units, asked(), 2) for line in done.rows.splitlines())
     assert len(expected) == 30
     found: Counter[bytes] = Counter()
-    for count, (_, done) in enumerate(cluster.run(units, asked(), local.scheduler_address)):
+    for count, (_, done) in enumerate(pool.run_on_cluster(units, asked(), local.scheduler_address)):
         found.update(done.rows.splitlines())
         if count == 10:
             os.kill(next(iter(local.workers.values())).pid, signal.SIGKILL)
@@ -57,11 +57,11 @@ def test_by_the_command(local: Any, workspace: Workspace) -> None:
 
 def test_a_worker_with_another_servelint(local: Any, units: list[Unit]) -> None:
     with pytest.raises(repository.Mismatch, match="a worker has another servelint"):
-        list(cluster.run(units, asked()._replace(context="0" * 32), local.scheduler_address))
+        list(pool.run_on_cluster(units, asked()._replace(context="0" * 32), local.scheduler_address))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x"])
 def test_no_scheduler(address: str, units: list[Unit], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(pool, "_TIMEOUT", 0.2)
     with pytest.raises(ClusterError, match=f"no scheduler of Dask answers at {address}"):
-        list(cluster.run(units, asked(), address))
+        list(pool.run_on_cluster(units, asked(), address))

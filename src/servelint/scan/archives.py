@@ -1,6 +1,6 @@
-"""A repository in a tar or a zip archive, which nobody unpacks: its members are read one by one, within bounds.
+"""A repository in a tar or a zip archive, whose members are read one by one, within bounds, and never unpacked to disk by name.
 
-A member's name never becomes a path on this machine. What leads out of the archive is left out, and told.
+A member whose name leads out of the archive is left out, and reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import cast
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.readers.discover import SKIPPED, bound
-from servelint.scan.trees import CHUNK, followed, inside, is_candidate, reason, too_large
+from servelint.scan.trees import CHUNK, TreeError, followed, inside, is_candidate, reason, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,27 +32,20 @@ if TYPE_CHECKING:
 
 MEMBERS_AT_MOST = 1_000_000
 RATIO_AT_MOST = 200
-"""How many times its own size an archive may hold, once that is more than UNPACKED_FREELY. Sources are 4 to 10 times."""
+"""How many times its own size an archive may hold beyond UNPACKED_FREELY. Source code is 4 to 10 times."""
 UNPACKED_FREELY = 256 << 20
-"""Bytes (256 MiB)."""
+"""Bytes (256 MiB) that any archive may hold."""
 _READ_AT_MOST = 16 << 20
-"""Bytes of one read: a header that says that it is longer is made to fill the memory."""
+"""Bytes of one read: a longer header is made to fill the memory."""
 _KEPT_BEHIND = 1024
 _TARGET_AT_MOST = 4096
 
-TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
-ZIP_NAMES = (".zip",)
-
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, NotImplementedError)
-"""What the standard library raises for an archive that is not whole, or of another kind than its name says."""
-
-
-class ArchiveError(Exception):
-    """Why an archive cannot be read: one sentence."""
+"""What the standard library raises for an archive that is incomplete, or of another kind than its name says."""
 
 
 class _Forward:
-    """An unpacked stream that is read once, from its start to its end, and no further than it may go."""
+    """An unpacked stream that is read once, from start to end, up to a limit."""
 
     def __init__(self, stream: IO[bytes], at_most: int) -> None:
         self._stream = stream
@@ -66,21 +59,21 @@ class _Forward:
 
     def read(self, size: int) -> bytes:
         if size > _READ_AT_MOST:
-            raise ArchiveError(f"not read: a header says that it is {size:,} bytes long")
+            raise TreeError(f"not read: a header says that it is {size:,} bytes long")
         again, self._again = self._again[:size], self._again[size:]
         data = again + (self._stream.read(size - len(again)) if len(again) < size else b"")
         self._position += len(data)
         if self._position > self._at_most:
-            raise ArchiveError(f"not read: it holds more than {RATIO_AT_MOST} times its own size")
+            raise TreeError(f"not read: it holds more than {RATIO_AT_MOST} times its own size")
         self._behind = (self._behind + data)[-_KEPT_BEHIND:]
         return data
 
     def seek(self, position: int, _whence: int = 0) -> int:
-        """Go on to a place; a few bytes back at the most, which is what tarfile does."""
+        """Skip to a position; at most a few bytes back, as tarfile does."""
         if position < self._position:
             back = self._position - position
             if back > len(self._behind):
-                raise ArchiveError("not read: its members overlap")
+                raise TreeError("not read: its members overlap")
             self._again = self._behind[-back:] + self._again
             self._behind = self._behind[:-back]
             self._position = position
@@ -90,14 +83,16 @@ class _Forward:
 
 
 class Archive(ABC):
-    """The members of an archive. A folder that holds all the others is no part of their paths."""
+    """The members of an archive. A folder that holds all of them is no part of their paths.
+
+    Raises TreeError where the archive cannot be read.
+    """
 
     whole = True
     by_id = False
     revision: str | None = None
 
     def __init__(self, path: str, excludes: Excludes | None) -> None:
-        """Raises ArchiveError."""
         self.problems: list[Problem] = []
         self._excludes = excludes
         self._sizes: dict[str, int] = {}
@@ -110,7 +105,7 @@ class Archive(ABC):
         self._head = ""
 
     def _ready(self) -> None:
-        """What is to be done once all names are known."""
+        """Finish the index, once all names are known."""
         if self._unsafe:
             many = len(self._unsafe)
             leading = (
@@ -122,15 +117,16 @@ class Archive(ABC):
             self._head = tops.pop() + "/"
 
     def _name(self, written: str) -> str | None:
-        """A member's name as a path; None for one that leads out."""
+        """Return the name of a member as a path; None if it leads out of the archive."""
         found = inside(written)
         if found is None:
             self._unsafe.append(written)
         elif len(self._sizes) + len(self._links) >= MEMBERS_AT_MOST:
-            raise ArchiveError(f"not read: it has more than {MEMBERS_AT_MOST:,} members")
+            raise TreeError(f"not read: it has more than {MEMBERS_AT_MOST:,} members")
         return found
 
     def candidates(self) -> list[tuple[str, str]]:
+        """Return the members that may launch something by their names; they have no stamps."""
         found: list[tuple[str, str]] = []
         skipped: dict[str, bool] = {"": False}
         for whole in (*self._sizes, *self._links):
@@ -151,6 +147,7 @@ class Archive(ABC):
         return known[folder]
 
     def contents(self, paths: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes | Problem | None]]:
+        """Read candidates."""
         for path, _ in paths:
             member = self._member(path)
             if member is None:
@@ -165,15 +162,17 @@ class Archive(ABC):
                 yield path, Problem(path, _why(error))
 
     def read(self, path: str) -> bytes | None:
+        """Read a small member."""
         member = self._member(path)
         if member is None or self._sizes[member] > bounds.NEIGHBOUR.most:
             return None
         try:
             return self._data(member)
-        except (*_BROKEN, ArchiveError):
+        except (*_BROKEN, TreeError):
             return None
 
     def stamp(self, path: str) -> str:
+        """Return the path of the member itself, behind links."""
         return self._member(path) or ""
 
     def _member(self, path: str) -> str | None:
@@ -186,11 +185,11 @@ class Archive(ABC):
 
     @abstractmethod
     def _data(self, member: str) -> bytes:
-        """The bytes of a member."""
+        """Return the bytes of a member."""
 
 
 class TarTree(Archive):
-    """A tar archive. What is compressed is unpacked once, what is of use into one temporary file without a name."""
+    """A tar archive. A compressed one is unpacked once: the useful members go to one temporary file without a name."""
 
     def __init__(self, path: str, excludes: Excludes | None) -> None:
         super().__init__(path, excludes)
@@ -206,23 +205,23 @@ class TarTree(Archive):
                 self.revision = _commit(archive.pax_headers)
             if self._spool is not None:
                 self._spool.flush()
-        except ArchiveError:
+        except TreeError:
             self.close()
             raise
         except _BROKEN as error:
             self.close()
-            raise ArchiveError(_why(error)) from None
+            raise TreeError(_why(error)) from None
         for name, target in hard.items():
             if target in self._sizes:
                 self._sizes[name], self._offsets[name] = self._sizes[target], self._offsets.get(target, 0)
         self._ready()
 
     def _index(self, archive: tarfile.TarFile) -> dict[str, str]:
-        """Note all members; gives the hard links."""
+        """Index all members. Returns the hard links: name to target."""
         hard: dict[str, str] = {}
         end = 0
         while (info := archive.next()) is not None:
-            archive.members = []  # type: ignore[attr-defined] # it would keep all of them
+            archive.members = []  # type: ignore[attr-defined] # tarfile would keep all of them
             if not (info.isreg() or info.issym() or info.islnk()):
                 continue
             name = self._name(info.name)
@@ -242,7 +241,7 @@ class TarTree(Archive):
         return hard
 
     def _keep(self, archive: tarfile.TarFile, name: str, info: tarfile.TarInfo) -> int:
-        """Put a member of a compressed archive aside; gives how many bytes that takes."""
+        """Store a member of a compressed archive. Returns how many bytes that takes."""
         candidate = is_candidate(posixpath.basename(name))
         if info.size > bound(name).most:
             if candidate:
@@ -257,7 +256,7 @@ class TarTree(Archive):
         for piece in _pieces(archive, info):
             count += self._spool.write(piece)
         if count != info.size:
-            raise ArchiveError("cannot be read: it ends in the middle of a member")
+            raise TreeError("cannot be read: it ends in the middle of a member")
         return count
 
     def _data(self, member: str) -> bytes:
@@ -269,6 +268,7 @@ class TarTree(Archive):
         return data
 
     def close(self) -> None:
+        """Close the archive and the temporary file."""
         self._file.close()
         if self._spool is not None:
             self._spool.close()
@@ -284,15 +284,15 @@ class ZipTree(Archive):
         try:
             self._zip = zipfile.ZipFile(path)
         except _BROKEN as error:
-            raise ArchiveError(_why(error)) from None
+            raise TreeError(_why(error)) from None
         try:
             if len(self._zip.infolist()) > MEMBERS_AT_MOST:
-                raise ArchiveError(f"not read: it has more than {MEMBERS_AT_MOST:,} members")
+                raise TreeError(f"not read: it has more than {MEMBERS_AT_MOST:,} members")
             self._index()
         except _BROKEN as error:
             self.close()
-            raise ArchiveError(_why(error)) from None
-        except ArchiveError:
+            raise TreeError(_why(error)) from None
+        except TreeError:
             self.close()
             raise
         comment = self._zip.comment.decode("ascii", "replace")
@@ -348,14 +348,15 @@ class ZipTree(Archive):
     def _spend(self, count: int) -> None:
         self._taken += count
         if self._taken > self._at_most:
-            raise ArchiveError(f"not read: it holds more than {RATIO_AT_MOST} times its own size")
+            raise TreeError(f"not read: it holds more than {RATIO_AT_MOST} times its own size")
 
     def close(self) -> None:
+        """Close the archive."""
         self._zip.close()
 
 
 def _unpacker(start: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
-    """What unpacks a stream that starts so; None if nothing has to."""
+    """Return what unpacks a stream with some first bytes; None if it is not compressed."""
     if start.startswith(b"\x1f\x8b"):
         return lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file))
     if start.startswith(b"BZh"):
@@ -363,7 +364,7 @@ def _unpacker(start: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
     if start.startswith(b"\xfd7zXZ"):
         return lambda file: lzma.LZMAFile(file)
     if start.startswith(b"\x28\xb5\x2f\xfd"):
-        raise ArchiveError("not read: it is packed by zstd; unpack it, or pack it by gzip or xz")
+        raise TreeError("not read: it is packed by zstd; unpack it, or pack it by gzip or xz")
     return None
 
 
@@ -375,7 +376,7 @@ def _pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
 
 
 def _commit(headers: dict[str, str]) -> str | None:
-    """The commit that `git archive` writes into a comment."""
+    """Return the commit that `git archive` writes into a comment."""
     comment = headers.get("comment", "")
     return comment if _is_commit(comment) else None
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from servelint.scan import parquet
-from servelint.scan.rows import COLUMNS
+from servelint.scan import output
+from servelint.scan.output import COLUMNS
 from tests.running import Workspace
 from tests.scan.samples import RULE, rows, written
 
@@ -35,15 +35,15 @@ def test_no_rows_and_odd_names(tmp_path: Path) -> None:
 
     lines = tmp_path / "rows.jsonl"
     lines.write_bytes(b"")
-    parquet.write(str(lines), str(tmp_path / "none.parquet"))
+    output.write_parquet(str(lines), str(tmp_path / "none.parquet"))
     assert reader.read_table(tmp_path / "none.parquet").num_rows == 0
     lines.write_bytes(b'{"path":"caf\\udce9.yml"}\n')
-    parquet.write(str(lines), str(tmp_path / "odd.parquet"))
+    output.write_parquet(str(lines), str(tmp_path / "odd.parquet"))
     assert reader.read_table(tmp_path / "odd.parquet").column("path").to_pylist() == ["caf\\udce9.yml"]
 
 
 def test_what_goes_wrong_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_bytes(b"no JSON\n")
     with pytest.raises(ValueError, match="Expecting value"):
-        parquet.write(str(tmp_path / "rows.jsonl"), str(tmp_path / "rows.parquet"))
+        output.write_parquet(str(tmp_path / "rows.jsonl"), str(tmp_path / "rows.parquet"))
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]

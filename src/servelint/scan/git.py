@@ -1,4 +1,4 @@
-"""A repository at a revision, read from git's object store: nothing is checked out, no hook, filter or helper runs."""
+"""A repository at a revision, read from git's object store: git checks out nothing, and runs no hook, filter or helper."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import islice
 from servelint.core import bounds
 from servelint.core.problem import Problem
 from servelint.readers.discover import SKIPPED, bound
-from servelint.scan.trees import CHUNK, inside, is_candidate, too_large
+from servelint.scan.trees import CHUNK, TreeError, inside, is_candidate, too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _AHEAD = 256
-"""Objects that are asked for before the first is read; their ids fit into a pipe, so that git never waits for us to read."""
+"""Objects that are requested before the first is read. Their ids fit into a pipe, so that git never blocks."""
 _FOLDER, _LINK, _MODULE = 0o040000, 0o120000, 0o160000
 _LINKS_AT_MOST = 32
 _FOLDERS_AT_MOST = 1_000_000
@@ -39,79 +39,79 @@ _LISTING_AT_MOST = 64 << 20
 _TARGET_AT_MOST = 4096
 
 
-class GitTreeError(Exception):
-    """Why a repository cannot be read: one sentence."""
-
-
 class _Objects:
-    """A git process that tells of objects, in the order in which it is asked."""
+    """A git process that returns objects in the order of the requests. Its methods raise TreeError."""
 
     __slots__ = ("_err", "_git", "_in", "_out")
 
     def __init__(self, folder: str) -> None:
-        told = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop git once it is full
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe would block git once it is full
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         try:
             git = subprocess.Popen(  # noqa: S603 - the words are ours
                 ["git", f"--git-dir={folder}", *_OPTIONS, "cat-file", "--batch"],  # noqa: S607 - the user's git
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=told,
+                stderr=errors,
                 env={**kept, **_ENVIRONMENT},
             )
         except FileNotFoundError:
-            told.close()
-            raise GitTreeError("git is not installed here") from None
+            errors.close()
+            raise TreeError("git is not installed here") from None
         if git.stdin is None or git.stdout is None:
-            raise GitTreeError("git has no pipes")
-        self._git, self._in, self._out, self._err = git, git.stdin, git.stdout, told
+            raise TreeError("git has no pipes")
+        self._git, self._in, self._out, self._err = git, git.stdin, git.stdout, errors
 
     def close(self) -> None:
-        self._git.kill()  # it may have more to say
+        """End git, which may still have output."""
+        self._git.kill()
         for pipe in (self._in, self._out, self._err):
             with contextlib.suppress(OSError):
                 pipe.close()
         self._git.wait()
 
     def ask(self, names: Iterable[str]) -> None:
+        """Request objects by their ids or names."""
         try:
             self._in.write("".join([name + "\n" for name in names]).encode("utf-8", "surrogateescape"))
             self._in.flush()
         except OSError:
-            raise GitTreeError(self._said()) from None
+            raise TreeError(self._why()) from None
 
     def answer(self) -> tuple[str, str, int]:
-        """The id, the kind and the size of an object; no kind and -1 where there is none."""
+        """Return the id, the kind and the size of the next object; no kind and -1 if it does not exist."""
         line = self._out.readline()
         if not line.endswith(b"\n"):
-            raise GitTreeError(self._said())
+            raise TreeError(self._why())
         parts = line.decode("utf-8", "surrogateescape").split()
         return (parts[0], parts[1], int(parts[2])) if len(parts) == 3 else ("", "", -1)
 
     def body(self, size: int) -> bytes:
+        """Return the content of the object."""
         data = self._out.read(size + 1)
         if len(data) != size + 1:
-            raise GitTreeError(self._said())
+            raise TreeError(self._why())
         return data[:-1]
 
     def chunks(self, size: int) -> Iterator[bytes]:
-        """An object's content; all of it is to be taken."""
+        """Yield the content of the object in parts; all of them must be taken."""
         left = size
         while left > 0:
             data = self._out.read(min(left, CHUNK))
             if not data:
-                raise GitTreeError(self._said())
+                raise TreeError(self._why())
             left -= len(data)
             yield data
         self._out.read(1)
 
     def skip(self, size: int) -> None:
+        """Skip the content of the object."""
         if size >= 0:
             for _ in self.chunks(size):
                 pass
 
     def one(self, name: str, kind: str, at_most: int) -> bytes | None:
-        """What an object holds; None if it is not there, of another kind, or too large."""
+        """Request an object and return its content; None if it does not exist, is of another kind, or is too large."""
         self.ask([name])
         _, found, size = self.answer()
         if found == kind and size <= at_most:
@@ -119,13 +119,13 @@ class _Objects:
         self.skip(size)
         return None
 
-    def _said(self) -> str:
-        """What git said before it ended."""
+    def _why(self) -> str:
+        """Return the error that git printed before it ended."""
         self._git.kill()
         self._git.wait()
         self._err.seek(0)
-        told = self._err.read(4096).decode("utf-8", "replace").splitlines()
-        return f"git cannot read it: {told[0]}" if told else "git cannot read it"
+        printed = self._err.read(4096).decode("utf-8", "replace").splitlines()
+        return f"git cannot read it: {printed[0]}" if printed else "git cannot read it"
 
 
 class GitTree:
@@ -135,7 +135,7 @@ class GitTree:
     by_id = True
 
     def __init__(self, folder: str, revision: str, excludes: Excludes | None) -> None:
-        """Raises GitTreeError."""
+        """Raises TreeError."""
         self.problems: list[Problem] = []
         self._excludes = excludes
         self._folder = folder
@@ -145,21 +145,23 @@ class GitTree:
         try:
             self.revision: str | None = self._named(revision, "commit")
             self.seal = self._named(revision, "tree")
-        except GitTreeError:
+        except TreeError:
             self.close()
             raise
 
     def close(self) -> None:
+        """End the git processes."""
         for one in self._objects:
             one.close()
 
     def candidates(self) -> list[tuple[str, str]]:
+        """Return the files that may launch something by their names, each with its object id."""
         found: list[tuple[str, str]] = []
         folders = [("", self.seal)]
         while folders:
             below, oid = folders.pop()
             if len(self._folders) >= _FOLDERS_AT_MOST:
-                raise GitTreeError(f"not read: it has more than {_FOLDERS_AT_MOST:,} folders")
+                raise TreeError(f"not read: it has more than {_FOLDERS_AT_MOST:,} folders")
             head = below + "/" if below else ""
             for name, (mode, entry) in self._listed(below, oid).items():
                 path = head + name
@@ -173,8 +175,9 @@ class GitTree:
         return sorted(found)
 
     def contents(self, paths: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes | Problem | None]]:
+        """Read candidates."""
         objects = self._looking()
-        self._aside = None  # whoever looks something up meanwhile must not take these answers
+        self._aside = None  # a lookup meanwhile must not take these answers
         every = iter(paths)
         while some := list(islice(every, _AHEAD)):
             objects.ask([oid for _, oid in some])
@@ -182,10 +185,12 @@ class GitTree:
                 yield path, _content(objects, path)
 
     def read(self, path: str) -> bytes | None:
+        """Read a small regular file."""
         oid = self._file(path)
         return self._looking().one(oid, "blob", bounds.NEIGHBOUR.most) if oid is not None else None
 
     def stamp(self, path: str) -> str:
+        """Return the object id of a file."""
         return self._file(path) or ""
 
     def _looking(self) -> _Objects:
@@ -195,7 +200,7 @@ class GitTree:
         return self._aside
 
     def _file(self, path: str) -> str | None:
-        """The object id of a regular file, behind links inside the tree."""
+        """Return the object id of a regular file, behind links inside the tree."""
         place = inside(path)
         for _ in range(_LINKS_AT_MOST):
             if place is None:
@@ -207,7 +212,7 @@ class GitTree:
         return None
 
     def _step(self, place: str) -> tuple[int, str, tuple[str, list[str]] | None]:
-        """The mode and the object id at a path; where a link stands in it, its id, its folder, and the names behind it."""
+        """Return the mode and the object id at a path; if the path has a link, the id, the folder and the names after it."""
         here, oid = "", self.seal
         parts = place.split("/")
         for count, name in enumerate(parts, 1):
@@ -229,7 +234,7 @@ class GitTree:
         return inside("/".join([found, *rest])) if found is not None else None
 
     def _listed(self, path: str, oid: str) -> dict[str, tuple[int, str]]:
-        """The entries of a folder: name -> what it is (without permissions), oid."""
+        """Return the entries of a folder: name to kind (the mode without permissions) and object id."""
         found = self._folders.get(path)
         if found is None:
             found = self._folders[path] = {}
@@ -248,12 +253,12 @@ class GitTree:
 
     def _named(self, revision: str, kind: str) -> str:
         if not revision or not revision.isprintable() or revision.startswith("-"):
-            raise GitTreeError(f"{revision!r} is no revision")
+            raise TreeError(f"{revision!r} is no revision")
         objects = self._looking()
         objects.ask([f"{revision}^{{{kind}}}"])
         oid, found, size = objects.answer()
         if found != kind:
-            raise GitTreeError(f"git knows no revision {revision!r} here")
+            raise TreeError(f"git knows no revision {revision!r} here")
         objects.skip(size)
         return oid
 
