@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from servelint.admission.answer import Answer, answer
-from servelint.admission.app import App
-from servelint.admission.metrics import Metrics
+from servelint.admission.app import App, Metrics
 from servelint.admission.workers import BusyError
 from tests.admission.reviews import BROKEN, SOUND, by, deployment, review
 

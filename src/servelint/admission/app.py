@@ -1,4 +1,4 @@
-"""The webhook as an ASGI application: paths, bounds of a body, health, metrics."""
+"""The webhook as an ASGI application: paths, limits of a body, health, and metrics for Prometheus and OpenMetrics."""
 
 from __future__ import annotations
 
@@ -10,21 +10,131 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from urllib.parse import parse_qs
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.exposition import choose_encoder
+
+from servelint import __version__
 from servelint.admission.answer import Answer, refusal
-from servelint.admission.metrics import Metrics
-from servelint.admission.patience import Patience
+from servelint.admission.request import OPERATIONS
 from servelint.admission.workers import BusyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import TracebackType
     from typing import Any
 
     Receive = Callable[[], Awaitable[dict[str, Any]]]
     Send = Callable[[dict[str, Any]], Awaitable[None]]
     Ask = Callable[[str, bytes, float], Awaitable[Answer]]
 
+RESULTS = ("allowed", "warned", "denied", "nothing", "exempt", "owned", "failed-open", "failed-closed", "refused")
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The metrics of one server, in a registry of its own.
+
+    Attributes:
+        registry: the registry.
+        waiting: reviews in progress.
+        certificate: when the certificate ends, in seconds since 1970.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        of = self.registry
+        self._reviews = Counter(
+            "servelint_admission_reviews",
+            "Reviews that were answered, by what became of them.",
+            ("operation", "result"),
+            registry=of,
+        )
+        self._findings = Counter(
+            "servelint_admission_findings", "Findings in what was judged.", ("rule", "severity", "action"), registry=of
+        )
+        self._seconds = Histogram(
+            "servelint_admission_review_duration_seconds",
+            "Time from the whole body of a review to its answer.",
+            buckets=_BUCKETS,
+            registry=of,
+        )
+        self._refused = Counter(
+            "servelint_admission_http_errors", "Requests that were no reviews, by their status.", ("status",), registry=of
+        )
+        self.waiting = Gauge(
+            "servelint_admission_reviews_in_flight", "Reviews that are being judged, or wait for it.", registry=of
+        )
+        self._restarts = Counter(
+            "servelint_admission_worker_restarts",
+            "Processes that were replaced, by reason: timeout, ended.",
+            ("reason",),
+            registry=of,
+        )
+        self.certificate = Gauge(
+            "servelint_admission_certificate_expiry_timestamp_seconds",
+            "When the certificate ends, in seconds since 1970.",
+            registry=of,
+        )
+        Info("servelint_admission_build", "The release of servelint.", registry=of).info({"version": __version__})
+
+    def review(self, facts: dict[str, Any], seconds: float) -> None:
+        """Count an answered review, by the facts of its Answer."""
+        operation = facts.get("operation")
+        self._reviews.labels(operation if operation in OPERATIONS else "", facts["result"]).inc()
+        self._seconds.observe(seconds)
+        for rule, severity, action in facts.get("findings", ()):
+            self._findings.labels(rule, severity, action).inc()
+
+    def http_error(self, status: int) -> None:
+        """Count a request that is not a review, by its HTTP status."""
+        self._refused.labels(str(status)).inc()
+
+    def restart(self, reason: str) -> None:
+        """Count a replaced process, by the reason."""
+        self._restarts.labels(reason).inc()
+
+    def page(self, accept: str) -> tuple[bytes, str]:
+        """Return the page and its content type, by the Accept header of a request."""
+        encode, content_type = choose_encoder(accept)
+        return encode(self.registry), content_type
+
+
+class Patience:
+    """Ends a `with` block after some seconds with asyncio.TimeoutError, as asyncio.timeout of Python 3.11 does.
+
+    asyncio.wait_for would create a task for each request up to Python 3.11.
+    """
+
+    __slots__ = ("_late", "_seconds", "_task", "_timer")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._late = False
+        self._task: asyncio.Task[object] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> None:
+        self._task = asyncio.current_task()
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._give_up)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._late:
+            return
+        # another cancellation of the task at the same moment must not be lost
+        others = self._task.uncancel() if self._task is not None and hasattr(self._task, "uncancel") else 0
+        if kind is asyncio.CancelledError and not others:
+            raise asyncio.TimeoutError from error
+
+    def _give_up(self) -> None:
+        self._late = True
+        if self._task is not None:
+            self._task.cancel()
+
+
 _LOG = logging.getLogger("servelint.admission")
-_TOLD = frozenset(("denied", "warned", "failed-open", "failed-closed"))
+_LOGGED = frozenset(("denied", "warned", "failed-open", "failed-closed"))
 _SECONDS = re.compile(r"(\d{1,4})s")
 _JSON = b"application/json"
 _CLOSE = (b"connection", b"close")
@@ -32,15 +142,24 @@ _TEXT = b"text/plain; charset=utf-8"
 
 
 class Disconnected(Exception):
-    """Whoever asked has gone."""
+    """The client has closed the connection."""
 
 
 class App:
-    """ask:  judges a review: (name behind /validate/, body, seconds) -> answer
-    ready:   whether it can, at this moment
-    paths:   the names behind /validate/ that the policy has
-    budget:  seconds that a review may take;  largest: bytes of a body;  most: reviews at a time, which bounds the memory
-    patience: seconds for a whole body
+    """The application.
+
+    Args:
+        ask: judges a review: (name after /validate/, body, seconds) to the answer.
+        metrics: where requests are counted.
+        ready: whether `ask` can judge at present.
+        paths: the names after /validate/ that the policy has.
+        budget: seconds that a review may take.
+        largest: bytes of a body.
+        most: concurrent reviews, which limits the memory.
+        patience: seconds for a whole body.
+
+    Attributes:
+        stopping: whether the server is about to end; it is then not ready, and closes connections.
     """
 
     def __init__(
@@ -67,6 +186,7 @@ class App:
         self._patience = patience
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request."""
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']} is not spoken here")
         path: str = scope["path"]
@@ -105,7 +225,7 @@ class App:
                 self._open -= 1
 
     async def _review(self, name: str | None, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """name: None for a review that is too many, whose body is read and thrown away"""
+        """Read a body and answer it; for a `name` of None, a review over the limit, read the body and refuse it."""
         try:
             with Patience(self._patience):
                 body = await self._body(scope, receive, keep=name is not None)
@@ -122,7 +242,7 @@ class App:
                 await self._answer(name, body, scope, send)
 
     async def _body(self, scope: dict[str, Any], receive: Receive, *, keep: bool = True) -> bytes | None:
-        """The whole body, nothing of it where it is not kept; None where it is too large."""
+        """Return the whole body, empty unless `keep`; None if it is too large."""
         length = _header(scope, b"content-length")
         if length.isdigit() and int(length) > self._largest:
             return None
@@ -156,23 +276,23 @@ class App:
         if answer.status != 200:
             self.metrics.http_error(answer.status)
         await self._send(send, answer.status, answer.body, _JSON, [_CLOSE] if answer.status != 200 else None)
-        level = logging.INFO if answer.facts["result"] in _TOLD or answer.status != 200 else logging.DEBUG
+        level = logging.INFO if answer.facts["result"] in _LOGGED or answer.status != 200 else logging.DEBUG
         if _LOG.isEnabledFor(level):
             _LOG.log(level, "review", extra={"facts": {**answer.facts, "ms": round(seconds * 1000, 1)}})
 
     def _seconds(self, scope: dict[str, Any]) -> float:
-        """How long a review may take: an API server says in the query for how long it waits."""
+        """Return how long a review may take: the query of an API server has the time for which it waits."""
         asked = _timeout(scope["query_string"]) if scope["query_string"] else None
         return self._budget if asked is None else min(self._budget, max(0.5, asked - 0.5))
 
     async def _put_off(self, send: Send, message: str) -> None:
-        """Refuse a review whose body is read: the connection is kept, as a handshake costs as much as a review."""
+        """Refuse a review whose body has been read. The connection is kept: a handshake costs as much as a review."""
         self.metrics.http_error(503)
         await self._send(send, 503, refusal(503, message).body, _JSON, [(b"retry-after", b"1")])
 
     async def _refuse(self, send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         self.metrics.http_error(status)
-        # what follows on the connection may be the rest of a body that nobody reads
+        # the rest of an unread body may follow on the connection
         await self._send(send, status, refusal(status, message).body, _JSON, [*(headers or []), _CLOSE])
 
     async def _send(
@@ -187,7 +307,7 @@ class App:
 
 @lru_cache(maxsize=64)
 def _timeout(query: bytes) -> int | None:
-    """The seconds in a query: an API server sends the same one each time."""
+    """Return the seconds in a query; an API server sends the same query each time."""
     found = _SECONDS.fullmatch(parse_qs(query.decode("latin-1")).get("timeout", [""])[0])
     return int(found[1]) if found is not None else None
 

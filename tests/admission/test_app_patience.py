@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from servelint.admission.patience import Patience
+from servelint.admission.app import Patience
 
 
 def test_what_comes_in_time() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.admission import nodes
+from servelint.admission.findings import nodes_of
 from servelint.core import bounds
 from servelint.core.source import Source
 from servelint.syntax import yaml
@@ -43,7 +43,7 @@ def read(text: str) -> yaml.Node:
 @given(st.dictionaries(TEXT, VALUES, max_size=5))
 def test_the_nodes_are_those_of_the_text(thing: dict[str, Any]) -> None:
     text = json.dumps(thing, ensure_ascii=False)
-    built = nodes.of(thing, text)
+    built = nodes_of(thing, text)
     if "{{" in text or "{%" in text:
         assert built is None
     else:
@@ -54,7 +54,7 @@ def test_the_nodes_are_those_of_the_text(thing: dict[str, Any]) -> None:
 def test_an_object_of_a_cluster() -> None:
     thing = deployment(BROKEN, env=[{"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}], ports=[])
     text = json.dumps(thing)
-    built = nodes.of(thing, text)
+    built = nodes_of(thing, text)
     assert built is not None
     assert written(built) == written(read(text))
 
@@ -81,8 +81,8 @@ def deep(levels: int) -> dict[str, Any]:
     ids=["point", "exponent", "no-number", "key", "template", "jinja", "depth", "nodes"],
 )
 def test_what_is_left_to_libyaml(thing: dict[str, Any]) -> None:
-    assert nodes.of(thing, json.dumps(thing)) is None
+    assert nodes_of(thing, json.dumps(thing)) is None
 
 
 def test_a_text_of_another_object_is_not_taken() -> None:
-    assert nodes.of({"a": "b"}, '{"a": "bc"}') is None
+    assert nodes_of({"a": "b"}, '{"a": "bc"}') is None
