@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qs
 
@@ -20,8 +21,9 @@ from servelint.admission.workers import BusyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Any
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T", Counter, Gauge, Histogram, Info)
 
     Receive = Callable[[], Awaitable[dict[str, Any]]]
     Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -29,6 +31,33 @@ if TYPE_CHECKING:
 
 RESULTS = ("allowed", "warned", "denied", "nothing", "exempt", "owned", "failed-open", "failed-closed", "refused")
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class Options:
+    """Options of the server.
+
+    Attributes:
+        host: the address to listen on.
+        port: its port, 0 for a free one.
+        budget: seconds that a review may take.
+        largest: bytes of the body of a review.
+        reviews: concurrent reviews, which limits the memory.
+        idle: seconds for a TLS handshake, for the head of a request, and for its body.
+        connections: concurrent connections.
+        drain: seconds for which it answers on after SIGTERM, while it is not ready.
+        grace: seconds after that to finish open reviews.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    budget: float = 5.0
+    largest: int = 8 << 20
+    reviews: int = 64
+    idle: float = 10.0
+    connections: int = 512
+    drain: float = 5.0
+    grace: float = 10.0
 
 
 class Metrics:
@@ -42,40 +71,21 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        of = self.registry
-        self._reviews = Counter(
-            "servelint_admission_reviews",
-            "Reviews that were answered, by what became of them.",
-            ("operation", "result"),
-            registry=of,
-        )
-        self._findings = Counter(
-            "servelint_admission_findings", "Findings in what was judged.", ("rule", "severity", "action"), registry=of
-        )
-        self._seconds = Histogram(
-            "servelint_admission_review_duration_seconds",
-            "Time from the whole body of a review to its answer.",
-            buckets=_BUCKETS,
-            registry=of,
-        )
-        self._refused = Counter(
-            "servelint_admission_http_errors", "Requests that were no reviews, by their status.", ("status",), registry=of
-        )
-        self.waiting = Gauge(
-            "servelint_admission_reviews_in_flight", "Reviews that are being judged, or wait for it.", registry=of
-        )
-        self._restarts = Counter(
-            "servelint_admission_worker_restarts",
-            "Processes that were replaced, by reason: timeout, ended.",
-            ("reason",),
-            registry=of,
-        )
-        self.certificate = Gauge(
-            "servelint_admission_certificate_expiry_timestamp_seconds",
-            "When the certificate ends, in seconds since 1970.",
-            registry=of,
-        )
-        Info("servelint_admission_build", "The release of servelint.", registry=of).info({"version": __version__})
+
+        def add(kind: type[_T], name: str, help: str, *labels: str, **more: Any) -> _T:
+            return kind(f"servelint_admission_{name}", help, labels, registry=self.registry, **more)
+
+        self._reviews = add(Counter, "reviews", "Reviews that were answered, by what became of them.", "operation", "result")
+        self._findings = add(Counter, "findings", "Findings in what was judged.", "rule", "severity", "action")
+        took = "Time from the whole body of a review to its answer."
+        self._seconds = add(Histogram, "review_duration_seconds", took, buckets=_BUCKETS)
+        self._refused = add(Counter, "http_errors", "Requests that were no reviews, by their status.", "status")
+        self.waiting = add(Gauge, "reviews_in_flight", "Reviews that are being judged, or wait for it.")
+        restarts = "Processes that were replaced, by reason: timeout, ended."
+        self._restarts = add(Counter, "worker_restarts", restarts, "reason")
+        ends = "When the certificate ends, in seconds since 1970."
+        self.certificate = add(Gauge, "certificate_expiry_timestamp_seconds", ends)
+        add(Info, "build", "The release of servelint.").info({"version": __version__})
 
     def review(self, facts: dict[str, Any], seconds: float) -> None:
         """Count an answered review, by the facts of its Answer."""
@@ -99,40 +109,6 @@ class Metrics:
         return encode(self.registry), content_type
 
 
-class Patience:
-    """Ends a `with` block after some seconds with asyncio.TimeoutError, as asyncio.timeout of Python 3.11 does.
-
-    asyncio.wait_for would create a task for each request up to Python 3.11.
-    """
-
-    __slots__ = ("_late", "_seconds", "_task", "_timer")
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._late = False
-        self._task: asyncio.Task[object] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def __enter__(self) -> None:
-        self._task = asyncio.current_task()
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._give_up)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if not self._late:
-            return
-        # another cancellation of the task at the same moment must not be lost
-        others = self._task.uncancel() if self._task is not None and hasattr(self._task, "uncancel") else 0
-        if kind is asyncio.CancelledError and not others:
-            raise asyncio.TimeoutError from error
-
-    def _give_up(self) -> None:
-        self._late = True
-        if self._task is not None:
-            self._task.cancel()
-
-
 _LOG = logging.getLogger("servelint.admission")
 _LOGGED = frozenset(("denied", "warned", "failed-open", "failed-closed"))
 _SECONDS = re.compile(r"(\d{1,4})s")
@@ -151,12 +127,9 @@ class App:
     Args:
         ask: judges a review: (name after /validate/, body, seconds) to the answer.
         metrics: where requests are counted.
+        options: the limits of a review.
         ready: whether `ask` can judge at present.
         paths: the names after /validate/ that the policy has.
-        budget: seconds that a review may take.
-        largest: bytes of a body.
-        most: concurrent reviews, which limits the memory.
-        patience: seconds for a whole body.
 
     Attributes:
         stopping: whether the server is about to end; it is then not ready, and closes connections.
@@ -166,24 +139,18 @@ class App:
         self,
         ask: Ask,
         metrics: Metrics,
+        options: Options,
         *,
         ready: Callable[[], bool] = lambda: True,
         paths: frozenset[str] = frozenset(),
-        budget: float = 5.0,
-        largest: int = 8 << 20,
-        most: int = 64,
-        patience: float = 10.0,
     ) -> None:
         self.ask = ask
         self.metrics = metrics
         self.stopping = False
+        self._options = options
         self._ready = ready
         self._paths = paths
-        self._budget = budget
-        self._largest = largest
-        self._most = most
         self._open = 0
-        self._patience = patience
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -215,7 +182,7 @@ class App:
             await self._refuse(send, 415, "the content type of a review is application/json")
         elif _header(scope, b"content-encoding") not in (b"", b"identity"):
             await self._refuse(send, 415, "a review is sent without a content encoding")
-        elif self._open >= self._most:
+        elif self._open >= self._options.reviews:
             await self._review(None, scope, receive, send)
         else:
             self._open += 1
@@ -227,24 +194,23 @@ class App:
     async def _review(self, name: str | None, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Read a body and answer it; for a `name` of None, a review over the limit, read the body and refuse it."""
         try:
-            with Patience(self._patience):
-                body = await self._body(scope, receive, keep=name is not None)
+            body = await asyncio.wait_for(self._body(scope, receive, keep=name is not None), self._options.idle)
         except asyncio.TimeoutError:
             await self._refuse(send, 408, "the body did not come in time")
         except Disconnected:
             return
         else:
             if body is None:
-                await self._refuse(send, 413, f"a review has up to {self._largest} bytes here")
+                await self._refuse(send, 413, f"a review has up to {self._options.largest} bytes here")
             elif name is None:
-                await self._put_off(send, f"{self._most} reviews are open already")
+                await self._put_off(send, f"{self._options.reviews} reviews are open already")
             else:
                 await self._answer(name, body, scope, send)
 
     async def _body(self, scope: dict[str, Any], receive: Receive, *, keep: bool = True) -> bytes | None:
         """Return the whole body, empty unless `keep`; None if it is too large."""
         length = _header(scope, b"content-length")
-        if length.isdigit() and int(length) > self._largest:
+        if length.isdigit() and int(length) > self._options.largest:
             return None
         parts: list[bytes] = []
         size = 0
@@ -254,7 +220,7 @@ class App:
                 raise Disconnected
             part = event.get("body", b"")
             size += len(part)
-            if size > self._largest:
+            if size > self._options.largest:
                 return None
             if keep:
                 parts.append(part)
@@ -283,7 +249,7 @@ class App:
     def _seconds(self, scope: dict[str, Any]) -> float:
         """Return how long a review may take: the query of an API server has the time for which it waits."""
         asked = _timeout(scope["query_string"]) if scope["query_string"] else None
-        return self._budget if asked is None else min(self._budget, max(0.5, asked - 0.5))
+        return self._options.budget if asked is None else min(self._options.budget, max(0.5, asked - 0.5))
 
     async def _put_off(self, send: Send, message: str) -> None:
         """Refuse a review whose body has been read. The connection is kept: a handshake costs as much as a review."""

@@ -1,18 +1,12 @@
-"""The findings of one object of Kubernetes: its JSON as the readers take it, and each place as a path of fields.
-
-The object has been parsed once, as JSON. Its nodes are built from that: libyaml would parse the text again, and take twice as
-long. Where YAML may read the text otherwise, libyaml does it.
-"""
+"""The findings of one object of Kubernetes: its JSON as the readers take it, and each place as a path of fields."""
 
 from __future__ import annotations
 
 import json
 import re
 from hashlib import blake2b
-from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
-from servelint.core import bounds
 from servelint.core.finding import SEVERITIES, Finding
 from servelint.core.settings import Settings
 from servelint.core.source import Source
@@ -23,7 +17,6 @@ from servelint.judge.judging import judge
 from servelint.readers import kubernetes, mentions_engine
 from servelint.rules.ranges import describe
 from servelint.syntax import yaml
-from servelint.syntax.yaml import PLAIN, STRING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,28 +71,28 @@ def findings_of(thing: dict[str, Any], settings: Settings) -> tuple[Found, ...]:
     Raises:
         UnreadError: the readers cannot read the object.
     """
-    slim, text = text_of(thing)
+    text = text_of(thing)
     data = text.encode("utf-8", "replace")
     if not mentions_engine(data):
         return ()
     key = blake2b(data, digest_size=32).digest(), settings
     known = _known.pop(key, None)
     if known is None:
-        known = _found(slim, text, settings)
+        known = _found(text, settings)
         if len(_known) >= _REMEMBERED:
             del _known[next(iter(_known))]
     _known[key] = known
     return known
 
 
-def text_of(thing: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+def text_of(thing: dict[str, Any]) -> str:
     """Return an object as JSON that is valid YAML, without the parts that launch nothing.
 
     These are its status, its managed fields, its annotations, among which `kubectl apply` keeps a copy of it, and the metadata
     of its pods.
 
-    Returns:
-        The object without these parts, None where its text has characters that YAML takes as escapes only; and the text.
+    Raises:
+        UnreadError: the object is nested too deeply.
     """
     slim = {key: value for key, value in thing.items() if key != "status"}
     metadata = thing.get("metadata")
@@ -114,24 +107,15 @@ def text_of(thing: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
     except RecursionError as error:
         raise UnreadError("the object is nested too deeply") from error
     if text.isascii() and "\x7f" not in text:
-        return slim, text
-    printable = _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", _SURROGATE.sub("\ufffd", text))
-    return slim if printable == text else None, printable
+        return text
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", _SURROGATE.sub("\ufffd", text))
 
 
-def _documents(slim: dict[str, Any] | None, source: Source) -> list[Node]:
-    node = nodes_of(slim, source.text) if slim is not None else None
-    if node is not None:
-        return [node]
+def _found(text: str, settings: Settings) -> tuple[Found, ...]:
+    source = Source("object.json", text)
     documents, problem = yaml.documents(source)
     if problem is not None:
         raise UnreadError(problem.message)
-    return documents
-
-
-def _found(slim: dict[str, Any] | None, text: str, settings: Settings) -> tuple[Found, ...]:
-    source = Source("object.json", text)
-    documents = _documents(slim, source)
     launches = kubernetes.read(source, documents, Neighbours(None))
     kept: dict[tuple[str, object, str], Finding] = {}
     least = SEVERITIES.index(settings.severity)
@@ -187,98 +171,3 @@ def field(node: Node, offset: int) -> str:
             return path
         path += step[0]
         node = step[1]
-
-
-_WORDS = {True: "true", False: "false", None: "null"}
-_KEY_AT_MOST = 1000
-"""Characters: libyaml accepts no longer key."""
-_DEPTH_AT_MOST = min(100, bounds.YAML_DEPTH.most)
-
-
-class _OtherwiseError(Exception):
-    """Part of an object that YAML may read otherwise than JSON."""
-
-
-def nodes_of(thing: dict[str, Any], text: str) -> Node | None:
-    """Return the nodes of an object; None where libyaml must read its text.
-
-    Args:
-        thing: the object.
-        text: `json.dumps(thing, ensure_ascii=False)`.
-    """
-    if "{{" in text or "{%" in text:
-        return None  # it may be a template
-    try:
-        node, end = _Builder().mapping(thing, 0, 0)
-    except _OtherwiseError:
-        return None
-    return node if end == len(text) else None
-
-
-class _Builder:
-    """Builds nodes with the places that `json.dumps` gives them.
-
-    Attributes:
-        left: number of nodes that may still be made.
-    """
-
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left = bounds.YAML_NODES.most
-
-    def mapping(self, thing: dict[str, Any], start: int, depth: int) -> tuple[Node, int]:
-        """Return a mapping that begins at an offset, and where it ends."""
-        self._count(len(thing), depth)
-        found: list[tuple[Node, Node]] = []
-        at = start + 1
-        for key, value in thing.items():
-            if len(key) > _KEY_AT_MOST:
-                raise _OtherwiseError
-            end = at + len(encode_basestring(key))
-            node = yaml.new_scalar(key, at, end, STRING, '"')
-            at = end + 2
-            if type(value) is str:
-                end = at + len(encode_basestring(value))
-                found.append((node, yaml.new_scalar(value, at, end, STRING, '"')))
-            else:
-                other, end = self._other(value, at, depth)
-                found.append((node, other))
-            at = end + 2
-        at = at - 1 if found else start + 2  # no comma after the last
-        return yaml.new_mapping(found, start, at), at
-
-    def _sequence(self, things: list[Any], start: int, depth: int) -> tuple[Node, int]:
-        self._count(len(things), depth)
-        found: list[Node] = []
-        at = start + 1
-        for value in things:
-            if type(value) is str:
-                end = at + len(encode_basestring(value))
-                found.append(yaml.new_scalar(value, at, end, STRING, '"'))
-            else:
-                other, end = self._other(value, at, depth)
-                found.append(other)
-            at = end + 2
-        at = at - 1 if found else start + 2
-        return yaml.new_sequence(found, start, at), at
-
-    def _other(self, value: Any, at: int, depth: int) -> tuple[Node, int]:
-        """Return a node that is not a text."""
-        kind = type(value)
-        if kind is dict:
-            return self.mapping(value, at, depth + 1)
-        if kind is list:
-            return self._sequence(value, at, depth + 1)
-        if value is None or kind is bool:
-            written = _WORDS[value]
-        elif kind is int:
-            written = str(value)
-        else:
-            raise _OtherwiseError  # YAML reads only some of the floats of JSON
-        return yaml.new_scalar(written, at, at + len(written), PLAIN), at + len(written)
-
-    def _count(self, nodes: int, depth: int) -> None:
-        self.left -= 2 * nodes
-        if self.left < 0 or depth > _DEPTH_AT_MOST:
-            raise _OtherwiseError

@@ -12,14 +12,13 @@ import signal
 import ssl
 import sys
 import time
-from dataclasses import dataclass
 from typing import cast
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from servelint.admission.app import App, Metrics
+from servelint.admission.app import App, Metrics, Options
 from servelint.admission.workers import WorkerError, Workers
 
 TYPE_CHECKING = False
@@ -188,35 +187,6 @@ _KEEP_ALIVE = 120
 _LOOK_AT_FILES = 2.0
 
 
-@dataclass(slots=True, kw_only=True)
-class Options:
-    """Options of the server.
-
-    Attributes:
-        host: the address to listen on.
-        port: its port.
-        certificate: None for plain HTTP, behind something that adds TLS.
-        budget: seconds that a review may take.
-        largest: bytes of the body of a review.
-        reviews: concurrent reviews.
-        idle: seconds for a TLS handshake, for the head of a request, and for its body.
-        connections: concurrent connections.
-        drain: seconds for which it answers on after SIGTERM, while it is not ready.
-        grace: seconds after that to finish open reviews.
-    """
-
-    host: str
-    port: int
-    certificate: Certificate | None
-    budget: float = 5.0
-    largest: int = 8 << 20
-    reviews: int = 64
-    idle: float = 10.0
-    connections: int = 512
-    drain: float = 5.0
-    grace: float = 10.0
-
-
 def protocol(options: Options) -> type[H11Protocol]:
     """Return a class of connections that close if no request comes, or only part of one: uvicorn would wait for ever."""
 
@@ -311,31 +281,22 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def serve(workers: Workers, options: Options) -> int:
-    """Serve until a signal. Returns the exit status."""
+def serve(workers: Workers, options: Options, certificate: Certificate | None) -> int:
+    """Serve until a signal; without a certificate, plain HTTP. Returns the exit status."""
     loop = Loop()
     loop.handshake = options.idle
     asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(_serve(workers, options))
+        return loop.run_until_complete(_serve(workers, options, certificate))
     finally:
         asyncio.set_event_loop(None)
         loop.close()
 
 
-async def _serve(workers: Workers, options: Options) -> int:
+async def _serve(workers: Workers, options: Options, certificate: Certificate | None) -> int:
     metrics = Metrics()
     workers.restarted = metrics.restart
-    app = App(
-        workers.ask,
-        metrics,
-        ready=lambda: workers.ready,
-        paths=workers.rules.policy.paths,
-        budget=options.budget,
-        largest=options.largest,
-        most=options.reviews,
-        patience=options.idle,
-    )
+    app = App(workers.ask, metrics, options, ready=lambda: workers.ready, paths=workers.rules.policy.paths)
     config = uvicorn.Config(
         app,
         host=options.host,
@@ -352,7 +313,6 @@ async def _serve(workers: Workers, options: Options) -> int:
         h11_max_incomplete_event_size=_HEADERS_AT_MOST,
     )
     config.load()
-    certificate = options.certificate
     watching: asyncio.Task[None] | None = None
     if certificate is not None:
         config.ssl = certificate.context

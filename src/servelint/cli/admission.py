@@ -140,6 +140,7 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
         print_stderr(f"servelint: {missing}")
         return 2
     from servelint.admission import serving
+    from servelint.admission.app import Options as ServerOptions
     from servelint.admission.workers import Workers
 
     try:
@@ -159,10 +160,9 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
     )
     return serving.serve(
         workers,
-        serving.Options(
+        ServerOptions(
             host=host,
             port=port,
-            certificate=certificate,
             budget=limits.budget,
             largest=limits.max_body,
             reviews=limits.max_reviews,
@@ -171,6 +171,7 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
             drain=limits.drain,
             grace=limits.grace,
         ),
+        certificate,
     )
 
 

@@ -28,28 +28,25 @@ if TYPE_CHECKING:
 
     from servelint.scan.job import Job
 
+_NUMBERS = ("line", "column", "end_line", "end_column")
 COLUMNS: dict[str, type] = {
-    "kind": str,
-    "repository": str,
-    "revision": str,
-    "path": str,
-    "line": int,
-    "column": int,
-    "end_line": int,
-    "end_column": int,
-    "rule": str,
-    "severity": str,
-    "confidence": str,
-    "impact": str,
-    "message": str,
-    "versions": str,
-    "engine": str,
-    "release": str,
-    "release_from": str,
-    "launch": str,
-    "source": str,
-    "blob": str,
-    "fingerprint": str,
+    name: int if name in _NUMBERS else str
+    for name in (
+        *(
+            "kind",
+            "repository",
+            "revision",
+            "path",
+            *_NUMBERS,
+            "rule",
+            "severity",
+            "confidence",
+            "impact",
+            "message",
+            "versions",
+        ),
+        *("engine", "release", "release_from", "launch", "source", "blob", "fingerprint"),
+    )
 }
 """Column to type.
 
@@ -59,7 +56,7 @@ blob:     git's id of the content of source
 revision: the commit, null where the files belong to none;  the others are those of `servelint check --format json`"""
 
 FINDING, ERROR = "finding", "error"
-_PLACE = ("rule", "path", "line", "column", "end_line", "end_column", "message")
+_PLACE = ("rule", "path", *_NUMBERS, "message")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 
 from servelint.readers.discover import SKIPPED
 from servelint.scan.job import FOLDER, GIT, TAR, ZIP, Unit
@@ -54,24 +55,14 @@ def listed(path: str) -> Iterator[tuple[str, str]]:
     Empty lines and lines that start with # are skipped. Raises SourceError.
     """
     try:
-        with open(path, "rb") if path != "-" else _Standard() as file:
-            for line in file:
+        with open(path, "rb") if path != "-" else nullcontext(sys.stdin.buffer) as file:
+            for line in iter(file.readline, b""):
                 text = os.fsdecode(line.rstrip(b"\r\n"))
                 source, _, name = text.partition("\t")
                 if source.strip() and not source.startswith("#"):
                     yield source, name.strip()
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-class _Standard:
-    """Standard input, which stays open."""
-
-    def __enter__(self) -> Iterable[bytes]:
-        return iter(sys.stdin.buffer.readline, b"")
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 def _of(source: str, name: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
