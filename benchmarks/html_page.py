@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, sync_playwright
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.lint import check_in_parallel
-from servelint.report.html import render
-from servelint.report.memory_plans import Plans
+from servelint.report.formats.html import render
+from servelint.report.memory import Plans
 
 RUNS = 7
 WIDTHS = (1280, 390)

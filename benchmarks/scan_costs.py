@@ -18,7 +18,7 @@ import tempfile
 import scan as generated
 from servelint.core.settings import Settings
 from servelint.scan import job, repository
-from servelint.scan.unit import FOLDER, GIT, TAR, Unit
+from servelint.scan.job import FOLDER, GIT, TAR, Unit
 
 FILES = 2_000
 LAUNCHES = 200
@@ -27,7 +27,7 @@ PROSE = "queue worker cache token batch stream\n"
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    asking = job.made(Settings())
+    asking = job.create(Settings())
     chosen = random.Random(20)
     with tempfile.TemporaryDirectory() as scratch:
         small = PROSE * 10

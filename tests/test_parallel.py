@@ -12,7 +12,7 @@ from servelint import parallel
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.lint import check, check_in_parallel
-from servelint.report import json_report
+from servelint.report.formats.json import render as render_json
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -34,7 +34,7 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_report_is_the_same(many: list[str]) -> None:
     one, several = check(many), check_in_parallel(many, Settings())
     assert len(one.findings) > 20
-    assert json_report.render(several) == json_report.render(one)
+    assert render_json(several) == render_json(one)
     assert [launch.argv for launch in several.launches[1:]] != [launch.argv for launch in one.launches[1:]]
 
 
@@ -55,7 +55,7 @@ def test_what_a_process_does_not_give_is_done_here(many: list[str], monkeypatch:
         return whole[: len(whole) // 2]
 
     monkeypatch.setattr("pickle.dumps", dies)
-    assert json_report.render(check_in_parallel(many, Settings())) == json_report.render(check(many))
+    assert render_json(check_in_parallel(many, Settings())) == render_json(check(many))
 
 
 @pytest.mark.parametrize(("files", "most"), [(0, 1), (1, 1), (parallel.FILES_AT_LEAST - 1, 1), (100_000, 16)])

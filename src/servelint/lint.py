@@ -15,7 +15,7 @@ from servelint.core.source import Source
 from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
-from servelint.filters.suppress import gpu_comment_findings, suppress
+from servelint.filters import gpu_comment_findings, suppress
 from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.readers.discover import files, read_file

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from servelint.admission.answer import Rules, answer
-from servelint.admission.policy import Policy
+from servelint.admission.policy import Policy, parse
 from servelint.admission.worker import rules
 from servelint.core.source import Source
 
@@ -52,10 +52,8 @@ def review(thing: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
 
 def by(text: str = "") -> Rules:
     """Rules with the policy that a text is."""
-    from servelint.admission import policy_file
-
     found, _ = rules(None, None)
-    policy, problems = policy_file.parse(Source("policy.yaml", text)) if text else (Policy(), [])
+    policy, problems = parse(Source("policy.yaml", text)) if text else (Policy(), [])
     assert problems == []
     found.policy = policy
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from servelint.admission import found
+from servelint.admission import findings
 from servelint.admission.answer import answer, unjudged
 from servelint.admission.worker import rules
 from servelint.report.clean import clean
@@ -212,7 +212,7 @@ class TestFailures:
         def fail(*_: object) -> None:
             raise ZeroDivisionError("of the object's text: sk-secret")
 
-        monkeypatch.setattr("servelint.admission.answer.found", fail)
+        monkeypatch.setattr("servelint.admission.answer.findings_of", fail)
         open_ = answered(review(deployment(BROKEN)))
         assert open_["allowed"]
         why = "an error in servelint itself (ZeroDivisionError)"
@@ -235,7 +235,7 @@ class TestFailures:
 class TestObjects:
     def test_what_launches_nothing_is_left_out(self) -> None:
         thing = deployment(SOUND)
-        plain = found.text_of(thing)
+        plain = findings.text_of(thing)
         thing["metadata"] |= {
             "managedFields": [{"fieldsV1": {"f:spec": {}}}],
             "annotations": {"a": "vllm"},
@@ -243,7 +243,7 @@ class TestObjects:
         }
         thing["status"] = {"replicas": 3}
         thing["spec"]["template"]["metadata"] = {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}}
-        assert found.text_of(thing) == plain
+        assert findings.text_of(thing) == plain
 
     @pytest.mark.parametrize("odd", ["\x7f", "\x85", "\u2028", "\ufeff", "\ud800", "\U0001f600", "\x00", "a\nb", "\\/\b"])
     def test_any_text_is_read_as_it_is(self, odd: str) -> None:
@@ -254,7 +254,7 @@ class TestObjects:
     def test_the_same_object_is_judged_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         thing = deployment([*BROKEN, "--seed", "77"])
         first = answered(review(thing), "deny: never")
-        settings = next(reversed(found._known))[1]
-        monkeypatch.setattr("servelint.admission.found.judge", lambda *_: pytest.fail("judged again"))
+        settings = next(reversed(findings._known))[1]
+        monkeypatch.setattr("servelint.admission.findings.judge", lambda *_: pytest.fail("judged again"))
         monkeypatch.setattr("servelint.admission.answer.Rules.settings", lambda *_: settings)
         assert answered(review(thing), "deny: never") == first

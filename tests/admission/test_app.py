@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
 from servelint.admission.answer import Answer, answer
-from servelint.admission.app import App
-from servelint.admission.metrics import Metrics
+from servelint.admission.app import App, Metrics, Options
 from servelint.admission.workers import BusyError
 from tests.admission.reviews import BROKEN, SOUND, by, deployment, review
 
@@ -26,7 +25,7 @@ class Got:
         self.body = body
 
 
-def app(**options: Any) -> App:
+def app(*, ready: Callable[[], bool] = lambda: True, **options: Any) -> App:
     given = by("overrides: [{paths: [warn], deny: never}]")
 
     async def ask(path: str, body: bytes, seconds: float) -> Answer:
@@ -34,7 +33,7 @@ def app(**options: Any) -> App:
         return answer(body, given, path)
 
     asked: list[float] = []
-    made = App(ask, Metrics(), paths=given.policy.paths, **options)
+    made = App(ask, Metrics(), Options(**options), ready=ready, paths=given.policy.paths)
     made.asked = asked  # type: ignore[attr-defined]
     return made
 
@@ -96,7 +95,7 @@ def test_a_review_in_parts_is_answered() -> None:
     assert (got.status, got.headers["content-type"]) == (200, "application/json")
     assert int(got.headers["content-length"]) == len(got.body)
     assert json.loads(got.body)["response"]["allowed"] is False
-    assert send(app(patience=0.05), body=parts).status == 408  # the last part says that more comes
+    assert send(app(idle=0.05), body=parts).status == 408  # the last part says that more comes
 
 
 def test_a_path_has_its_own_terms() -> None:
@@ -125,7 +124,7 @@ def test_a_path_has_its_own_terms() -> None:
     ids=str,
 )
 def test_what_is_no_review(request_: dict[str, Any], status: int) -> None:
-    to = app(largest=1_000_000, patience=0.05)
+    to = app(largest=1_000_000, idle=0.05)
     got = send(to, **request_)
     assert got.status == status
     if status:
@@ -139,23 +138,23 @@ def test_a_content_type_may_have_parameters() -> None:
 
 
 def test_more_reviews_than_are_taken_at_a_time() -> None:
-    to = app(most=0)
+    to = app(reviews=0)
     whole = body(SOUND)
     got = send(to, body=whole)
     assert (got.status, got.headers["retry-after"]) == (503, "1")
     assert "connection" not in got.headers  # its body is read: what follows is another request
     assert 'servelint_admission_http_errors_total{status="503"} 1.0' in metrics(to)
     # one that does not end, or is too large, costs the connection all the same
-    assert send(app(most=0, patience=0.05), body=[whole[:10]]).status == 408
-    assert send(app(most=0, largest=10), body=whole).headers["connection"] == "close"
-    assert send(app(most=0), body=[whole[:10], None]).status == 0
+    assert send(app(reviews=0, idle=0.05), body=[whole[:10]]).status == 408
+    assert send(app(reviews=0, largest=10), body=whole).headers["connection"] == "close"
+    assert send(app(reviews=0), body=[whole[:10], None]).status == 0
 
 
 def test_a_review_that_would_not_be_answered_in_its_time() -> None:
     async def ask(path: str, body: bytes, seconds: float) -> Answer:
         raise BusyError
 
-    to = App(ask, Metrics())
+    to = App(ask, Metrics(), Options())
     got = send(to, body=body(SOUND))
     assert (got.status, got.headers["retry-after"]) == (503, "1")
     assert "connection" not in got.headers

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-from servelint.admission import policy_file
-from servelint.admission.policy import Policy, Terms
-from servelint.admission.policy_keys import TERMS
-from servelint.admission.schema import schema, text
+from servelint.admission import policy
+from servelint.admission.policy import TERMS, Policy, Terms, schema, schema_text
 from servelint.core.source import Source
 from tests.syntax import yaml_texts
 
@@ -35,12 +34,12 @@ overrides:
 
 
 def read(written: str) -> tuple[Policy, list[str]]:
-    found, problems = policy_file.parse(Source("policy.yaml", written))
+    found, problems = policy.parse(Source("policy.yaml", written))
     return found, [repr(problem) for problem in problems]
 
 
 def terms(one: Terms) -> dict[str, str]:
-    return {name: getattr(one, name) for name in Terms.__slots__}
+    return asdict(one)
 
 
 def test_everything() -> None:
@@ -53,7 +52,7 @@ def test_everything() -> None:
         ("break-glass",),
     )
     (override,) = found.overrides
-    assert (override.namespaces, override.labels, override.paths, override.said) == (
+    assert (override.namespaces, override.labels, override.paths, override.terms) == (
         ("prod-*",), {"tier": "*"}, ("strict",), {"deny": "info"},
     )  # fmt: skip
     assert found.paths == {"strict"}
@@ -97,14 +96,14 @@ def test_what_is_wrong_is_told_with_its_place(written: str, message: str) -> Non
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    assert "cannot be read: No such file" in repr(policy_file.read(str(tmp_path / "none.yaml"))[1])
+    assert "cannot be read: No such file" in repr(policy.read(str(tmp_path / "none.yaml"))[1])
     (tmp_path / "odd.yaml").write_bytes(b"deny: \xff")
-    assert "not valid UTF-8: byte 0xff" in repr(policy_file.read(str(tmp_path / "odd.yaml"))[1])
+    assert "not valid UTF-8: byte 0xff" in repr(policy.read(str(tmp_path / "odd.yaml"))[1])
 
 
 def test_the_schema_is_what_the_code_makes_and_of_one_mind_with_it() -> None:
-    assert (ROOT / "schemas" / "admission-policy.schema.json").read_text(encoding="utf-8") == text(), (
-        "python -m servelint.admission.schema schemas/admission-policy.schema.json writes it"
+    assert (ROOT / "schemas" / "admission-policy.schema.json").read_text(encoding="utf-8") == schema_text(), (
+        "python -m servelint.admission.policy schemas/admission-policy.schema.json writes it"
     )
     validator = jsonschema.Draft202012Validator(schema())
     validator.check_schema(schema())
@@ -116,6 +115,6 @@ def test_the_schema_is_what_the_code_makes_and_of_one_mind_with_it() -> None:
 
 
 def test_the_one_in_deploy_is_good() -> None:
-    _, problems = policy_file.read(str(ROOT / "deploy" / "base" / "policy.yaml"))
+    _, problems = policy.read(str(ROOT / "deploy" / "base" / "policy.yaml"))
     assert problems == []
-    assert json.loads(text())["properties"].keys() == {*TERMS, "exempt", "overrides"}
+    assert json.loads(schema_text())["properties"].keys() == {*TERMS, "exempt", "overrides"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from servelint.scan import parquet
+from servelint.scan import output
 from tests.repository import Repository
 from tests.running import Workspace
 from tests.scan.samples import COMPOSE, RULE, rows, written
@@ -91,7 +91,7 @@ def test_a_second_run_knows_the_files(workspace: Workspace) -> None:
 
 
 def test_files_that_are_known_are_counted(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("servelint.scan.trees.disk._FRESH_FOR", -(10**12))
+    monkeypatch.setattr("servelint.scan.trees._FRESH_FOR", -(10**12))
     repositories(workspace.folder, 2)
     assert "were known" not in workspace.run("scan", "all").err
     assert "; 4 files were known" in workspace.run("scan", "all").err
@@ -136,7 +136,7 @@ def test_what_an_extra_brings(workspace: Workspace, monkeypatch: pytest.MonkeyPa
     assert (ran.status, "pip install 'servelint[dask]'" in ran.err) == (2, True)
     ran = workspace.run("scan", ".", "--output", "x", "--format", "parquet")
     assert (ran.status, "pip install 'servelint[parquet]'" in ran.err) == (2, True)
-    assert parquet.check() == "pyarrow is not installed here: pip install 'servelint[parquet]'"
+    assert output.parquet_problem() == "pyarrow is not installed here: pip install 'servelint[parquet]'"
 
 
 def _killed(folder: Path, sources: list[str], output: str) -> None:

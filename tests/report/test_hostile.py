@@ -16,23 +16,13 @@ from hypothesis import strategies as st
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
 from servelint.core.result import Report
+from servelint.core.settings import FORMATS
 from servelint.core.source import Source, Span
-from servelint.report import (
-    concise,
-    github,
-    gitlab,
-    html,
-    json_report,
-    junit,
-    markdown,
-    rdjson,
-    sarif,
-    statistics,
-    text,
-)
-from servelint.report.advise_svg import gain_svg
-from servelint.report.clean import clean, clean_lines
-from servelint.report.encode import encoded
+from servelint.report import statistics
+from servelint.report.advice import gain_svg
+from servelint.report.clean import clean, clean_lines, encoded
+from servelint.report.formats import find, github, html, markdown, sarif
+from servelint.report.formats.text import Painter, finding_text
 from tests.findings import finding, report
 from tests.launching import marked
 from tests.report.kinds import mixed
@@ -63,17 +53,8 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(WORST), min_size=2, max_size=3).map("".join),
     st.text(alphabet=st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()), max_size=12),
 )
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "text": lambda found: text.render(found, 1.0, colour=False),
-    "concise": concise.render,
-    "github": github.render,
-    "gitlab": gitlab.render,
-    "html": html.render,
-    "json": json_report.render,
-    "junit": junit.render,
-    "markdown": markdown.render,
-    "rdjson": rdjson.render,
-    "sarif": sarif.render,
+RENDERED: dict[str, Callable[[Report], str]] = {
+    **{name: find(name).render for name in FORMATS},
     "statistics": lambda found: statistics.render(found, False, None),
     "statistics as json": lambda found: statistics.render(found, True, None),
 }
@@ -102,17 +83,17 @@ def printable(rendered: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", RENDERED)
 @pytest.mark.parametrize("said", WORST)
 def test_the_worst(name: str, said: str) -> None:
-    well_formed(name, FORMATS[name](everywhere(said)))
+    well_formed(name, RENDERED[name](everywhere(said)))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", RENDERED)
 @settings(max_examples=25)
 @given(said=TEXTS)
 def test_any_text(name: str, said: str) -> None:
-    well_formed(name, FORMATS[name](everywhere(said)))
+    well_formed(name, RENDERED[name](everywhere(said)))
 
 
 def well_formed(name: str, rendered: str) -> None:
@@ -189,22 +170,22 @@ def test_a_text_without_anything_odd_comes_back(tmp_path: object) -> None:
     assert json.loads(encoded(data)) == data
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", RENDERED)
 def test_no_format_has_a_secret(name: str) -> None:
     """Neither one that a source knows nor one that only looks like it, in whatever text."""
     secrets = ["hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"]
     found = everywhere(" ".join([*secrets, "https://me:hunter2secret@host/"]), "run.sh")
-    rendered = FORMATS[name](found)
+    rendered = RENDERED[name](found)
     for secret in [*secrets, "hunter2secret"]:
         assert secret not in rendered
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", RENDERED)
 def test_the_length_of_a_secret_does_not_show(name: str) -> None:
     def of(secret: str) -> str:
         _, (mark,) = marked("run.sh", f"vllm serve m --api-key {secret} ⟦--swap-space⟧ 4\n")
         found = finding(mark, message=f"{secret} is there", evidence=[])
-        return shape(FORMATS[name](report(found)))
+        return shape(RENDERED[name](report(found)))
 
     def shape(rendered: str) -> str:
         # columns are true: somebody has to find the place in the file
@@ -227,13 +208,13 @@ def test_the_picture_of_the_adviser() -> None:
 
 
 def test_mixed_findings_stay_what_they_are() -> None:
-    for name, render in FORMATS.items():
+    for name, render in RENDERED.items():
         well_formed(name, render(mixed()))
 
 
 def test_marks_stand_under_what_they_mark_behind_a_mask_and_escapes() -> None:
     _, (mark,) = marked("run.sh", "\x1bvllm serve m --api-key hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345 ⟦--swap-space⟧ 4\n")
     one: Finding = finding(mark, launch=None, evidence=[], advice="")
-    line, marks = text.finding_text(one, text.Painter(False)).splitlines()[3:5]
+    line, marks = finding_text(one, Painter(False)).splitlines()[3:5]
     assert line == r"1 | \x1bvllm serve m --api-key hf_*** --swap-space 4"
     assert line[marks.index("^") : marks.rindex("^") + 1] == "--swap-space"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from servelint.report.advise_svg import gain_svg
-from servelint.report.html import render
+from servelint.report.advice import gain_svg
+from servelint.report.formats.html import render
 from tests.report import browser as browsers
 from tests.report.test_hostile import everywhere
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from servelint.core.settings import Settings
 from servelint.scan import job, repository
-from servelint.scan.unit import FOLDER, Done, Unit
+from servelint.scan.job import FOLDER, Done, Unit
 
 COMPOSE = """\
 services:
@@ -39,7 +39,7 @@ def written(folder: Path, files: dict[str, str] | None = None) -> Path:
 
 
 def asked(settings: Settings | None = None, *, cache: Path | None = None, exclude: tuple[str, ...] = ()) -> job.Job:
-    return job.made(settings or ONE_RULE, exclude)._replace(cache=str(cache) if cache is not None else None)
+    return job.create(settings or ONE_RULE, exclude)._replace(cache=str(cache) if cache is not None else None)
 
 
 def scanned(unit: Unit | Path, asking: job.Job | None = None) -> Done:

@@ -15,8 +15,7 @@ from servelint.core.settings import Settings
 from servelint.readers import discover
 from servelint.scan import cache as caches
 from servelint.scan import job, repository
-from servelint.scan.job import Job
-from servelint.scan.unit import GIT, TAR, Done, Unit
+from servelint.scan.job import GIT, TAR, Done, Job, Unit
 from tests.repository import Repository
 from tests.scan.samples import COMMON, COMPOSE, ONE_RULE, RULE, SCRIPT, asked, places, rows, scanned, written
 
@@ -44,7 +43,7 @@ class Watched:
 
         monkeypatch.setattr(repository, "lint", linting)
         monkeypatch.setattr(repository, "decode", decoding)
-        monkeypatch.setattr("servelint.scan.trees.disk._FRESH_FOR", -(10**12))  # files of this test may be relied on at once
+        monkeypatch.setattr("servelint.scan.trees._FRESH_FOR", -(10**12))  # files of this test may be relied on at once
 
     def scan(self, asking: Job | None = None, unit: Unit | None = None) -> Done:
         """Scan with nothing in memory, as a new process does."""
@@ -93,7 +92,7 @@ def test_a_file_of_the_same_size_and_time(watched: Watched) -> None:
 
 def test_a_file_that_changes_while_its_times_stand_still(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """The times of some file systems are exact to two seconds: a file that is younger is read again."""
-    monkeypatch.setattr("servelint.scan.trees.disk._FRESH_FOR", 10**12)
+    monkeypatch.setattr("servelint.scan.trees._FRESH_FOR", 10**12)
     watched.scan()
     watched.scan()
     assert watched.opened == ["compose.yml", "scripts/common.sh", "scripts/serve.sh"]
@@ -304,7 +303,7 @@ def test_results_that_nobody_uses_are_deleted(tmp_path: Path) -> None:
         os.utime(folder, (LONG_AGO, LONG_AGO))
     (tmp_path / own).mkdir()
     os.utime(tmp_path / own, (LONG_AGO, LONG_AGO))
-    caches.opened(str(tmp_path), own)
+    caches.prepare(str(tmp_path), own)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["CACHEDIR.TAG", own, "notes"]
     assert (tmp_path / own).stat().st_mtime > time.time() - 3600
 

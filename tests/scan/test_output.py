@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from servelint.core.settings import Settings
-from servelint.scan.job import Job
+from servelint.scan.job import FOLDER, Counts, Done, Job, Unit
 from servelint.scan.output import File, OutputError
-from servelint.scan.unit import FOLDER, Counts, Done, Unit
 
 JOB = Job(Settings(), context="one")
 UNITS = [Unit(f"r{number}", FOLDER, f"/r{number}") for number in range(5)]

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from servelint.scan import pool, repository
-from servelint.scan.job import Job
-from servelint.scan.unit import FOLDER, Done, Unit
+from servelint.scan.job import FOLDER, Done, Job, Unit
 from tests.scan.samples import COMPOSE, asked, rows, written
 
 forked = pytest.mark.skipif(sys.platform != "linux", reason="what is replaced here goes along with a fork only")
@@ -29,7 +28,7 @@ def units(tmp_path: Path) -> list[Unit]:
 
 def told(units: list[Unit], count: int, job: Job | None = None) -> Counter[tuple[str, str]]:
     """Repository and message of every row."""
-    found = [done.rows for _, done in pool.run(units, job or asked(), count)]
+    found = [done.rows for _, done in pool.run_processes(units, job or asked(), count)]
     return Counter((row["repository"], row["message"]) for row in rows(b"".join(found)))
 
 
@@ -91,7 +90,7 @@ def test_killed_with_nothing_in_hand(units: list[Unit], tmp_path: Path, monkeypa
     expected = told(units, 2)
     killed_once(monkeypatch, tmp_path, [unit.name for unit in units])
     found = []
-    for _, done in pool.run(units, asked(), 1):
+    for _, done in pool.run_processes(units, asked(), 1):
         found.append(done.rows)
         for child in multiprocessing.active_children():
             child.kill()
@@ -117,7 +116,7 @@ def test_a_worker_with_another_servelint(units: list[Unit]) -> None:
 def test_no_process_is_left(units: list[Unit]) -> None:
     import multiprocessing
 
-    running = pool.run(units, asked(), 2)
+    running = pool.run_processes(units, asked(), 2)
     next(running)
     assert len(multiprocessing.active_children()) == 2
     running.close()

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from servelint.readers.discover import SKIPPED
 from servelint.readers.registry import CANDIDATE
-from servelint.scan.trees import archives, blob_id, followed, inside, is_candidate
-from servelint.scan.unit import FOLDER, GIT, TAR, ZIP, Unit
+from servelint.scan import archives
+from servelint.scan.job import FOLDER, GIT, TAR, ZIP, Unit
+from servelint.scan.trees import blob_id, followed, inside, is_candidate
 from tests.repository import Repository
 from tests.scan.samples import COMMON, COMPOSE, FILES, RULE, SCRIPT, asked, places, rows, scanned, written
 

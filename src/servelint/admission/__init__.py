@@ -1,8 +1,8 @@
-"""A validating webhook of Kubernetes: objects that launch an engine are judged before the cluster takes them.
+"""A validating webhook for Kubernetes: it judges objects that launch an engine before the cluster accepts them.
 
-    app        HTTP: paths, bounds, health, metrics          (serving: TLS, connections, stopping; cli.admission starts it)
-      -> workers   processes that judge, each with a time budget
-        -> answer    AdmissionReview -> AdmissionReview, a pure function:  request, policy, found, wording
+    app        HTTP: paths, limits, health, metrics          (serving: TLS, connections, stopping; cli.admission starts it)
+      -> workers   processes that judge, each with a time limit (worker: one of them)
+        -> answer    AdmissionReview to AdmissionReview, a pure function of request, policy, findings
 
-Nothing is fetched: neither from the cluster (what a ConfigMap holds is unknown) nor from elsewhere.
+Nothing is fetched, neither from the cluster (the content of a ConfigMap is unknown) nor from elsewhere.
 """

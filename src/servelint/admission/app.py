@@ -1,4 +1,4 @@
-"""The webhook as an ASGI application: paths, bounds of a body, health, metrics."""
+"""The webhook as an ASGI application: paths, limits of a body, health, and metrics for Prometheus and OpenMetrics."""
 
 from __future__ import annotations
 
@@ -7,24 +7,110 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qs
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.exposition import choose_encoder
+
+from servelint import __version__
 from servelint.admission.answer import Answer, refusal
-from servelint.admission.metrics import Metrics
-from servelint.admission.patience import Patience
+from servelint.admission.request import OPERATIONS
 from servelint.admission.workers import BusyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T", Counter, Gauge, Histogram, Info)
 
     Receive = Callable[[], Awaitable[dict[str, Any]]]
     Send = Callable[[dict[str, Any]], Awaitable[None]]
     Ask = Callable[[str, bytes, float], Awaitable[Answer]]
 
+RESULTS = ("allowed", "warned", "denied", "nothing", "exempt", "owned", "failed-open", "failed-closed", "refused")
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class Options:
+    """Options of the server.
+
+    Attributes:
+        host: the address to listen on.
+        port: its port, 0 for a free one.
+        budget: seconds that a review may take.
+        largest: bytes of the body of a review.
+        reviews: concurrent reviews, which limits the memory.
+        idle: seconds for a TLS handshake, for the head of a request, and for its body.
+        connections: concurrent connections.
+        drain: seconds for which it answers on after SIGTERM, while it is not ready.
+        grace: seconds after that to finish open reviews.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    budget: float = 5.0
+    largest: int = 8 << 20
+    reviews: int = 64
+    idle: float = 10.0
+    connections: int = 512
+    drain: float = 5.0
+    grace: float = 10.0
+
+
+class Metrics:
+    """The metrics of one server, in a registry of its own.
+
+    Attributes:
+        registry: the registry.
+        waiting: reviews in progress.
+        certificate: when the certificate ends, in seconds since 1970.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+
+        def add(kind: type[_T], name: str, help: str, *labels: str, **more: Any) -> _T:
+            return kind(f"servelint_admission_{name}", help, labels, registry=self.registry, **more)
+
+        self._reviews = add(Counter, "reviews", "Reviews that were answered, by what became of them.", "operation", "result")
+        self._findings = add(Counter, "findings", "Findings in what was judged.", "rule", "severity", "action")
+        took = "Time from the whole body of a review to its answer."
+        self._seconds = add(Histogram, "review_duration_seconds", took, buckets=_BUCKETS)
+        self._refused = add(Counter, "http_errors", "Requests that were no reviews, by their status.", "status")
+        self.waiting = add(Gauge, "reviews_in_flight", "Reviews that are being judged, or wait for it.")
+        restarts = "Processes that were replaced, by reason: timeout, ended."
+        self._restarts = add(Counter, "worker_restarts", restarts, "reason")
+        ends = "When the certificate ends, in seconds since 1970."
+        self.certificate = add(Gauge, "certificate_expiry_timestamp_seconds", ends)
+        add(Info, "build", "The release of servelint.").info({"version": __version__})
+
+    def review(self, facts: dict[str, Any], seconds: float) -> None:
+        """Count an answered review, by the facts of its Answer."""
+        operation = facts.get("operation")
+        self._reviews.labels(operation if operation in OPERATIONS else "", facts["result"]).inc()
+        self._seconds.observe(seconds)
+        for rule, severity, action in facts.get("findings", ()):
+            self._findings.labels(rule, severity, action).inc()
+
+    def http_error(self, status: int) -> None:
+        """Count a request that is not a review, by its HTTP status."""
+        self._refused.labels(str(status)).inc()
+
+    def restart(self, reason: str) -> None:
+        """Count a replaced process, by the reason."""
+        self._restarts.labels(reason).inc()
+
+    def page(self, accept: str) -> tuple[bytes, str]:
+        """Return the page and its content type, by the Accept header of a request."""
+        encode, content_type = choose_encoder(accept)
+        return encode(self.registry), content_type
+
+
 _LOG = logging.getLogger("servelint.admission")
-_TOLD = frozenset(("denied", "warned", "failed-open", "failed-closed"))
+_LOGGED = frozenset(("denied", "warned", "failed-open", "failed-closed"))
 _SECONDS = re.compile(r"(\d{1,4})s")
 _JSON = b"application/json"
 _CLOSE = (b"connection", b"close")
@@ -32,41 +118,42 @@ _TEXT = b"text/plain; charset=utf-8"
 
 
 class Disconnected(Exception):
-    """Whoever asked has gone."""
+    """The client has closed the connection."""
 
 
 class App:
-    """ask:  judges a review: (name behind /validate/, body, seconds) -> answer
-    ready:   whether it can, at this moment
-    paths:   the names behind /validate/ that the policy has
-    budget:  seconds that a review may take;  largest: bytes of a body;  most: reviews at a time, which bounds the memory
-    patience: seconds for a whole body
+    """The application.
+
+    Args:
+        ask: judges a review: (name after /validate/, body, seconds) to the answer.
+        metrics: where requests are counted.
+        options: the limits of a review.
+        ready: whether `ask` can judge at present.
+        paths: the names after /validate/ that the policy has.
+
+    Attributes:
+        stopping: whether the server is about to end; it is then not ready, and closes connections.
     """
 
     def __init__(
         self,
         ask: Ask,
         metrics: Metrics,
+        options: Options,
         *,
         ready: Callable[[], bool] = lambda: True,
         paths: frozenset[str] = frozenset(),
-        budget: float = 5.0,
-        largest: int = 8 << 20,
-        most: int = 64,
-        patience: float = 10.0,
     ) -> None:
         self.ask = ask
         self.metrics = metrics
         self.stopping = False
+        self._options = options
         self._ready = ready
         self._paths = paths
-        self._budget = budget
-        self._largest = largest
-        self._most = most
         self._open = 0
-        self._patience = patience
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request."""
         if scope["type"] != "http":
             raise ValueError(f"{scope['type']} is not spoken here")
         path: str = scope["path"]
@@ -95,7 +182,7 @@ class App:
             await self._refuse(send, 415, "the content type of a review is application/json")
         elif _header(scope, b"content-encoding") not in (b"", b"identity"):
             await self._refuse(send, 415, "a review is sent without a content encoding")
-        elif self._open >= self._most:
+        elif self._open >= self._options.reviews:
             await self._review(None, scope, receive, send)
         else:
             self._open += 1
@@ -105,26 +192,25 @@ class App:
                 self._open -= 1
 
     async def _review(self, name: str | None, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """name: None for a review that is too many, whose body is read and thrown away"""
+        """Read a body and answer it; for a `name` of None, a review over the limit, read the body and refuse it."""
         try:
-            with Patience(self._patience):
-                body = await self._body(scope, receive, keep=name is not None)
+            body = await asyncio.wait_for(self._body(scope, receive, keep=name is not None), self._options.idle)
         except asyncio.TimeoutError:
             await self._refuse(send, 408, "the body did not come in time")
         except Disconnected:
             return
         else:
             if body is None:
-                await self._refuse(send, 413, f"a review has up to {self._largest} bytes here")
+                await self._refuse(send, 413, f"a review has up to {self._options.largest} bytes here")
             elif name is None:
-                await self._put_off(send, f"{self._most} reviews are open already")
+                await self._put_off(send, f"{self._options.reviews} reviews are open already")
             else:
                 await self._answer(name, body, scope, send)
 
     async def _body(self, scope: dict[str, Any], receive: Receive, *, keep: bool = True) -> bytes | None:
-        """The whole body, nothing of it where it is not kept; None where it is too large."""
+        """Return the whole body, empty unless `keep`; None if it is too large."""
         length = _header(scope, b"content-length")
-        if length.isdigit() and int(length) > self._largest:
+        if length.isdigit() and int(length) > self._options.largest:
             return None
         parts: list[bytes] = []
         size = 0
@@ -134,7 +220,7 @@ class App:
                 raise Disconnected
             part = event.get("body", b"")
             size += len(part)
-            if size > self._largest:
+            if size > self._options.largest:
                 return None
             if keep:
                 parts.append(part)
@@ -156,23 +242,23 @@ class App:
         if answer.status != 200:
             self.metrics.http_error(answer.status)
         await self._send(send, answer.status, answer.body, _JSON, [_CLOSE] if answer.status != 200 else None)
-        level = logging.INFO if answer.facts["result"] in _TOLD or answer.status != 200 else logging.DEBUG
+        level = logging.INFO if answer.facts["result"] in _LOGGED or answer.status != 200 else logging.DEBUG
         if _LOG.isEnabledFor(level):
             _LOG.log(level, "review", extra={"facts": {**answer.facts, "ms": round(seconds * 1000, 1)}})
 
     def _seconds(self, scope: dict[str, Any]) -> float:
-        """How long a review may take: an API server says in the query for how long it waits."""
+        """Return how long a review may take: the query of an API server has the time for which it waits."""
         asked = _timeout(scope["query_string"]) if scope["query_string"] else None
-        return self._budget if asked is None else min(self._budget, max(0.5, asked - 0.5))
+        return self._options.budget if asked is None else min(self._options.budget, max(0.5, asked - 0.5))
 
     async def _put_off(self, send: Send, message: str) -> None:
-        """Refuse a review whose body is read: the connection is kept, as a handshake costs as much as a review."""
+        """Refuse a review whose body has been read. The connection is kept: a handshake costs as much as a review."""
         self.metrics.http_error(503)
         await self._send(send, 503, refusal(503, message).body, _JSON, [(b"retry-after", b"1")])
 
     async def _refuse(self, send: Send, status: int, message: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         self.metrics.http_error(status)
-        # what follows on the connection may be the rest of a body that nobody reads
+        # the rest of an unread body may follow on the connection
         await self._send(send, status, refusal(status, message).body, _JSON, [*(headers or []), _CLOSE])
 
     async def _send(
@@ -187,7 +273,7 @@ class App:
 
 @lru_cache(maxsize=64)
 def _timeout(query: bytes) -> int | None:
-    """The seconds in a query: an API server sends the same one each time."""
+    """Return the seconds in a query; an API server sends the same query each time."""
     found = _SECONDS.fullmatch(parse_qs(query.decode("latin-1")).get("timeout", [""])[0])
     return int(found[1]) if found is not None else None
 

@@ -1,45 +1,57 @@
-"""What becomes of findings: which are denied, which are warned of, for which objects, and who is exempt."""
+"""The policy of the webhook: which findings are denied or warned of, for which objects, and who is exempt.
+
+A policy file is YAML. One table of its keys serves the reader and the JSON Schema:
+`python -m servelint.admission.policy schemas/admission-policy.schema.json` writes the schema.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+import sys
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from servelint.admission.request import Request
 from servelint.core.finding import SEVERITIES
+from servelint.core.problem import Problem
+from servelint.core.source import Source
+from servelint.settings.keys import suggestion
+from servelint.syntax import yaml
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from servelint.syntax.yaml import Entries, Node
 
 NEVER = "never"
 DENY, WARN, ALLOW = "deny", "warn", "allow"
 SKIP, JUDGE = "skip", "judge"
 NAMESPACES = ("kube-system", "kube-public", "kube-node-lease")
-"""Those of the cluster itself: exempt unless a policy lists others."""
+"""Namespaces of the cluster itself, exempt unless a policy lists others."""
 
 
+@dataclass(slots=True, frozen=True)
 class Terms:
     """What holds for one object.
 
-    deny, warn: the least severity that is denied, that is warned of; or `never`
-    known:      what becomes of a finding at `deny` that the object had before an update: deny, warn or allow
-    unjudged:   what becomes of an object that could not be judged, by a fault of servelint or for want of time: allow or deny
-    owned:      whether an object is judged whose controller is judged itself: skip or judge
+    Attributes:
+        deny: the least severity that is denied, or `never`.
+        warn: the least severity that is warned of, or `never`.
+        known: deny, warn or allow: what becomes of a finding at `deny` that the object had before an update.
+        unjudged: allow or deny: what becomes of an object that could not be judged, by an error or for lack of time.
+        owned: skip or judge: whether an object is judged whose controller is judged itself.
     """
 
-    __slots__ = ("deny", "known", "owned", "unjudged", "warn")
-
-    def __init__(
-        self, deny: str = "error", warn: str = "warning", known: str = WARN, unjudged: str = ALLOW, owned: str = SKIP
-    ) -> None:
-        self.deny = deny
-        self.warn = warn
-        self.known = known
-        self.unjudged = unjudged
-        self.owned = owned
-
-    def with_(self, said: dict[str, str]) -> Terms:
-        """The same with what is said instead."""
-        return Terms(**{**{name: getattr(self, name) for name in self.__slots__}, **said})
+    deny: str = "error"
+    warn: str = "warning"
+    known: str = WARN
+    unjudged: str = ALLOW
+    owned: str = SKIP
 
     def action(self, severity: str, *, known: bool) -> str:
-        """What becomes of a finding: deny, warn or allow. known: the object had it before"""
+        """Return deny, warn or allow for a finding; `known` if the object had it before."""
         if _reaches(severity, self.deny):
             return self.known if known else DENY
         if _reaches(severity, self.warn):
@@ -47,27 +59,24 @@ class Terms:
         return ALLOW
 
 
+@dataclass(slots=True, frozen=True)
 class Override:
     """Other terms for some objects: those that match one pattern of each list that is there.
 
-    namespaces: patterns of names;  labels: name -> pattern of its value;  paths: names behind /validate/ that are asked
+    Attributes:
+        terms: name of a term to its value.
+        namespaces: patterns of namespaces.
+        labels: name of a label to a pattern of its value.
+        paths: names after /validate/ in the request.
     """
 
-    __slots__ = ("labels", "namespaces", "paths", "said")
-
-    def __init__(
-        self,
-        said: dict[str, str],
-        namespaces: tuple[str, ...] = (),
-        labels: dict[str, str] | None = None,
-        paths: tuple[str, ...] = (),
-    ) -> None:
-        self.said = said
-        self.namespaces = namespaces
-        self.labels = labels or {}
-        self.paths = paths
+    terms: dict[str, str]
+    namespaces: tuple[str, ...] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
 
     def covers(self, request: Request, path: str) -> bool:
+        """Return whether the override is for the object of a request."""
         if self.namespaces and not _matches(request.namespace, self.namespaces):
             return False
         if self.paths and path not in self.paths:
@@ -76,42 +85,39 @@ class Override:
         return all(name in labels and fnmatchcase(labels[name], pattern) for name, pattern in self.labels.items())
 
 
+@dataclass(slots=True, frozen=True)
 class Policy:
-    """terms: for all;  overrides: for some, of which a later one wins
-    namespaces, users, groups: patterns of those whose objects are not judged
+    """What becomes of findings, and who is exempt.
+
+    Attributes:
+        terms: the terms of all objects.
+        overrides: other terms for some objects; a later one wins.
+        namespaces: patterns of namespaces whose objects are not judged.
+        users: patterns of users whose objects are not judged.
+        groups: patterns of groups of such users.
     """
 
-    __slots__ = ("groups", "namespaces", "overrides", "terms", "users")
-
-    def __init__(
-        self,
-        terms: Terms | None = None,
-        overrides: tuple[Override, ...] = (),
-        namespaces: tuple[str, ...] = NAMESPACES,
-        users: tuple[str, ...] = (),
-        groups: tuple[str, ...] = (),
-    ) -> None:
-        self.terms = terms or Terms()
-        self.overrides = overrides
-        self.namespaces = namespaces
-        self.users = users
-        self.groups = groups
+    terms: Terms = field(default_factory=Terms)
+    overrides: tuple[Override, ...] = ()
+    namespaces: tuple[str, ...] = NAMESPACES
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
     @property
     def paths(self) -> frozenset[str]:
-        """The names behind /validate/ that an override is for."""
+        """The names after /validate/ that have an override."""
         return frozenset([path for one in self.overrides for path in one.paths])
 
     def of(self, request: Request, path: str = "") -> Terms:
-        """The terms of an object. path: the name behind /validate/ that is asked"""
+        """Return the terms of an object; `path` is the name after /validate/ in the request."""
         found = self.terms
         for one in self.overrides:
             if one.covers(request, path):
-                found = found.with_(one.said)
+                found = replace(found, **one.terms)
         return found
 
     def exempt(self, request: Request) -> str | None:
-        """Why an object is not judged at all; None where it is."""
+        """Return why an object is not judged at all; None if it is."""
         if request.namespace and _matches(request.namespace, self.namespaces):
             return "namespace"
         if request.user and _matches(request.user, self.users):
@@ -127,3 +133,227 @@ def _reaches(severity: str, least: str) -> bool:
 
 def _matches(text: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+_LEVELS = ("error", "warning", "info", NEVER)
+TERMS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "deny": (_LEVELS, "error", "the least severity that is denied"),
+    "warn": (_LEVELS, "warning", "the least severity that is warned of"),
+    "known": (
+        (DENY, WARN, ALLOW),
+        WARN,
+        "what becomes of findings to be denied that the object had before an update; allow is silent about all that it had",
+    ),
+    "unjudged": (
+        (ALLOW, DENY),
+        ALLOW,
+        "what becomes of an object that could not be judged: a fault of servelint, or no time left",
+    ),
+    "owned": (
+        (SKIP, JUDGE),
+        SKIP,
+        "whether an object is judged whose controller is judged itself, such as the pods of a Deployment",
+    ),
+}
+"""Key to (values, default, description)."""
+
+EXEMPT = {
+    "namespaces": "patterns of namespaces; those of the cluster itself where this is not given",
+    "users": "patterns of users and service accounts, such as system:serviceaccount:argocd:*",
+    "groups": "patterns of groups of users",
+}
+SCOPE = {
+    "namespaces": "patterns of the namespaces that it is for",
+    "labels": "the labels that objects have that it is for, each with a pattern of its value",
+    "paths": "the names that it is for: a webhook that asks at /validate/NAME has NAME",
+}
+NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+"""A name after /validate/: a name of Kubernetes."""
+
+
+_SIZE_AT_MOST = 1 << 20
+
+
+def read(path: str) -> tuple[Policy, list[Problem]]:
+    """Read a policy file. Returns the policy and what is wrong with it; with a problem, the policy must not be used."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_SIZE_AT_MOST + 1)
+    except (OSError, ValueError) as error:
+        return Policy(), [Problem(path, f"cannot be read: {getattr(error, 'strerror', None) or error}")]
+    if len(data) > _SIZE_AT_MOST:
+        return Policy(), [Problem(path, f"not read: a policy is read up to {_SIZE_AT_MOST >> 20} MiB")]
+    try:
+        return parse(Source(path, data.decode("utf-8-sig")))
+    except UnicodeDecodeError as error:
+        return Policy(), [Problem(path, f"not valid UTF-8: byte 0x{data[error.start]:02x}")]
+
+
+def parse(source: Source) -> tuple[Policy, list[Problem]]:
+    """Read the text of a policy. Returns the policy and what is wrong with it."""
+    documents, problem = yaml.documents(source)
+    if problem is not None:
+        return Policy(), [problem]
+    if len(documents) > 1:
+        return Policy(), [Problem(source.path, "a policy is one document")]
+    reader = _Reader(source)
+    found = reader.policy(documents[0]) if documents else Policy()
+    return found, reader.problems
+
+
+class _Reader:
+    """Reads the nodes of a policy, with a problem for each thing that is wrong in it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+
+    def policy(self, node: Node) -> Policy:
+        fields = self.table(node, "the policy", (*TERMS, "exempt", "overrides"))
+        exempt = self.exempt(fields["exempt"][1]) if "exempt" in fields else {}
+        wanted = "overrides is a list, each with the namespaces, labels or paths that it is for"
+        listed = self.items(fields["overrides"][1], wanted) if "overrides" in fields else []
+        overrides = [self.override(one) for one in listed]
+        return Policy(
+            Terms(**self.terms(fields)),
+            tuple(overrides),
+            exempt.get("namespaces", NAMESPACES),
+            exempt.get("users", ()),
+            exempt.get("groups", ()),
+        )
+
+    def terms(self, fields: Entries) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, (choices, _, _) in TERMS.items():
+            if name not in fields:
+                continue
+            written = self.text(fields[name][1])
+            if written in choices:
+                found[name] = written
+            else:
+                shown = f'"{written}"' if written is not None else "no text"
+                hint = suggestion(written, choices) if written is not None else ""
+                self.wrong(fields[name][1], f"{name} is {shown}; it is one of {', '.join(choices)}{hint}")
+        return found
+
+    def exempt(self, node: Node) -> dict[str, tuple[str, ...]]:
+        fields = self.table(node, "exempt", tuple(EXEMPT))
+        return {name: self.texts(value, f"exempt.{name}") for name, (_, value) in fields.items()}
+
+    def override(self, node: Node) -> Override:
+        fields = self.table(node, "an override", (*SCOPE, *TERMS))
+        if fields and not any(name in fields for name in SCOPE):
+            self.wrong(node, f"an override says whom it is for: {', '.join(SCOPE)}")
+        if fields and not any(name in fields for name in TERMS):
+            self.wrong(node, f"an override says what holds instead: {', '.join(TERMS)}")
+        paths = self.texts(fields["paths"][1], "paths") if "paths" in fields else ()
+        for path in paths:
+            if re.fullmatch(NAME, path) is None:
+                self.wrong(fields["paths"][1], f'"{path}" is no name for /validate/NAME: small letters, digits and -')
+        return Override(
+            self.terms(fields),
+            self.texts(fields["namespaces"][1], "namespaces") if "namespaces" in fields else (),
+            self.labels(fields["labels"][1]) if "labels" in fields else {},
+            paths,
+        )
+
+    def labels(self, node: Node) -> dict[str, str]:
+        if not yaml.is_mapping(node):
+            self.wrong(node, 'labels is a table: write {tier: "gold*"}')
+            return {}
+        found: dict[str, str] = {}
+        for name, (_, value) in yaml.entries(node).items():
+            written = self.text(value)
+            if written is None:
+                self.wrong(value, f'the pattern of label {name} is no text: write "*" for any value')
+            else:
+                found[name] = written
+        return found
+
+    def texts(self, node: Node, key: str) -> tuple[str, ...]:
+        found: list[str] = []
+        for item in self.items(node, f"{key} is a list of texts"):
+            written = self.text(item)
+            if written:
+                found.append(written)
+            else:
+                self.wrong(item, f"an element of {key} is no text")
+        return tuple(found)
+
+    def items(self, node: Node, wanted: str) -> list[Node]:
+        items = yaml.items(node)
+        if items is None:
+            self.wrong(node, wanted)
+        elif not items:
+            self.wrong(node, f"{wanted}, and this one is empty: delete it")
+        return items or []
+
+    def table(self, node: Node, what: str, known: tuple[str, ...]) -> Entries:
+        """Return the known entries of a table; the others are problems."""
+        listed = ", ".join(known)
+        if not yaml.is_mapping(node):
+            self.wrong(node, f"{what} is a table with {listed}")
+            return {}
+        fields = yaml.entries(node)
+        for name, (key, _) in fields.items():
+            if name not in known:
+                self.wrong(key, f'unknown key "{name}" of {what}{suggestion(name, known)}; it has {listed}')
+        if len(fields) < len(node.value):
+            self.wrong(node, f"a key of {what} is there twice, or is no text")
+        return {name: pair for name, pair in fields.items() if name in known}
+
+    def text(self, node: Node) -> str | None:
+        return yaml.scalar(node)
+
+    def wrong(self, node: Node, message: str) -> None:
+        span = yaml.span(self.source, node)
+        self.problems.append(Problem(self.source.path, message, *self.source.position(span.start)))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy file, for editors."""
+    terms = {name: {"enum": list(choices), "description": says} for name, (choices, _, says) in TERMS.items()}
+    texts = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
+    named = {**texts, "items": {"type": "string", "pattern": f"^{NAME}$"}}
+    labels = {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}
+    shapes: dict[str, dict[str, Any]] = {"namespaces": texts, "labels": labels, "paths": named}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://servelint.invalid/schemas/admission-policy.schema.json",
+        "title": "Policy of servelint admission",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            **{name: {**terms[name], "default": default} for name, (_, default, _) in TERMS.items()},
+            "exempt": {
+                "type": "object",
+                "description": "whose objects are not judged",
+                "additionalProperties": False,
+                "properties": {name: {**texts, "description": says} for name, says in EXEMPT.items()},
+            },
+            "overrides": {
+                "type": "array",
+                "minItems": 1,
+                "description": "other terms for some objects; of overrides that are for the same object the later wins",
+                "items": {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "properties": {**{name: {**shapes[name], "description": says} for name, says in SCOPE.items()}, **terms},
+                    "allOf": [
+                        {"anyOf": [{"required": [name]} for name in SCOPE]},
+                        {"anyOf": [{"required": [name]} for name in TERMS]},
+                    ],
+                },
+            },
+        },
+    }
+
+
+def schema_text() -> str:
+    """Return the text of the file of the schema."""
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8", newline="\n") as file:
+        file.write(schema_text())

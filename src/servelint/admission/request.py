@@ -1,4 +1,4 @@
-"""AdmissionReview v1 as an API server sends it (k8s.io/api/admission/v1), and what is wrong with other bodies."""
+"""AdmissionReview v1 as an API server sends it (k8s.io/api/admission/v1), and errors for other bodies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ if TYPE_CHECKING:
 VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
-_SHOWN = 80
+_SHOWN_AT_MOST = 80
 
 
 class RefusedError(Exception):
-    """A body that is no review. status: of HTTP; the text says what is wrong, without anything of an object"""
+    """A body is not a review. The message says why, without any text of an object.
+
+    Attributes:
+        status: the HTTP status of the answer.
+    """
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -23,27 +27,23 @@ class RefusedError(Exception):
 
 
 class Request:
-    """What is asked: may this object be written?
+    """The question of a review: may this object be written?
 
-    kind:        of the object, "Deployment";  subresource: "scale", "" for the object itself
-    name, namespace: "" where there is none (a name that the server makes up, an object of the whole cluster)
-    labels:      of the object;  user, groups: who asks
-    object, old: as the request has them, None where it has none
+    Attributes:
+        uid: the id of the review.
+        operation: one of OPERATIONS.
+        kind: the kind of the object, such as "Deployment".
+        subresource: such as "scale", "" for the object itself.
+        name: the name of the object, "" where the server generates it.
+        namespace: its namespace, "" for an object of the whole cluster.
+        labels: its labels.
+        user: the user who writes it.
+        groups: the groups of that user.
+        object: the object, None where the request has none.
+        old: the object before an update, None where the request has none.
     """
 
-    __slots__ = (
-        "groups",
-        "kind",
-        "labels",
-        "name",
-        "namespace",
-        "object",
-        "old",
-        "operation",
-        "subresource",
-        "uid",
-        "user",
-    )
+    __slots__ = ("groups", "kind", "labels", "name", "namespace", "object", "old", "operation", "subresource", "uid", "user")
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self.uid = _text(fields, "uid", "request", needed=True)
@@ -51,8 +51,8 @@ class Request:
         if self.operation not in OPERATIONS:
             raise RefusedError(400, f'request.operation is "{_cut(self.operation)}"; it is one of {", ".join(OPERATIONS)}')
         self.subresource = _text(fields, "subResource", "request")
-        self.object = _object(fields, "object")
-        self.old = _object(fields, "oldObject")
+        self.object = _table(fields, "object", "request") or None
+        self.old = _table(fields, "oldObject", "request") or None
         self.kind = _text(_table(fields, "kind", "request"), "kind", "request.kind") or _plain_text(self.object or {}, "kind")
         metadata = _plain_table(self.object or self.old or {}, "metadata")
         self.name = _text(fields, "name", "request") or _plain_text(metadata, "name") or _plain_text(metadata, "generateName")
@@ -66,7 +66,7 @@ class Request:
 
 
 def parse(body: bytes) -> Request:
-    """The request in a review. Raises RefusedError."""
+    """Return the request in a review. Raises RefusedError."""
     try:
         data = json.loads(body)
     except RecursionError as error:
@@ -79,10 +79,10 @@ def parse(body: bytes) -> Request:
         raise RefusedError(400, f"the body is no JSON object; send an {KIND} of {VERSION}")
     kind, version = data.get("kind"), data.get("apiVersion")
     if kind != KIND:
-        raise RefusedError(400, f"the body is no {KIND}: its kind is {_said(kind)}")
+        raise RefusedError(400, f"the body is no {KIND}: its kind is {_shown(kind)}")
     if version != VERSION:
         raise RefusedError(
-            400, f'apiVersion is {_said(version)}; write admissionReviewVersions: ["v1"] in the webhook configuration'
+            400, f'apiVersion is {_shown(version)}; write admissionReviewVersions: ["v1"] in the webhook configuration'
         )
     if "request" not in data:
         raise RefusedError(400, f"the {KIND} has no request")
@@ -98,10 +98,6 @@ def _table(fields: dict[str, Any], key: str, at: str) -> dict[str, Any]:
     return value
 
 
-def _object(fields: dict[str, Any], key: str) -> dict[str, Any] | None:
-    return _table(fields, key, "request") or None
-
-
 def _text(fields: dict[str, Any], key: str, at: str, *, needed: bool = False) -> str:
     value = fields.get(key)
     if value is None and not needed:
@@ -112,7 +108,7 @@ def _text(fields: dict[str, Any], key: str, at: str, *, needed: bool = False) ->
 
 
 def _plain_table(fields: dict[str, Any], key: str) -> dict[str, Any]:
-    """A part of an object, whatever the object's kind makes of it."""
+    """Return a table of an object, empty where it is none."""
     value = fields.get(key)
     return value if isinstance(value, dict) else {}
 
@@ -122,9 +118,9 @@ def _plain_text(fields: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     return f'"{_cut(value)}"' if isinstance(value, str) else "missing" if value is None else "no text"
 
 
 def _cut(text: str) -> str:
-    return "".join([char if char.isprintable() else "?" for char in text[:_SHOWN]])
+    return "".join([char if char.isprintable() else "?" for char in text[:_SHOWN_AT_MOST]])

@@ -1,7 +1,7 @@
-"""One process that judges: reviews come in on its standard input, answers go out on its standard output.
+"""One judging process: reviews arrive on its standard input, answers leave on its standard output.
 
-A frame is two lengths (of 4 bytes, big-endian) and two parts: the name behind /validate/ and the body, or the facts as JSON and
-the body of the answer. The process ends with its input.
+A frame is two lengths (4 bytes each, big-endian) and two parts: the name after /validate/ and the body, or the facts as JSON
+and the body of the answer. The process ends with its input.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import struct
 import sys
 from typing import BinaryIO
 
-from servelint.admission import policy_file
 from servelint.admission.answer import Rules, answer
-from servelint.admission.policy import Policy
+from servelint.admission.policy import Policy, read
 from servelint.admission.request import KIND, VERSION
 from servelint.core.problem import Problem
 from servelint.engines import ENGINES
@@ -25,8 +24,8 @@ LENGTHS = struct.Struct("!II")
 
 
 def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem]]:
-    """What objects are judged by, from a policy file and a settings file, and what is wrong with these."""
-    found, problems = policy_file.read(policy) if policy is not None else (Policy(), [])
+    """Read a policy file and a settings file. Returns by what objects are judged, and what is wrong with the files."""
+    found, problems = read(policy) if policy is not None else (Policy(), [])
     files = SettingsFiles(isolated=settings is None, file=settings)
     governing, _ = files.governing("object.yaml")
     problems += files.problems
@@ -39,8 +38,7 @@ def rules(policy: str | None, settings: str | None) -> tuple[Rules, list[Problem
 
 
 def warm(given: Rules) -> None:
-    """Judge a launch of each engine, so that no review waits for what is loaded then: readers, rules, catalogs, the memory
-    model. The process says that it is up when it is through."""
+    """Judge a launch of each engine, so that no review waits for readers, rules, catalogs and the memory model to load."""
     for image, command, args in [sample for engine in ENGINES.values() for sample in engine.samples]:
         env = [{"name": "HF_TOKEN", "value": "hf_0"}, {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "a"}}}]
         resources = {"limits": {"nvidia.com/gpu": "2"}}
@@ -53,7 +51,7 @@ def warm(given: Rules) -> None:
 
 
 def serve(given: Rules, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer reviews until there are no more."""
+    """Answer reviews until the input ends."""
     while True:
         lengths = requests.read(LENGTHS.size)
         if len(lengths) < LENGTHS.size:
@@ -66,19 +64,28 @@ def serve(given: Rules, requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def run(policy: str | None, settings: str | None, memory: int) -> int:
-    """A worker's life. memory: bytes of address space that it may take, 0 for any"""
+    """Run the process.
+
+    Args:
+        policy: the policy file, None for the default policy.
+        settings: the settings file, None for the default settings.
+        memory: bytes of address space that it may use, 0 for no limit.
+
+    Returns:
+        The exit status.
+    """
     if memory:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    # a terminal and a service manager send these to all processes: what is being judged is answered all the same
+    # terminals and service managers send these to all processes; a review in progress is still answered
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     given, problems = rules(policy, settings)
     if problems:
         return 2
     warm(given)
-    # what is loaded stays; what a review makes is mostly gone with it
+    # what is loaded stays; what a review allocates is mostly freed with it
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

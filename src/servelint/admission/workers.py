@@ -1,7 +1,7 @@
-"""The processes that judge, each with one review at a time. One that takes too long is ended, and another is started.
+"""The judging processes, each with one review at a time. One that takes too long is killed and replaced.
 
-What is asked goes to a process that has nothing to do, else it waits in a row: callbacks of the loop do it all, without a task
-for each review. What could not be answered in its time, by how long reviews take at present, is not let into the row.
+A review goes to an idle process, or else waits in a queue; callbacks of the loop do this, without a task for each review. A
+review that could not be answered in time, by the present average, does not enter the queue.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 from collections import deque
+from dataclasses import dataclass
 from typing import cast
 
 from servelint.admission.answer import Answer, Rules, unjudged
@@ -31,32 +32,37 @@ _PROGRAM = (
     "import sys; sys.path[:1] == [''] and sys.path.pop(0); import runpy;"
     " runpy.run_module('servelint.admission.worker', run_name='__main__')"
 )
-"""As `python -m`, which would take modules from the current folder first."""
+"""Like `python -m`, which would import modules from the current folder first."""
 _STARTED_WITHIN = 60.0
 _PAUSE = 1.0
 _LAST = 16
-"""Reviews over which the time that one takes is averaged."""
+"""Number of reviews over which the time of a review is averaged."""
 
 
 class WorkerError(Exception):
-    """A worker that cannot be started."""
+    """A worker cannot be started. The message is one sentence."""
 
 
 class BusyError(Exception):
-    """A review that would not be answered in its time."""
+    """A review would not be answered in time."""
 
 
+@dataclass(slots=True, eq=False)
 class Review:
-    """One that is asked. path: the name behind /validate/;  answered: takes the answer, unless nobody waits for it any more"""
+    """A review that waits for its answer.
 
-    __slots__ = ("answered", "body", "path")
+    Attributes:
+        path: the name after /validate/ in the request.
+        body: its body.
+        answered: receives the answer.
+    """
 
-    def __init__(self, path: str, body: bytes, answered: Answered) -> None:
-        self.path = path
-        self.body = body
-        self.answered = answered
+    path: str
+    body: bytes
+    answered: Answered
 
-    def tell(self, found: Answer | str) -> None:
+    def answer(self, found: Answer | str) -> None:
+        """Give the answer, or why there is none, unless the client no longer waits."""
         if not self.answered.done():
             self.answered.set_result(found)
 
@@ -64,8 +70,15 @@ class Review:
 class Worker(asyncio.Protocol):
     """One process, and the connection to it.
 
-    up:     the process is ready
-    ended:  is told of what the process answered, or of None where it ended instead
+    Args:
+        process: the process.
+        ended: called with each answer of the process, or with None when it ends.
+
+    Attributes:
+        review: the review in progress.
+        began: when it began, by the clock of the loop.
+        late: kills the process at the end of the time limit.
+        up: whether the process came up.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[Worker, Answer | None], None]) -> None:
@@ -80,9 +93,11 @@ class Worker(asyncio.Protocol):
         self._transport: asyncio.WriteTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note the connection."""
         self._transport = cast(asyncio.WriteTransport, transport)
 
     def data_received(self, data: bytes) -> None:
+        """Read a frame once all of it is there: the first one says that the process is up."""
         self._read += data
         if len(self._read) < LENGTHS.size:
             return
@@ -95,17 +110,18 @@ class Worker(asyncio.Protocol):
         if not self.up.done():
             self.up.set_result(True)
         elif self.review is not None:
-            told = json.loads(facts)
-            self._ended(self, Answer(told.pop("status"), body, told))
+            read = json.loads(facts)
+            self._ended(self, Answer(read.pop("status"), body, read))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """Note that the process ended."""
         if not self.up.done():
             self.up.set_result(False)
         else:
             self._ended(self, None)
 
     def judge(self, review: Review, budget: float) -> None:
-        """Send a review to the process, and end that where it takes longer than the budget."""
+        """Send a review to the process, which is killed if it takes longer than `budget` seconds."""
         self.review = review
         self.began = self.loop.time()
         self.late = self.loop.call_later(budget, self.process.kill)
@@ -114,14 +130,14 @@ class Worker(asyncio.Protocol):
             self._transport.write(b"".join((LENGTHS.pack(len(name), len(review.body)), name, review.body)))
 
     def done(self) -> Review | None:
-        """The review that the process has finished with."""
+        """Return the review that was in progress, and stop its clock."""
         review, self.review = self.review, None
         if self.late is not None:
             self.late.cancel()
         return review
 
     def end(self) -> None:
-        """End the process without waiting for what it does."""
+        """Kill the process."""
         if self._transport is not None:
             self._transport.abort()
         if self.process.poll() is None:
@@ -130,9 +146,18 @@ class Worker(asyncio.Protocol):
 
 
 class Workers:
-    """count: how many;  policy, settings: files
-    budget:    seconds for which one may judge, memory: bytes that it may take, 0 for any
-    restarted: is told why a process had to be replaced: "timeout" or "ended"
+    """All judging processes.
+
+    Args:
+        rules: by what objects are judged, for answers without a process.
+        count: the number of processes.
+        policy: the policy file of each.
+        settings: the settings file of each.
+        budget: seconds for which a process may judge.
+        memory: bytes of address space of each, 0 for no limit.
+
+    Attributes:
+        restarted: called when a process had to be replaced, with "timeout" or "ended".
     """
 
     def __init__(
@@ -151,7 +176,7 @@ class Workers:
         self.restarted: Callable[[str], None] | None = None
         self._words = json.dumps({"policy": policy, "settings": settings, "memory": memory})
         self._idle: list[Worker] = []
-        self._row: deque[Review] = deque()
+        self._queue: deque[Review] = deque()
         self._takes = 0.0
         self._all: set[Worker] = set()
         self._starting: set[asyncio.Task[None]] = set()
@@ -168,9 +193,10 @@ class Workers:
             self._next(worker)
 
     async def ask(self, path: str, body: bytes, seconds: float) -> Answer:
-        """The answer to a review within some seconds, what the policy has for an object that nobody judged otherwise.
+        """Return the answer to a review; after `seconds`, what the policy has for an object that could not be judged.
 
-        Raises BusyError where so many wait that there would be none in that time.
+        Raises:
+            BusyError: too many reviews wait for an answer within that time.
         """
         loop = asyncio.get_running_loop()
         review = Review(path, body, loop.create_future())
@@ -179,24 +205,24 @@ class Workers:
         elif self.wait > seconds:
             raise BusyError
         else:
-            self._row.append(review)
-        # one that waited for long is given up without ending the process, which is not to blame
-        until = loop.call_later(seconds, review.tell, f"no answer within {seconds:g} s")
+            self._queue.append(review)
+        # a review that waited for long is given up without killing the process, which did nothing wrong
+        until = loop.call_later(seconds, review.answer, f"no answer within {seconds:g} s")
         try:
             found = await review.answered
         finally:
             until.cancel()
-            with contextlib.suppress(ValueError):  # it is in the row only if no process has begun with it
-                self._row.remove(review)
+            with contextlib.suppress(ValueError):  # it is in the queue only until a process begins with it
+                self._queue.remove(review)
         return found if isinstance(found, Answer) else unjudged(body, self.rules, path, found)
 
     @property
     def wait(self) -> float:
-        """Seconds until the answer of a review that comes now, by how long the last ones took."""
-        return (len(self._row) + 1) * self._takes / max(1, len(self._all))
+        """Seconds until a new review would be answered, by the average of the last ones."""
+        return (len(self._queue) + 1) * self._takes / max(1, len(self._all))
 
     def stop(self) -> None:
-        """End all of them."""
+        """Kill all of them."""
         self._stopped = True
         for task in self._starting:
             task.cancel()
@@ -216,12 +242,12 @@ class Workers:
         review = worker.done()
         self._next(worker)
         if review is not None:
-            review.tell(found)
+            review.answer(found)
 
     def _next(self, worker: Worker) -> None:
-        """Give a process the review that waits for the longest time, if any does."""
-        while self._row:
-            review = self._row.popleft()
+        """Give a process the review that has waited longest; without one, the process is idle."""
+        while self._queue:
+            review = self._queue.popleft()
             if not review.answered.done():
                 worker.judge(review, self.budget)
                 return
@@ -234,7 +260,7 @@ class Workers:
             self._idle.remove(worker)
         worker.end()
         if review is not None:
-            review.tell(f"no answer within {self.budget:g} s" if timed_out else "the process that judged it ended")
+            review.answer(f"no answer within {self.budget:g} s" if timed_out else "the process that judged it ended")
         if self._stopped:
             return
         reason = "timeout" if timed_out else "ended"
@@ -255,7 +281,7 @@ class Workers:
     async def _started(self) -> Worker:
         here, there = socket.socketpair()
         with there:
-            # not asyncio's own: up to Python 3.12.3 it never ends if it is given up before its pipes are connected
+            # not a process of asyncio: up to Python 3.12.3 one that is cancelled before its pipes are connected never ends
             process = subprocess.Popen(  # noqa: S603 - this very program
                 [sys.executable, "-c", _PROGRAM, self._words],
                 stdin=there.fileno(),

@@ -139,17 +139,17 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
         missing = f"the webhook needs uvicorn and prometheus-client ({error}); pip install 'servelint[admission]'"
         print_stderr(f"servelint: {missing}")
         return 2
-    from servelint.admission import logs, serving
-    from servelint.admission.tls import Certificate, CertificateError
+    from servelint.admission import serving
+    from servelint.admission.app import Options as ServerOptions
     from servelint.admission.workers import Workers
 
     try:
-        certificate = Certificate(*pair) if pair is not None else None
-    except CertificateError as error:
+        certificate = serving.Certificate(*pair) if pair is not None else None
+    except serving.CertificateError as error:
         print_stderr(f"servelint: {error}")
         return 2
     collect_garbage_as_usual()
-    logs.start(log.log_level)
+    serving.start_logging(log.log_level)
     workers = Workers(
         rules,
         limits.workers or serving.processors(),
@@ -160,10 +160,9 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
     )
     return serving.serve(
         workers,
-        serving.Options(
-            host,
-            port,
-            certificate,
+        ServerOptions(
+            host=host,
+            port=port,
             budget=limits.budget,
             largest=limits.max_body,
             reviews=limits.max_reviews,
@@ -172,6 +171,7 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
             drain=limits.drain,
             grace=limits.grace,
         ),
+        certificate,
     )
 
 

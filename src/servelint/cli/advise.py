@@ -123,7 +123,7 @@ def _calibrate(measuring: Measuring) -> int:
     for one in measurements:
         case = one.case
         print_stderr(f"servelint: {case.model}, {case.concurrency} at a time: {one.gain:.3f} times the tokens")
-    from servelint.report.encode import encoded
+    from servelint.report.clean import encoded
 
     rows = ",\n".join(["  " + encoded(one) for one in made])
     return _write('{\n "measurements": [\n' + rows + "\n ]\n}\n", measuring.output)
@@ -164,12 +164,12 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
     except ValueError as error:
         fail(str(error))
     if writing.format == "json":
-        from servelint.report.advise_json import advice_data
-        from servelint.report.encode import encoded
+        from servelint.report.advice import advice_data
+        from servelint.report.clean import encoded
 
         text = encoded(advice_data(found), indent=1) + "\n"
     elif writing.format == "svg":
-        from servelint.report.advise_svg import gain_svg
+        from servelint.report.advice import gain_svg
 
         if found.crossover is None:
             fail(f"{found.model} is not a known model: there is no curve to draw")
@@ -177,7 +177,7 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
         title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {'token' if tokens == 1 else 'tokens'}"
         text = gain_svg(found.crossover, title, found.crossover.near)
     else:
-        from servelint.report.advise_text import advice_text
+        from servelint.report.advice import advice_text
 
         text = advice_text(found)
     return _write(text, writing.output)

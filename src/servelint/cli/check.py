@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from servelint.core.problem import Problem
     from servelint.core.source import Source
     from servelint.files.git import Changes
-    from servelint.filters.baseline.entry import Entry
-    from servelint.filters.baseline.file import Baseline
+    from servelint.filters.baseline import Baseline, Entry
     from servelint.settings.files import SettingsFiles
     from servelint.settings.layers import EffectiveValue, Origin
 
@@ -220,11 +219,11 @@ class Gate:
         """
         stale: list[Finding] = []
         if self.baseline is not None:
-            from servelint.filters.baseline import match
+            from servelint.filters import baseline
 
             report.errors[:0] = [problem for problem in self.baseline.problems if problem not in report.errors]
-            found = match.apply(report, self.baseline, self._asked, _today())
-            stale, self.known = found.told, found.known
+            found = baseline.apply(report, self.baseline, self._asked, _today())
+            stale, self.known = found.findings, found.known
         if self._revision is not None:
             from servelint.files import git
             from servelint.filters import changed
@@ -250,28 +249,27 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
             since = revision, git.since(revision)
         except git.GitError as error:
             fail(f"--changed-since: {error}")
-    baseline = None
+    known = None
     if path is not None and not gating.write_baseline:
         from servelint.files.project import shown
-        from servelint.filters.baseline import file
+        from servelint.filters import baseline
 
-        baseline = file.read(shown(path), asked.trust)
-    return Gate(asked, baseline, since)
+        known = baseline.read(shown(path), asked.trust)
+    return Gate(asked, known, since)
 
 
 def _write_baseline(report: Report, asked: SettingsFiles, *, quiet: bool) -> int:
     """Record the findings of a report as known, with the reasons that the file gave before. Returns the exit status."""
     from servelint.core.source import Source
     from servelint.files.project import shown
-    from servelint.filters.baseline import file
-    from servelint.filters.baseline.write import renew
+    from servelint.filters import baseline
 
-    path = shown(asked.value("baseline") or file.NAME)
-    old = file.read(path, asked.trust) if os.path.lexists(path) else file.Baseline(Source(path, ""))
+    path = shown(asked.value("baseline") or baseline.NAME)
+    old = baseline.read(path, asked.trust) if os.path.lexists(path) else baseline.Baseline(Source(path, ""))
     problems = [*old.problems, *report.errors]
     if not old.problems:
-        new = renew(report, old, asked, _today())
-        problem = output.write_file(path, file.written(new.entries).encode("utf-8", "backslashreplace"))
+        new = baseline.renew(report, old, asked, _today())
+        problem = output.write_file(path, baseline.render(new.entries).encode("utf-8", "backslashreplace"))
         if problem is not None:
             fail(f"{path}: {problem}")
         count = sum(entry.count for entry in new.entries)
@@ -442,7 +440,7 @@ _LISTS = ("select", "extend-select", "ignore", "exclude", "extend-exclude", "rul
 
 def _show_settings(inputs: Inputs, writing: OutputOptions, asked: SettingsFiles) -> int:
     """Print the settings of each path, and the place that sets each of them."""
-    from servelint.report.encode import encoded
+    from servelint.report.clean import encoded
 
     paths = [inputs.stdin_filename if path == options.STDIN else path for path in inputs.paths] or ["."]
     shown = [(path, *_effective(path, asked)) for path in paths]

@@ -76,7 +76,7 @@ def _show(wanted: Release) -> int:
 
 
 def _release(catalog: Catalog, index: int) -> str:
-    from servelint.report.life import takes
+    from servelint.report.reference import takes
 
     lines = [f"{ENGINE_NAMES[catalog.engine]} {catalog.releases[index]}", ""]
     lines += [

@@ -144,8 +144,8 @@ def _stops(finding: Finding, settings: Settings) -> bool:
 
 
 def _show(findings: list[Finding], color: str) -> None:
-    from servelint.report import text
-    from servelint.report.text import Painter
+    from servelint.report.formats import text
+    from servelint.report.formats.text import Painter
 
     paint = Painter(sys.stderr is not None and use_color(sys.stderr, color))
     _write("\n\n".join([text.finding_text(finding, paint) for finding in findings]) + "\n\n")

@@ -14,10 +14,9 @@ from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.registry import ENGINES
 from servelint.filters.masking import secrets_of, words
-from servelint.report.clean import escapes
-from servelint.report.encode import encoded
-from servelint.report.json_report import problem_data
-from servelint.report.text import Painter, note_text, problem_text
+from servelint.report.clean import encoded, escapes
+from servelint.report.formats.json import problem_data
+from servelint.report.formats.text import Painter, note_text, problem_text
 from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
 TYPE_CHECKING = False

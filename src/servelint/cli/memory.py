@@ -16,13 +16,10 @@ from servelint.files.directives import name_gpus
 from servelint.filters.masking import secrets_of
 from servelint.memory import plan_over, variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
-from servelint.report.clean import clean, clean_lines
-from servelint.report.encode import encoded
-from servelint.report.json_report import problem_data
-from servelint.report.memory_json import plan_data, what_if_data
-from servelint.report.memory_plans import planned_for
-from servelint.report.memory_text import plan_text, table_text
-from servelint.report.text import Painter, problem_text
+from servelint.report.clean import clean, clean_lines, encoded
+from servelint.report.formats.json import problem_data
+from servelint.report.formats.text import Painter, problem_text
+from servelint.report.memory import plan_data, plan_text, planned_for, table_text, what_if_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,9 +21,6 @@ AUTO, ALWAYS, NEVER = "auto", "always", "never"
 COLORS = (AUTO, ALWAYS, NEVER)
 """Values of `--color`."""
 
-_MODULES = {"json": "json_report"}
-"""Format -> its module in servelint.report, where that has another name."""
-
 
 def print_stderr(text: object) -> None:
     """Print a text on standard error, with escapes for what could steer a terminal or the log of a CI."""
@@ -163,33 +160,13 @@ def _render(report: Report, kind: str, path: str | None, style: ReportStyle, ask
         from servelint.report import statistics
 
         return statistics.render(report, kind == "json", style.milliseconds, quiet=style.quiet)
-    if kind == "text":
-        from servelint.report import text
+    from servelint.report import formats
 
-        colored = path is None and use_color(sys.stdout, style.color)
-        shown = text.render(report, style.milliseconds, colored, quiet=style.quiet)
-        if style.suppressions is None:
-            return shown
-        from servelint.report import suppressed
-
-        return f"{shown}\n{suppressed.render(style.suppressions)}"
-    if kind == "json" and style.suppressions is not None:
-        from servelint.report import json_report, suppressed
-
-        return json_report.render(report, suppressed.data(style.suppressions))
-    if kind == "sarif":
-        from servelint.report import sarif
-
-        return sarif.render(report, asked.rule_folders())
-    if kind == "html":
-        from servelint.report import html
-        from servelint.report.memory_plans import Plans
-
-        return html.render(report, asked.rule_folders(), lambda path: asked.of(path).engine_versions, Plans(asked))
-    from importlib import import_module
-
-    rendered: str = import_module(f"servelint.report.{_MODULES.get(kind, kind)}").render(report)
-    return rendered
+    color = path is None and use_color(sys.stdout, style.color)
+    options = formats.RenderOptions(
+        style.milliseconds, quiet=style.quiet, color=color, suppressions=style.suppressions, settings=asked
+    )
+    return formats.find(kind).render(report, options)
 
 
 _BAR_AFTER = 2.0

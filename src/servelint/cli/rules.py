@@ -13,9 +13,8 @@ from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
 from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
-from servelint.report.clean import clean, clean_lines
-from servelint.report.encode import encoded
-from servelint.report.text import Painter, problem_text
+from servelint.report.clean import clean, clean_lines, encoded
+from servelint.report.formats.text import Painter, problem_text
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
 from servelint.settings.files import SettingsFiles
@@ -179,16 +178,16 @@ def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> int:
 
 def _life(engine: str, name: str) -> int:
     from servelint.engines import catalog as catalogs
-    from servelint.report import life
+    from servelint.report import reference
 
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
     if catalog is None:
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
         print_stderr(f"servelint: there is no catalog of {engine!r}; use one of {known}")
         return 2
-    text = life.of_variable(catalog, name) or life.of_option(catalog, name)
+    text = reference.of_variable(catalog, name) or reference.of_option(catalog, name)
     if text is None:
-        close = life.near(catalog, name)
+        close = reference.near(catalog, name)
         hint = f"; did you mean {close}?" if close else ""
         print_stderr(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}")
         return 2

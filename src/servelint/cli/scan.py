@@ -17,9 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from servelint.scan.job import Job
+    from servelint.scan.job import Counts, Done, Job, Unit
     from servelint.scan.output import File, Stream
-    from servelint.scan.unit import Counts, Done, Unit
 
 _NOTES = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads what git has stored, and so
 does PATH where it is bare), or an archive (.tar, .tar.gz, .tar.bz2, .tar.xz, .zip). A scan with
@@ -109,12 +108,12 @@ def run(
 
     patterns = tuple([glob.text for glob in asked.governing("source")[0].exclude])
     lines = _lines(writing)
-    total = _scan(sources, running, writing, _with_cache(job.made(settings, patterns), running), lines)
+    total = _scan(sources, running, writing, _with_cache(job.create(settings, patterns), running), lines)
     if writing.kind == "parquet" and writing.output is not None and lines is not None:
-        from servelint.scan import parquet
+        from servelint.scan import output
 
         try:
-            parquet.write(lines, writing.output)
+            output.write_parquet(lines, writing.output)
             os.unlink(lines)
         except OSError as error:
             fail(f"{writing.output}: cannot be written: {error.strerror or error}")
@@ -134,9 +133,9 @@ def _refuse_contradictions(sources: Sources, running: Running, writing: OutputOp
     if running.restart and writing.output is None:
         fail("--restart is for a scan with --output")
     if writing.kind == "parquet":
-        from servelint.scan import parquet
+        from servelint.scan import output
 
-        why = parquet.check() if writing.output is not None else "--format parquet needs --output FILE"
+        why = output.parquet_problem() if writing.output is not None else "--format parquet needs --output FILE"
         if why is not None:
             fail(why)
 
@@ -148,7 +147,7 @@ def _with_cache(job: Job, running: Running) -> Job:
 
     folder = os.path.abspath(running.cache or cache.default_folder())
     try:
-        cache.opened(folder, job.context)
+        cache.prepare(folder, job.context)
     except OSError as error:
         if running.cache is not None:
             fail(f"--cache {running.cache}: cannot be written: {error.strerror}")
@@ -163,7 +162,7 @@ def _lines(writing: OutputOptions) -> str | None:
 
 
 def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, lines: str | None) -> Counts:
-    from servelint.scan import cluster, output, pool, repository, sources
+    from servelint.scan import output, pool, repository, sources
 
     into: Stream | File | None = None
     bar: _Bar | None = None
@@ -177,12 +176,12 @@ def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, li
         bar = _Bar(len(found) if isinstance(found, list) else None, into.before.repositories, quiet=writing.quiet)
         left = (unit for unit in found if not into.is_done(unit))
         if running.scheduler is not None:
-            done = cluster.run(left, job, running.scheduler)
+            done = pool.run_on_cluster(left, job, running.scheduler)
         else:
-            done = pool.run(left, job, running.jobs or pool.processors())
+            done = pool.run_processes(left, job, running.jobs or pool.processors())
         total = _write_rows(done, into, bar)
         into.finish()
-    except (sources.SourceError, output.OutputError, cluster.ClusterError, repository.Mismatch) as error:
+    except (sources.SourceError, output.OutputError, pool.ClusterError, repository.Mismatch) as error:
         fail(str(error))
     finally:
         if bar is not None:

@@ -12,9 +12,8 @@ from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.report.clean import clean
-from servelint.report.encode import encoded
-from servelint.report.text import Painter, problem_text
+from servelint.report.clean import clean, encoded
+from servelint.report.formats.text import Painter, problem_text
 from servelint.upgrade import ChangedDefault, Upgrade, upgrade
 
 TYPE_CHECKING = False
@@ -112,7 +111,7 @@ def _shown(value: object) -> str:
 
 
 def _data(one: Upgrade) -> dict[str, Any]:
-    from servelint.report.json_report import finding_data
+    from servelint.report.formats.json import finding_data
 
     return {
         "path": one.launch.source.path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from copy import copy
 
 from servelint.core.trust import EVERYTHING, RuleFolder, Trust
@@ -13,8 +14,18 @@ if TYPE_CHECKING:
     Outside = tuple[str, ...] | Literal[True]
     """Folders outside of the project whose files may be read; True: any file."""
 
-FORMATS = ("text", "concise", "json", "github", "gitlab", "html", "junit", "markdown", "rdjson", "sarif")
-"""Formats of the report, the default first."""
+_FIRST = ("text", "concise", "json")
+
+
+def _formats() -> tuple[str, ...]:
+    """Return the names of the modules in servelint/report/formats, each of which is a format."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "report", "formats")
+    names = {name.partition(".")[0] for name in os.listdir(folder) if not name.startswith(("_", "."))}
+    return (*_FIRST, *sorted(names.difference(_FIRST)))
+
+
+FORMATS = _formats()
+"""Formats of the report: the default, those of wide use, then the others by name."""
 
 PROFILES = ("default", "strict", "audit")
 """What is certain and worth stopping for; best practice as well; everything, low confidence too."""

@@ -1,4 +1,4 @@
-"""Which findings changed code touches: those with a changed line, and those of launches that are not what they were."""
+"""Findings of changed code (`--changed-since`): those with a changed line, and those of launches that changed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     Content = tuple[object, ...]
 
 _HARDWARE = ("gpu", "gpu-count")
-"""Settings that say what a launch is run on."""
+"""Settings that name the hardware of a launch."""
 
 
 def narrow(report: Report, changes: Changes, asked: Asked) -> None:
-    """Leave in a report the findings that changed code touches, and count the others.
+    """Leave in a report the findings that changes touch, and count the others in `report.unchanged`.
 
-    A finding is touched if a line that it points at is new or changed, or if anything of its launch is: a line of it, a
-    variable, a file that it takes values from, the settings file that holds for it.
+    A finding is touched if a line that it points at is new or changed, or if its launch changed: one of its lines, a variable,
+    a file that it takes values from, or the settings that name its hardware or release.
+
+    Args:
+        report: the report, which is changed.
+        changes: the changes since a revision.
+        asked: the settings of each path.
     """
     files: dict[str, _File] = {}
     kept: list[Finding] = []
@@ -40,7 +45,7 @@ def narrow(report: Report, changes: Changes, asked: Asked) -> None:
         source = finding.launch.source if finding.launch is not None else finding.span.source
         if source.path not in files:
             files[source.path] = _File(source, changes, asked)
-        outside = changes.place(finding.span.source.path) is None  # nobody says whether it has changed
+        outside = changes.place(finding.span.source.path) is None  # git does not know whether it changed
         if outside or _touched(finding, changes) or files[source.path].has(finding):
             kept.append(finding)
     report.unchanged += len(report.findings) - len(kept)
@@ -48,7 +53,7 @@ def narrow(report: Report, changes: Changes, asked: Asked) -> None:
 
 
 def _touched(finding: Finding, changes: Changes) -> bool:
-    """Whether a line that a finding points at is new or changed."""
+    """Return whether a line that a finding points at is new or changed."""
     return any(_is_new(span, changes) for span in (finding.span, *[related.span for related in finding.related]))
 
 
@@ -58,7 +63,7 @@ def _is_new(span: Span, changes: Changes) -> bool:
 
 
 class _File:
-    """A file with launches, compared with what it was."""
+    """A file with launches, compared with its content at the revision."""
 
     def __init__(self, source: Source, changes: Changes, asked: Asked) -> None:
         self.source = source
@@ -73,7 +78,7 @@ class _File:
         self._now: dict[tuple[int, int], list[Content]] = {}
 
     def has(self, finding: Finding) -> bool:
-        """Whether the launch of a finding in the file is not what it was."""
+        """Return whether the launch of a finding in the file changed."""
         launch = finding.launch
         if launch is None:
             return False
@@ -93,7 +98,25 @@ class _File:
         return not now or any(not self._same[one] for one in now)
 
     def _compare(self) -> bool:
-        """Read the file as it is and as it was; gives whether all of it counts as changed."""
+        """Read the file as it is and as it was. Returns whether all of it counts as changed."""
+        launches, used = self._read()
+        if self.change is None and not self._changed(used):
+            # a file that only rules look at may have changed: what a model's folder holds
+            settings = self.asked.of(self.source.path)
+            launches, used = self._read()
+            for launch in launches:
+                judge(launch, settings)
+            return self._changed(used)
+        before = self._before()
+        if before is None:
+            return True
+        self._same = Counter(_content(launch) for launch in before)
+        for launch in launches:
+            self._now.setdefault((launch.site.start, launch.site.end), []).append(_content(launch))
+        return False
+
+    def _read(self) -> tuple[list[Launch], list[str]]:
+        """Read the file as it is. Returns its launches, and a list that gets each other file as soon as it is read."""
         used: list[str] = []
 
         def fetch(path: str) -> bytes | None:
@@ -101,33 +124,14 @@ class _File:
             return self._disk(path)
 
         folder = os.path.dirname(self.source.path)
-        now = read(Source(self.source.path, self.source.text, self.source.encoding), Neighbours(folder or ".", folder, fetch))
-        if self.change is None and not any(self.changes.is_changed(path) for path in used):
-            return self._judged_otherwise(folder)
-        before = self._before()
-        if before is None:
-            return True
-        self._same = Counter(_content(launch) for launch in before)
-        for launch in now.launches:
-            self._now.setdefault((launch.site.start, launch.site.end), []).append(_content(launch))
-        return False
-
-    def _judged_otherwise(self, folder: str) -> bool:
-        """Whether a file has changed that only rules look at: what a model's folder holds."""
-        used: list[str] = []
-
-        def fetch(path: str) -> bytes | None:
-            used.append(path)
-            return self._disk(path)
-
         again = Source(self.source.path, self.source.text, self.source.encoding)
-        settings = self.asked.of(self.source.path)
-        for launch in read(again, Neighbours(folder or ".", folder, fetch)).launches:
-            judge(launch, settings)
-        return any(self.changes.is_changed(path) for path in used)
+        return read(again, Neighbours(folder or ".", folder, fetch)).launches, used
+
+    def _changed(self, paths: list[str]) -> bool:
+        return any(self.changes.is_changed(path) for path in paths)
 
     def _before(self) -> list[Launch] | None:
-        """The launches of the file at the revision; None if it was not there, or was none that can be read."""
+        """Return the launches of the file at the revision; None if the file did not exist."""
         place = self.changes.place(self.source.path)
         old = self.change.old if self.change is not None else place
         data = self.changes.before(old) if old is not None else None
@@ -139,7 +143,7 @@ class _File:
         return read(source, Neighbours(folder, folder, self._fetch)).launches if isinstance(source, Source) else []
 
     def _fetch(self, path: str) -> bytes | None:
-        """A file as it was at the revision. What git does not follow is taken as it is."""
+        """Read a file as it was at the revision; a file that git does not track, as it is."""
         place = self.changes.place(path)
         if place is None:
             return self._disk(path)
@@ -150,16 +154,16 @@ class _File:
 
 
 def _set_anew(asked: SettingsFiles, source: Source, changes: Changes, keys: tuple[str, ...]) -> bool:
-    """Whether a changed line of a settings file says what a launch of the file is run on."""
+    """Return whether a changed line of a settings file sets one of some keys for a file."""
     governing, absolute = asked.governing(source.path)
-    said = [layer.values[key] for layer in governing.layers_of(absolute) for key in keys if key in layer.values]
-    places = [place for value in said for place in (value.origin, *value.parts.values()) if place.kind == IN_FILE]
+    values = [layer.values[key] for layer in governing.layers_of(absolute) for key in keys if key in layer.values]
+    places = [place for value in values for place in (value.origin, *value.parts.values()) if place.kind == IN_FILE]
     found = [(changes.of(place.name), place.line) for place in places]
     return any(change is not None and change.touches(line, line) for change, line in found)
 
 
 def _content(launch: Launch) -> Content:
-    """All that a launch is, without its place."""
+    """Return all that a launch is, without its place."""
     container = launch.container
     settings = {name: text.shown for name, text in container.settings.items()} if container is not None else {}
     runtime = container.runtime if container is not None else None

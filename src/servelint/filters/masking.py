@@ -1,4 +1,4 @@
-"""Which words of a launch are secrets, and taking them out of findings."""
+"""Masking: which words of a launch are secrets, and findings without them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from servelint.judge.container import secrets
 
 _MORE = ("hf-token",)
 _SHORTEST = 6
-"""A shorter secret is hidden where it stands, and not looked for elsewhere: it would be found within other words."""
+"""A shorter secret is masked in its own place only: elsewhere it could be part of another word."""
 _JOINS = frozenset("\"'\\\r\n\t ")
-"""What may stand between two pieces of one value: quotes, the end of a line that goes on."""
+"""Characters between two pieces of one value: quotes, and the end of a continued line."""
 
 
 def mask(launches: list[Launch], findings: list[Finding]) -> list[Finding]:
-    """The findings without the secrets of some launches; the sources that they show hide these from then on."""
+    """Return findings without the secrets of launches, and redact the sources that these findings show."""
     texts = [text for launch in launches for text in _secrets(launch)]
     if not texts:
         return findings
@@ -58,12 +58,12 @@ def _masked(finding: Finding, values: tuple[str, ...]) -> Finding:
 
 
 def secrets_of(launches: list[Launch]) -> tuple[str, ...]:
-    """The secrets that stand in some launches, the longest first."""
+    """Return the secrets of launches, the longest first."""
     return _values([text for launch in launches for text in _secrets(launch)])
 
 
 def words(launch: Launch) -> list[str]:
-    """The words of a launch as a listing prints them; an expansion that adds none in a plain run (`"$@"`) is left out."""
+    """Return the words of a launch for a listing, without expansions that add none in a plain run (`"$@"`)."""
     found: list[str] = []
     before = ""
     for word in launch.argv:
@@ -89,12 +89,12 @@ def _values(texts: list[Text]) -> tuple[str, ...]:
 
 
 def _places(text: Text) -> dict[Source, list[Part]]:
-    """Where the pieces of a secret are written; the quotes between two of them belong to it."""
+    """Return where the pieces of a secret are written, with the quotes between them."""
     found: dict[Source, list[Part]] = {}
     for piece in text.pieces:
         for span in (piece.span, piece.origin):
             if span is None or piece.expression is not None or span.text.startswith(("$", "{{", "%")):
-                continue  # the place that uses a variable: what it holds stands elsewhere
+                continue  # a variable is used here; its value is written elsewhere
             parts = found.setdefault(span.source, [])
             between = span.source.text[parts[-1][1] : span.start] if parts else "-"
             if len(between) <= 64 and _JOINS.issuperset(between):
@@ -105,10 +105,10 @@ def _places(text: Text) -> dict[Source, list[Part]]:
 
 
 def _secrets(launch: Launch) -> list[Text]:
-    """The values of a launch that are secrets by the name of their option or variable, or by how they look."""
+    """Return the values of a launch that are secrets by the name of their option or variable, or by their form."""
     values = [variable.value for variable in launch.env.values()]
-    told = [word.text.flat for word in launch.argv] + [value.flat for value in values if value is not None]
-    any_look = may_look("\n".join(told))
+    texts = [word.text.flat for word in launch.argv] + [value.flat for value in values if value is not None]
+    any_look = may_look("\n".join(texts))
     found: list[Text] = []
     before = ""
     for word in launch.argv:

@@ -1,8 +1,9 @@
-"""Every suppression in force: what a check leaves out because somebody said so, who said it where, and whether that counts."""
+"""Every suppression in force (`--show-suppressed`): comments, baseline entries and settings, with place and trust."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from servelint.core.finding import Finding
 from servelint.core.result import Ignore, Report
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from servelint.core.trust import Trust
-    from servelint.filters.baseline.entry import Entry
+    from servelint.filters.baseline import Entry
     from servelint.settings.files import SettingsFiles
     from servelint.settings.layers import Layer, Value
 
@@ -22,36 +23,39 @@ _KEYS = ("select", "ignore", "severity", "exclude", "extend-exclude")
 """Settings that leave something out."""
 
 
+@dataclass(slots=True)
 class Suppression:
-    """kind: one of these three;  what: what it is for (rules, paths), as it is written;  reason: what its author says
+    """Something that leaves findings or files out of a check.
 
-    path, line, column: where it stands; line 0 for an option or a variable
-    hidden:   the findings that it hides, those it would hide where it is not trusted; None where nobody looked for them
-    trusted:  whether it counts
+    Attributes:
+        kind: COMMENT, BASELINE or SETTING.
+        what: the rules or paths that it is for, as written.
+        path: the file that has it; the option or the variable where `line` is 0.
+        line: its line, from 1.
+        column: its column, from 1.
+        reason: the reason that its author gives.
+        hidden: the findings that it hides, or would hide if it were trusted; None where that is not determined.
+        trusted: whether it counts.
     """
 
-    __slots__ = ("column", "hidden", "kind", "line", "path", "reason", "trusted", "what")
-
-    def __init__(
-        self,
-        kind: str,
-        what: str,
-        place: tuple[str, int, int],
-        *,
-        reason: str = "",
-        hidden: list[Finding] | None = None,
-        trusted: bool = True,
-    ) -> None:
-        self.kind = kind
-        self.what = what
-        self.path, self.line, self.column = place
-        self.reason = reason
-        self.hidden = hidden
-        self.trusted = trusted
+    kind: str
+    what: str
+    path: str
+    line: int
+    column: int
+    reason: str = ""
+    hidden: list[Finding] | None = None
+    trusted: bool = True
 
 
 def every(report: Report, known: list[tuple[Finding, Entry]], asked: SettingsFiles) -> list[Suppression]:
-    """Comments by their places, then the entries of the baseline that hide something, then settings."""
+    """Return comments by their places, then the entries of the baseline that hide something, then settings.
+
+    Args:
+        report: a report whose `silenced` has what comments cover.
+        known: findings that the baseline accepts, with their entries.
+        asked: the settings files of the run.
+    """
     return [*_comments(report, asked.trust), *_entries(known), *_settings(asked)]
 
 
@@ -73,8 +77,7 @@ def _comments(report: Report, trust: Trust) -> Iterator[Suppression]:
     for (path, start), (comment, hidden, trusted) in sorted(found.items(), key=lambda item: item[0]):
         what = ", ".join([pattern for pattern, _ in comment.patterns])
         reason = comment.span.text.partition("]")[2].strip()
-        place = (path, *comment.span.source.position(start))
-        yield Suppression(COMMENT, what, place, reason=reason, hidden=hidden, trusted=trusted)
+        yield Suppression(COMMENT, what, path, *comment.span.source.position(start), reason, hidden, trusted)
 
 
 def _same(one: Finding, other: Finding) -> bool:
@@ -89,14 +92,13 @@ def _entries(known: list[tuple[Finding, Entry]]) -> Iterator[Suppression]:
         span = entry.site
         until = f"until {entry.expires}" if entry.expires is not None else ""
         reason = ", ".join([part for part in (entry.reason, until) if part])
-        place = (span.source.path, *span.source.position(span.start))
-        yield Suppression(BASELINE, entry.rule, place, reason=reason, hidden=hidden)
+        yield Suppression(BASELINE, entry.rule, span.source.path, *span.source.position(span.start), reason, hidden)
 
 
 def _settings(asked: SettingsFiles) -> Iterator[Suppression]:
     seen: set[tuple[str, int, int, str]] = set()
     for layer in asked.every_layer():
-        for key, value in _said(layer):
+        for key, value in _left_out(layer):
             origin = value.origin
             what = f"{key} = {_shown(value.value)}"
             if layer.paths:
@@ -104,11 +106,11 @@ def _settings(asked: SettingsFiles) -> Iterator[Suppression]:
             place = (origin.name, origin.line, origin.column) if origin.kind == "file" else (origin.name, 0, 0)
             if (*place, what) not in seen:
                 seen.add((*place, what))
-                yield Suppression(SETTING, what, place)
+                yield Suppression(SETTING, what, *place)
 
 
-def _said(layer: Layer) -> Iterator[tuple[str, Value]]:
-    """What a layer says that leaves findings or files out, or makes less of them."""
+def _left_out(layer: Layer) -> Iterator[tuple[str, Value]]:
+    """Yield the settings of a layer that leave findings or files out, or change their severity."""
     for key in _KEYS:
         if key in layer.values:
             yield key, layer.values[key]

@@ -19,7 +19,7 @@ from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.incomplete_text import STAND_IN, Typed, typed_at
 from servelint.lsp.launch_view import METHOD, LaunchView
-from servelint.report import life
+from servelint.report import reference
 from servelint.rules.load import every
 
 TYPE_CHECKING = False
@@ -414,7 +414,7 @@ def variables_of(engine: str, index: int) -> list[Entry]:
         gone = bool(body.get("deprecated"))
         own = name.startswith(ENGINES[engine].variables)
         lasting = _lasting([(run[0], run[1]) for run in runs], catalog)
-        detail = life.reads(body)
+        detail = reference.reads(body)
         found.append(
             Entry(
                 name,
@@ -433,7 +433,7 @@ def fields_of(engine: str, keys: Keys) -> list[Entry]:
     return [
         Entry(
             one,
-            life.field(body, _CHOICES_AT_MOST),
+            reference.field(body, _CHOICES_AT_MOST),
             _lasting([(run[0], run[1]) for run in keys.runs.get(one, ())], catalog),
             (_LAST if body.get("deprecated") else "0") + one,
             deprecated=bool(body.get("deprecated")),
@@ -443,19 +443,19 @@ def fields_of(engine: str, keys: Keys) -> list[Entry]:
 
 
 def _lasting(runs: list[tuple[int, int]], catalog: Catalog | None) -> str:
-    return life.lasting(runs, catalog) if runs and catalog is not None else ""
+    return reference.lasting(runs, catalog) if runs and catalog is not None else ""
 
 
 def _short(option: Option, spelling: str) -> str:
     """What an option takes in a few words: its choices are offered once it is written."""
     if not option.takes_value:
         return "off" if spelling in option.negatives else "switch"
-    taken = life.takes(option, spelling, most=4)
+    taken = reference.takes(option, spelling, most=4)
     return taken.partition(", also ")[0]
 
 
 def _documented(option: Option, spelling: str, catalog: Catalog) -> str:
-    taken = life.takes(option, spelling, most=_CHOICES_AT_MOST)
+    taken = reference.takes(option, spelling, most=_CHOICES_AT_MOST)
     lines = [f"{taken[:1].upper()}{taken[1:]}.", "", _lasting([run[:2] for run in catalog.spelled(spelling)], catalog)]
     if option.deprecated:
         lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]

@@ -24,7 +24,7 @@ from servelint.lsp.completion import long_name
 from servelint.lsp.cursor import Cursor
 from servelint.lsp.launch_view import LOOKED_UP, METHOD, LaunchView, rules_on
 from servelint.lsp.memory_hover import memory_lines
-from servelint.report import life, rule_texts
+from servelint.report import reference
 from servelint.report.clean import code, link, plain
 from servelint.rules.condition import evaluate
 from servelint.rules.pages import impacts
@@ -87,7 +87,7 @@ def _option(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     lines += _lasting([(first, last) for first, last, _ in runs], view)
     if option is not None and option.deprecated:
         lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]
-    instead = life.instead(view.catalog, spelling.lstrip("-"), runs[-1][1]) if option is None else []
+    instead = reference.instead(view.catalog, spelling.lstrip("-"), runs[-1][1]) if option is None else []
     lines += instead
     return [*lines, *_problems(found, view, analysis, [found.name])]
 
@@ -97,7 +97,7 @@ def _unknown(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     name = found.setting.spelling if found.setting is not None else found.name
     if view.catalog is None or not name.startswith("--") or HOLE in name:
         return []
-    close = life.near(view.catalog, name)
+    close = reference.near(view.catalog, name)
     lines = [f"**{code(name)}** · {view.shown}", "", "No option of any release that servelint knows."]
     lines += ["", f"Is {code(close)} meant?"] if close is not None else []
     return [*lines, *_problems(found, view, analysis, [])]
@@ -125,7 +125,7 @@ def _declared(found: Cursor, view: LaunchView) -> Option | None:
 
 def _takes(option: Option, view: LaunchView, spelling: str) -> str:
     """What an option takes; a note if the releases that the launch may run on differ in it."""
-    text = life.takes(option, spelling, most=_CHOICES_AT_MOST)
+    text = reference.takes(option, spelling, most=_CHOICES_AT_MOST)
     if option.choices is None and option.takes_value and not option.refuses and view.choices(option):
         text = text.replace("text", f"one of {listed(view.choices(option), _CHOICES_AT_MOST)}", 1)
     text = text[:1].upper() + text[1:]
@@ -138,12 +138,13 @@ def _differs(option: Option, view: LaunchView, spelling: str) -> bool:
     first, last = view.span
     runs = view.catalog.spelled(spelling) if view.catalog is not None else []
     return any(
-        run[0] <= last and first <= run[1] and life.takes(run[2], spelling) != life.takes(option, spelling) for run in runs
+        run[0] <= last and first <= run[1] and reference.takes(run[2], spelling) != reference.takes(option, spelling)
+        for run in runs
     )
 
 
 def _lasting(runs: list[tuple[int, int]], view: LaunchView) -> list[str]:
-    return ["", life.lasting(runs, view.catalog)] if view.catalog is not None and runs else []
+    return ["", reference.lasting(runs, view.catalog)] if view.catalog is not None and runs else []
 
 
 # -- values
@@ -211,7 +212,7 @@ def _key(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         if not runs:
             return [*lines, *_problems(found, view, analysis, [f"{found.name}.{name}"])]
     else:
-        text = life.field(body, _CHOICES_AT_MOST)
+        text = reference.field(body, _CHOICES_AT_MOST)
         lines.append(text[:1].upper() + text[1:] + ".")
     if len(found.path) == 1 or runs:
         lines += _lasting([(run[0], run[1]) for run in runs or ()], view)
@@ -258,10 +259,10 @@ def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     if now is None:
         lines.append("Nothing reads it in this release.")
     else:
-        text = life.reads(now)
+        text = reference.reads(now)
         lines.append(text[:1].upper() + text[1:] + ".")
     lines += _lasting([(run[0], run[1]) for run in runs], view)
-    lines += life.instead(view.catalog, found.name, runs[-1][1]) if now is None else []
+    lines += reference.instead(view.catalog, found.name, runs[-1][1]) if now is None else []
     return [*lines, *_problems(found, view, analysis, ["env." + found.name])]
 
 
@@ -416,7 +417,7 @@ def _rule(name: str, folders: tuple[str | RuleFolder, ...]) -> list[str]:
     """A rule's page; nothing for an area, or for a name that no rule has."""
     if name in OWN:
         return [f"**{plain(OWN[name].title)}** \u00b7 {code(name)}", "", plain(OWN[name].why)]
-    data = rule_texts.written(name, folders)
+    data = reference.written(name, folders)
     if data is None:
         return []
     engine = ENGINE_NAMES.get(data["engine"], "any engine,")

@@ -10,7 +10,7 @@ from servelint.lsp.launch_view import LaunchView, key_of
 from servelint.memory import PLANNED
 from servelint.memory.plan import UNKNOWN, MemoryPlan
 from servelint.report.clean import plain
-from servelint.report.memory_text import interval_text
+from servelint.report.memory import interval_text
 
 _AT_MOST = 128
 _VERDICTS = {

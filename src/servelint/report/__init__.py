@@ -1,1 +1,1 @@
-"""Reports print findings. None of them knows of a rule or of a format that launches are written in."""
+"""Reports: findings, memory plans and advice, printed in a format. No report knows a rule or a format of launch files."""

@@ -1,6 +1,7 @@
-"""What is printed comes from other people's files: nothing in it may steer a terminal or a CI log, and no secret is in it.
+"""Texts and data that come from other people's files, made safe to print.
 
-Every text that a report, a listing or a message on standard error prints goes through here.
+Every text that a report, a listing or a message on standard error prints passes through this module: nothing in it may steer a
+terminal or a CI log, and it contains no secret.
 """
 
 from __future__ import annotations
@@ -15,40 +16,40 @@ if TYPE_CHECKING:
     from typing import Any
 
 _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800"
-"""Characters that count as printable and show nothing, in which names and values can differ unseen."""
+"""Characters that Python calls printable and that show nothing: two names may differ in them unseen."""
 
 _ODD = re.compile(rf"\A\s*::(?=[A-Za-z])|##(?=[A-Za-z]*\[)|[{_UNSEEN}]")
-"""What begins a command in the log of a CI: `::name::` for GitHub where a line starts with it, `##[name]` and `##vso[name]` for
-GitHub and Azure wherever it is; and what is unseen."""
+"""Starts of commands in CI logs, and invisible characters. `::name::` is a command of GitHub at the start of a line, `##[name]`
+and `##vso[name]` are commands of GitHub and Azure anywhere."""
 _SAFE = "!#$%&*+,/:;=?@~"
 _MARKUP = re.compile(r"[\\\\`*\[\]<>&|]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def clean(text: str) -> str:
-    """The text on one line, with a mask for secrets, and as escapes what does not print or would be taken for a command.
+    r"""Return a text on one line: secrets masked, unprintable characters and starts of CI commands escaped.
 
-    >>> clean("a\\x1b[31m\\u202eb\\nc")
-    'a\\\\x1b[31m\\\\u202eb\\\\nc'
-    >>> clean("caf\\udce9.yml")
-    'caf\\\\xe9.yml'
+    >>> clean("a\x1b[31m\u202eb\nc")
+    'a\\x1b[31m\\u202eb\\nc'
+    >>> clean("caf\udce9.yml")
+    'caf\\xe9.yml'
     """
     return escapes(without_lookalikes(text))
 
 
 def clean_lines(text: str) -> str:
-    """Text of several lines, each of them clean; white space at the ends of lines is kept."""
+    """Clean each line of a text. White space at the ends of lines is kept."""
     return "\n".join([clean(line) for line in without_lookalikes(text).split("\n")])
 
 
 def escapes(text: str) -> str:
-    """The text on one line, secrets and all."""
+    """Return a text on one line like `clean`, but with its secrets."""
     if text.isascii() and text.isprintable() and "::" not in text and "##" not in text:
         return text
     return "".join(pieces(text))
 
 
 def pieces(text: str) -> list[str]:
-    """What each character of a text is on a line: itself, or its escape."""
+    """Return what stands on a line for each character of a text: the character or its escape."""
     found = [char if char.isprintable() else escape(char) for char in text]
     for match in _ODD.finditer(text):
         at = match.end() - 2 if match.group().endswith("::") else match.start()
@@ -57,10 +58,10 @@ def pieces(text: str) -> list[str]:
 
 
 def escape(char: str) -> str:
-    """A character as an escape; a byte of a name that is not UTF-8 as that byte.
+    r"""Return the escape of a character; of a byte of a file name that is not UTF-8, that byte.
 
-    >>> escape("\\t"), escape("\\x9b"), escape("\\u2066"), escape("\\U000e0041"), escape("\\udcff")
-    ('\\\\t', '\\\\x9b', '\\\\u2066', '\\\\U000e0041', '\\\\xff')
+    >>> escape("\t"), escape("\x9b"), escape("\u2066"), escape("\U000e0041"), escape("\udcff")
+    ('\\t', '\\x9b', '\\u2066', '\\U000e0041', '\\xff')
     """
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
@@ -70,9 +71,11 @@ def escape(char: str) -> str:
 
 
 def harmless(data: Any, *, secrets: bool = False) -> Any:
-    """Data for a program, its texts without secrets and without halves of characters, which JSON has no way to write.
+    """Return data whose texts have no secrets and no lone surrogates, which JSON cannot hold.
 
-    secrets: whether secrets are left in them
+    Args:
+        data: texts, numbers, lists and dictionaries.
+        secrets: whether secrets stay in the texts.
     """
     if isinstance(data, str):
         return _whole(data if secrets else without_lookalikes(data))
@@ -89,20 +92,20 @@ def _whole(text: str) -> str:
     return "".join([escape(char) if "\ud800" <= char <= "\udfff" else char for char in text])
 
 
-# -- Markdown: nothing in a text of other people's files is markup
+# -- Markdown
 
 
 def plain(text: str) -> str:
-    """A text as it is to be read. Underscores within words are none of Markdown's.
+    r"""Return a text with the characters of Markdown escaped. Underscores within words need none.
 
     >>> plain("write [x](y) for kv_cache, *or* `z`")
-    'write \\\\[x\\\\](y) for kv_cache, \\\\*or\\\\* \\\\`z\\\\`'
+    'write \\[x\\](y) for kv_cache, \\*or\\* \\`z\\`'
     """
     return _MARKUP.sub(lambda found: "\\" + found.group(), clean(text))
 
 
 def link(says: str, address: str) -> str:
-    """A link, with what could end it early or begin another thing as a URL writes it; no other address than one of the web.
+    """Return a Markdown link, its address percent-encoded where that could end it; plain text for an address not of the web.
 
     >>> link("a source", "https://x/(y) z")
     '[a source](https://x/%28y%29%20z)'
@@ -115,7 +118,7 @@ def link(says: str, address: str) -> str:
 
 
 def code(text: str) -> str:
-    """A text in a code span, on one line.
+    """Return a text in a Markdown code span, on one line.
 
     >>> code("fp8")
     '`fp8`'
@@ -128,3 +131,33 @@ def code(text: str) -> str:
         fence += "`"
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
     return fence + pad + text + pad + fence
+
+
+# -- JSON
+
+_COMMAND = re.compile(r"##(?=[A-Za-z]*\[)")
+
+
+def encoded(data: Any, indent: int | None = None, *, secrets: bool = False) -> str:
+    r"""Return data as JSON that a terminal may show: control characters and starts of CI commands are escaped.
+
+    Letters of every language stay readable. Secrets are masked unless `secrets` is true.
+
+    >>> encoded({"name": "caf\u00e9 \x9b\u202e\udcff"})
+    '{"name": "café \\u009b\\u202e\\\\xff"}'
+    """
+    import json  # the text format has no use for it
+
+    text = json.dumps(harmless(data, secrets=secrets), indent=indent, ensure_ascii=False)
+
+    def escaped(char: str) -> str:
+        return json.dumps(char)[1:-1] if char != "\x7f" else "\\u007f"
+
+    if not text.isascii() or "\x7f" in text:
+        text = "".join([char if char == "\n" or char.isprintable() else escaped(char) for char in text])
+    return _COMMAND.sub("\\\\u0023#", text) if "##" in text else text
+
+
+def json_list(items: list[str]) -> str:
+    """Return a JSON array of encoded items, one on each line."""
+    return "[\n  " + ",\n  ".join(items) + "\n ]" if items else "[]"

@@ -1,4 +1,4 @@
-"""How many findings each rule has: where to begin in a large repository."""
+"""The number of findings of each rule (`servelint check --statistics`): where to begin in a large repository."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections import Counter
 
 from servelint.core.finding import SEVERITIES
 from servelint.core.result import Report
-from servelint.report.clean import clean
-from servelint.report.encode import encoded
-from servelint.report.text import Painter, impacts, problem_text, summary
+from servelint.report.clean import clean, encoded
+from servelint.report.formats.text import Painter, impacts, problem_text, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +15,14 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, as_json: bool, milliseconds: float | None, *, quiet: bool = False) -> str:
-    """The rules of a report, the worst and then the most frequent first, with how many findings and fixes each has."""
+    """Return the rules of a report, the worst and then the most frequent first, each with its number of findings and fixes.
+
+    Args:
+        report: the findings.
+        as_json: whether a program reads the result.
+        milliseconds: how long the check took; None leaves it out.
+        quiet: leave out the summary.
+    """
     rows = _rows(report)
     if as_json:
         items = ",\n  ".join([encoded(row) for row in rows])

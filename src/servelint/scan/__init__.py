@@ -1,1 +1,1 @@
-"""Linting many repositories: folders, git object stores, archives, over processes or a cluster. Nothing else imports it."""
+"""`servelint scan`: the linter over many repositories, on the processes of a machine or on a cluster."""

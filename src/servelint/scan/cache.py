@@ -1,11 +1,11 @@
-"""What is known from earlier scans: files that are replaced whole by a rename, so that any number of scans may share them.
+"""The cache of a scan: results of earlier scans, in files that are replaced by a rename, so that scans may share them.
 
-    CONTEXT/files/ab/...    what a file of some content at some path told, with the contents of all that was read beside it
-    CONTEXT/folders/ab/...  the files of a folder, by size, times and inode, and what the few that start engines told
-    CONTEXT/stores/ab/...   all that a commit or an archive told
+    CONTEXT/files/ab/...    the result of a file, by its path and content, with the contents of the files read with it
+    CONTEXT/folders/ab/...  the files of a folder, by size, times and inode, and the results of those that start engines
+    CONTEXT/stores/ab/...   the results of a commit or of an archive
 
-CONTEXT (servelint.scan.job) names servelint, its rules and the settings: nothing is ever true under another one. An entry that
-cannot be read or written is as if it were not there. The folder may be deleted at any time.
+CONTEXT (servelint.scan.job) names servelint, its rules and the settings: results hold for the same context only. An entry that
+cannot be read or written counts as missing. The folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 from collections import OrderedDict
@@ -24,24 +25,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.scan.rows import Row
+    from servelint.scan.output import Row
     from servelint.scan.trees import Tree
 
+_CONTEXT = re.compile("[0-9a-f]{32}")
 _TAG = "CACHEDIR.TAG"
 _SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of servelint scan; they may be deleted.\n"
 _KEPT = 20_000
-"""Results that a process remembers."""
+"""Results that a process keeps in memory."""
 _SILENT_AT_MOST = 1_000_000
 _VARIANTS_AT_MOST = 16
 _UNUSED_FOR = 30 * 24 * 3600
-"""Seconds after which the results of another servelint, or of other settings, are deleted."""
+"""Seconds after which an unused context is deleted."""
 
 
-class Told:
-    """What one file told.
+class FileResult:
+    """The result of one file.
 
-    rows:     without the repository;  launches: path, name and owner's path of each
-    beside:   the files that were read or looked for beside it -> the id of their content, None for one that was not there
+    Attributes:
+        rows: its rows, without the repository.
+        launches: path, name and path of the owner of each launch.
+        beside: other files that were read or looked for, to the ids of their contents; None for one that did not exist.
     """
 
     __slots__ = ("beside", "launches", "rows")
@@ -52,91 +56,105 @@ class Told:
         self.beside = beside
 
     def data(self) -> list[Any]:
+        """Return the result as JSON data."""
         return [self.rows, self.launches, self.beside]
 
     def holds(self, tree: Tree) -> bool:
-        """Whether what was read beside the file is the same in a tree."""
-        return all(content_id(tree, path) == blob for path, blob in self.beside.items())
-
-
-def content_id(tree: Tree, path: str) -> str | None:
-    data = tree.read(path)
-    return blob_id(data) if data is not None else None
+        """Return whether the other files are the same in a tree."""
+        for path, blob in self.beside.items():
+            data = tree.read(path)
+            if (blob_id(data) if data is not None else None) != blob:
+                return False
+        return True
 
 
 class Record:
-    """What is known of a repository: its seal, and its files that told anything, each with the stamps of those beside it."""
+    """The result of a repository.
 
-    __slots__ = ("files", "revision", "seal", "told")
+    Attributes:
+        seal: the seal of its tree.
+        files: the number of its candidates.
+        results: path to the result of each file that has one, and to the stamps of the other files read with it.
+        revision: the commit, None where the files belong to none.
+    """
+
+    __slots__ = ("files", "results", "revision", "seal")
 
     def __init__(
-        self, seal: str, files: int, told: dict[str, tuple[Told, dict[str, str]]], revision: str | None = None
+        self, seal: str, files: int, results: dict[str, tuple[FileResult, dict[str, str]]], revision: str | None = None
     ) -> None:
         self.seal = seal
         self.files = files
-        self.told = told
+        self.results = results
         self.revision = revision
 
 
 class Cache:
-    """Results of one context. folder: where they are kept, None for as long as the process lives
+    """Results of one context.
 
-    silent: ids of contents that mention no engine
+    Args:
+        folder: where they are kept; None keeps them in memory only.
+        context: the context.
+
+    Attributes:
+        silent: ids of contents that mention no engine.
     """
 
     def __init__(self, folder: str | None, context: str) -> None:
         self._folder = os.path.join(folder, context) if folder is not None else None
-        self._known: OrderedDict[str, list[Told]] = OrderedDict()
+        self._known: OrderedDict[str, list[FileResult]] = OrderedDict()
         self.silent: set[str] = set()
 
-    def mute(self, id: str) -> None:
-        """Remember a content that mentions no engine."""
+    def add_silent(self, id: str) -> None:
+        """Note a content that mentions no engine."""
         if len(self.silent) >= _SILENT_AT_MOST:
             self.silent.clear()
         self.silent.add(id)
 
-    def told(self, path: str, blob: str, tree: Tree) -> Told | None:
-        """What a file told before, in whatever repository, with the same contents beside it."""
+    def find(self, path: str, blob: str, tree: Tree) -> FileResult | None:
+        """Return the earlier result of a file in any repository, with the same other files; None if there is none."""
         key = _key(path, blob)
         variants = self._known.get(key) or self._stored(key)
         if variants:
             self._remember(key, variants)
         return next((one for one in variants if one.holds(tree)), None)
 
-    def tell(self, path: str, blob: str, told: Told) -> None:
+    def add(self, path: str, blob: str, result: FileResult) -> None:
+        """Keep the result of a file."""
         key = _key(path, blob)
-        variants = [told, *(self._known.get(key) or self._stored(key))][:_VARIANTS_AT_MOST]
+        variants = [result, *(self._known.get(key) or self._stored(key))][:_VARIANTS_AT_MOST]
         self._remember(key, variants)
         self._write("files", key, json.dumps([one.data() for one in variants]).encode())
 
     def record(self, kind: str, key: str) -> Record | None:
-        """What is known of a repository by its place, or by the id of its tree."""
+        """Return the record of a repository by its place, or by the id of its tree; None if there is none."""
         data = self._read(kind, _key(key))
         if data is None:
             return None
         try:
             head, _, seal = data.partition(b"\n")
-            files, revision, told = json.loads(head)
-            known = {path: (Told(*one), stamps) for path, (one, stamps) in told.items()}
+            files, revision, results = json.loads(head)
+            known = {path: (FileResult(*one), stamps) for path, (one, stamps) in results.items()}
             return Record(seal.decode("utf-8", "surrogateescape"), files, known, revision)
         except (ValueError, TypeError, AttributeError, RecursionError):
             return None
 
     def keep(self, kind: str, key: str, record: Record) -> None:
-        told = {path: [one.data(), stamps] for path, (one, stamps) in record.told.items()}
-        head = json.dumps([record.files, record.revision, told]).encode()
+        """Keep the record of a repository."""
+        results = {path: [one.data(), stamps] for path, (one, stamps) in record.results.items()}
+        head = json.dumps([record.files, record.revision, results]).encode()
         self._write(kind, _key(key), head + b"\n" + record.seal.encode("utf-8", "surrogateescape"))
 
-    def _remember(self, key: str, variants: list[Told]) -> None:
+    def _remember(self, key: str, variants: list[FileResult]) -> None:
         self._known[key] = variants
         self._known.move_to_end(key)
         if len(self._known) > _KEPT:
             self._known.popitem(last=False)
 
-    def _stored(self, key: str) -> list[Told]:
+    def _stored(self, key: str) -> list[FileResult]:
         data = self._read("files", key)
         try:
-            return [Told(*one) for one in json.loads(data)] if data is not None else []
+            return [FileResult(*one) for one in json.loads(data)] if data is not None else []
         except (ValueError, TypeError, RecursionError):
             return []
 
@@ -173,7 +191,7 @@ def _key(*parts: str) -> str:
 
 
 def default_folder() -> str:
-    """Where this system keeps what can be worked out again."""
+    """Return the folder of the cache by the conventions of the system."""
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
     elif sys.platform == "darwin":
@@ -183,8 +201,8 @@ def default_folder() -> str:
     return os.path.join(base, "servelint", "scan")
 
 
-def opened(folder: str, context: str) -> None:
-    """Make a cache ready for a scan, and delete what nobody has used for long. Raises OSError if it cannot be written."""
+def prepare(folder: str, context: str) -> None:
+    """Prepare a cache for a scan, and delete contexts unused for long. Raises OSError if it cannot be written."""
     import shutil
 
     own = os.path.join(folder, context)
@@ -197,9 +215,5 @@ def opened(folder: str, context: str) -> None:
     before = time.time() - _UNUSED_FOR
     with os.scandir(folder) as scan:
         for entry in scan:
-            if _is_context(entry.name) and entry.is_dir(follow_symlinks=False) and entry.stat().st_mtime < before:
+            if _CONTEXT.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False) and entry.stat().st_mtime < before:
                 shutil.rmtree(entry.path, ignore_errors=True)
-
-
-def _is_context(name: str) -> bool:
-    return len(name) == 32 and all(char in "0123456789abcdef" for char in name)

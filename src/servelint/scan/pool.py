@@ -1,7 +1,8 @@
-"""The processes of this machine: each reads one repository after the other.
+"""Who reads the repositories: the processes of this machine, or the workers of a Dask cluster (extra `dask`).
 
-A process that is killed costs nothing but time: its repository is given to a new one. One that ends two of them is an
-error row, and the others go on. (The pools of the standard library cannot tell whose work was lost, or wait for it for ever.)
+A process of this machine that is killed costs only time: its repository goes to a new process. A repository that ends two
+processes becomes an error row, and the others go on. (The pools of the standard library do not report whose work was lost, or
+wait for it for ever.) The workers of a cluster must see the repositories under the same paths.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import os
 import signal
 import sys
 from collections.abc import Generator
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 
 from servelint.scan import repository
-from servelint.scan.job import Job
-from servelint.scan.unit import Done, Unit
+from servelint.scan.job import Done, Job, Unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +29,21 @@ _FORKS = sys.platform == "linux"
 
 
 def processors() -> int:
-    """How many processes may run at a time here."""
+    """Return how many processes may run at the same time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:
-    """The rows of repositories, as they come. Raises repository.Mismatch."""
+def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:
+    """Scan repositories on processes of this machine, and yield each result when it is ready.
+
+    Args:
+        units: the repositories.
+        job: what is asked of each.
+        count: the number of processes.
+
+    Raises:
+        Mismatch: a process has another servelint, or other rules.
+    """
     workers: list[_Worker] = []
     waiting = iter(units)
     again: list[tuple[Unit, int]] = []
@@ -58,7 +68,7 @@ def run(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Do
             for pipe, (worker, (unit, tried)) in busy.items():
                 if pipe not in ready:
                     continue
-                done = worker.taken()
+                done = worker.receive()
                 if done is None:
                     workers.remove(worker)
                     worker.end()
@@ -73,14 +83,19 @@ def run(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Do
 
 
 class _Worker:
-    """A process, and what it has in hand."""
+    """A process, and the repository that it reads.
+
+    Attributes:
+        pipe: the connection to it.
+        task: its repository and the number of earlier attempts; None while it is idle.
+    """
 
     __slots__ = ("_process", "pipe", "task")
 
     def __init__(self, job: Job, others: list[Connection]) -> None:
         context = multiprocessing.get_context("fork") if _FORKS else multiprocessing.get_context("spawn")
         self.pipe, inner = context.Pipe()
-        # a process that is forked holds the pipes of those before it, and they would not see that we are gone
+        # a forked process inherits the pipes of those before it, which would then not notice our end
         held = [*others, self.pipe] if _FORKS else []
         self._process = context.Process(target=_work, args=(inner, job, held), daemon=True)
         self._process.start()
@@ -88,7 +103,7 @@ class _Worker:
         self.task: tuple[Unit, int] | None = None
 
     def give(self, unit: Unit, tried: int) -> bool:
-        """Whether it is still there to take it: one that was killed between two repositories has ended none."""
+        """Send a repository. Returns whether the process still exists; if not, this repository did not end it."""
         try:
             self.pipe.send(unit)
         except OSError:
@@ -96,8 +111,8 @@ class _Worker:
         self.task = unit, tried
         return True
 
-    def taken(self) -> Done | None:
-        """Its answer; None if it is gone. Raises repository.Mismatch."""
+    def receive(self) -> Done | None:
+        """Return the result; None if the process ended. Raises Mismatch."""
         try:
             answer = self.pipe.recv()
         except (EOFError, OSError):
@@ -109,13 +124,14 @@ class _Worker:
         return done
 
     def end(self) -> None:
+        """End the process."""
         self.pipe.close()
         self._process.terminate()
         self._process.join()
 
 
 def _work(pipe: Connection, job: Job, held: list[Connection]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started us tells us when to end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     for one in held:
         one.close()
     while True:
@@ -131,3 +147,75 @@ def _work(pipe: Connection, job: Job, held: list[Connection]) -> None:
             pipe.send(answer)
         except OSError:
             return
+
+
+_AHEAD = 4
+"""Tasks for each thread of the cluster that are submitted before the first is done."""
+_AT_ONCE = 16
+"""Repositories of a task, once there are enough tasks: a task costs the scheduler as much time as a small repository takes."""
+_TIMEOUT = 20
+
+
+class ClusterError(Exception):
+    """The cluster cannot be used. The message is one sentence."""
+
+
+def run_on_cluster(units: Iterable[Unit], job: Job, address: str) -> Generator[tuple[Unit, Done], None, None]:
+    """Scan repositories on a cluster, and yield each result when it is ready.
+
+    A repository whose worker is lost goes to another worker.
+
+    Args:
+        units: the repositories.
+        job: what is asked of each.
+        address: the scheduler, such as `tcp://host:8786`.
+
+    Raises:
+        ClusterError: the cluster cannot be used.
+        Mismatch: a worker has another servelint, or other rules.
+    """
+    try:
+        from distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        raise ClusterError("Dask is not installed here: pip install 'servelint[dask]'") from None
+    try:
+        client = Client(address, timeout=_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(f"no scheduler of Dask answers at {address}: {error}") from None
+    with client:
+        waiting = iter(units)
+        running: dict[object, list[Unit]] = {}
+        done = as_completed(loop=client.loop)
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise ClusterError(f"the scheduler at {address} has no workers")
+        given = 0
+
+        def give(some: list[Unit]) -> None:
+            future = client.submit(repository.scan_all, some, job, pure=False)
+            running[future.key] = some
+            done.add(future)
+
+        def more() -> bool:
+            nonlocal given
+            some = list(islice(waiting, min(_AT_ONCE, 1 + given // threads)))
+            given += 1
+            if some:
+                give(some)
+            return bool(some)
+
+        for _ in range(max(threads * _AHEAD, 8)):
+            if not more():
+                break
+        for future in done:
+            some = running.pop(future.key)
+            try:
+                yield from zip(some, future.result(), strict=True)
+            except KilledWorker:
+                if len(some) == 1:
+                    yield some[0], repository.failed(some[0], ENDED)
+                else:
+                    for unit in some:  # one of them ended it
+                        give([unit])
+            future.release()
+            more()

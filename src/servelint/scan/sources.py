@@ -1,30 +1,36 @@
-"""What a user names, taken apart into repositories: folders of them, git stores at a revision, archives, lists of all these."""
+"""The repositories that a user names: folders of them, git repositories at a revision, archives, and lists of all these."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 
 from servelint.readers.discover import SKIPPED
-from servelint.scan.trees.archives import TAR_NAMES, ZIP_NAMES
-from servelint.scan.unit import FOLDER, GIT, TAR, ZIP, Unit
+from servelint.scan.job import FOLDER, GIT, TAR, ZIP, Unit
 
+TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+ZIP_NAMES = (".zip",)
 DEPTH_AT_MOST = 4
-"""Folders below a source in which repositories are looked for: host/owner/name, and one more."""
+"""Levels of folders below a source that are searched for repositories: host/owner/name, and one more."""
 
 
 class SourceError(Exception):
-    """What is wrong with a source: one sentence."""
+    """A source cannot be used. The message is one sentence."""
 
 
 def units(sources: Iterable[tuple[str, str]], revision: str | None, depth: int | None) -> Iterator[Unit]:
-    """The repositories of some sources, each once. Raises SourceError.
+    """Yield the repositories of sources, each once.
 
-    sources:  each with the name that its repository goes by, "" for that of its path
-    revision: the one that is read of every git repository whose source names none; None: HEAD of bare ones, and the files
-              of working trees as they are
-    depth:    the folders so far below each folder that is a source are the repositories; None: those that git made are
+    Args:
+        sources: each with the name of its repository, "" for the name of its path.
+        revision: the revision to read of git repositories whose source names none. None: HEAD of bare ones, and the files of
+            working trees as they are.
+        depth: the folders that many levels below a source are the repositories. None: git repositories are.
+
+    Raises:
+        SourceError: a source cannot be used.
     """
     seen: set[tuple[str, str, str]] = set()
     for source, name in sources:
@@ -36,7 +42,7 @@ def units(sources: Iterable[tuple[str, str]], revision: str | None, depth: int |
 
 
 def named(paths: list[str], lists: list[str]) -> Iterator[tuple[str, str]]:
-    """The sources that are named, then those in lists, each with its name."""
+    """Yield the sources of the command line, then those in lists, each with its name. Raises SourceError."""
     for path in paths:
         yield path, ""
     for path in lists:
@@ -44,29 +50,19 @@ def named(paths: list[str], lists: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def listed(path: str) -> Iterator[tuple[str, str]]:
-    """The sources in a file, one a line, each with a name behind a tab if it has one; `-` is standard input.
+    """Yield the sources in a file, one on each line, with a name after a tab; `-` is standard input.
 
-    Empty lines and those that begin with # say nothing. Raises SourceError.
+    Empty lines and lines that start with # are skipped. Raises SourceError.
     """
     try:
-        with open(path, "rb") if path != "-" else _Standard() as file:
-            for line in file:
+        with open(path, "rb") if path != "-" else nullcontext(sys.stdin.buffer) as file:
+            for line in iter(file.readline, b""):
                 text = os.fsdecode(line.rstrip(b"\r\n"))
                 source, _, name = text.partition("\t")
                 if source.strip() and not source.startswith("#"):
                     yield source, name.strip()
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-class _Standard:
-    """Standard input, which stays open."""
-
-    def __enter__(self) -> Iterable[bytes]:
-        return iter(sys.stdin.buffer.readline, b"")
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 def _of(source: str, name: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
@@ -97,7 +93,7 @@ def _of(source: str, name: str, revision: str | None, depth: int | None) -> Iter
 
 
 def _apart(source: str) -> tuple[str, str | None]:
-    """PATH@REVISION, where there is no such path as a whole."""
+    """Split PATH@REVISION, unless the whole is a path."""
     at = len(source)
     while not os.path.exists(source[:at]) and "@" in source[:at]:
         at = source.rindex("@", 0, at)
@@ -107,22 +103,18 @@ def _apart(source: str) -> tuple[str, str | None]:
 
 
 def _git_folder(path: str) -> str | None:
-    """Where git keeps the repository that a folder is: the folder itself if it is bare; None if it is no repository."""
+    """Return the folder of git's data for a repository, the folder itself if it is bare; None if it is no repository."""
     own = os.path.join(path, ".git")
     if os.path.exists(own):
         return own
-    return path if is_bare(path) else None
-
-
-def is_bare(path: str) -> bool:
-    """Whether a folder is what git keeps a repository in."""
-    return os.path.isfile(os.path.join(path, "HEAD")) and all(
+    bare = os.path.isfile(os.path.join(path, "HEAD")) and all(
         os.path.isdir(os.path.join(path, name)) for name in ("objects", "refs")
     )
+    return path if bare else None
 
 
 def _below(folder: str, shown: str, revision: str | None, depth: int | None) -> Iterator[Unit]:
-    """The repositories in a folder that is none; the folder itself where there are none in it."""
+    """Yield the repositories in a folder that is none itself; the folder as one if there are none."""
     found = list(_found(folder, shown, revision, depth))
     if found:
         yield from found
@@ -150,5 +142,5 @@ def _found(folder: str, shown: str, revision: str | None, depth: int | None, lev
 
 
 def _shown(path: str) -> str:
-    """A path as rows show it: with slashes, in its shortest form."""
+    """Return a path as rows show it: with slashes, in its shortest form."""
     return os.path.normpath(path).replace(os.sep, "/")

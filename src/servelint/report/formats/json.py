@@ -1,0 +1,114 @@
+"""The JSON report (schemas/report.schema.json)."""
+
+from __future__ import annotations
+
+from servelint import __version__
+from servelint.core.finding import Finding
+from servelint.core.problem import Problem
+from servelint.core.result import Report
+from servelint.core.source import Span
+from servelint.report.clean import encoded, json_list
+from servelint.report.formats import DEFAULTS, RenderOptions
+from servelint.report.places import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from servelint.filters.suppressions import Suppression
+
+AUDIENCE = "programs"
+SUMMARY = "[its schema](../schemas/report.schema.json)"
+
+
+def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
+    """Return one object, with a line for each finding and each error, and each suppression where these are listed."""
+    head = {"servelint": __version__, "files": report.files, "launches": len(report.launches)}
+    head |= {name: count for name, count in (("known", report.known), ("unchanged", report.unchanged)) if count}
+    lists = {
+        "findings": [finding_data(finding) for finding in report.findings],
+        "errors": [problem_data(problem) for problem in report.errors],
+    }
+    if options.suppressions is not None:
+        lists["suppressions"] = [_suppression(one) for one in options.suppressions]
+    if report.notes:
+        lists["notes"] = [problem_data(problem) for problem in report.notes]
+    parts = [f' "{name}": {encoded(value)}' for name, value in head.items()]
+    parts += [f' "{name}": {json_list([encoded(item) for item in items])}' for name, items in lists.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _place(span: Span) -> dict[str, Any]:
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return {
+        "path": span.source.path,
+        "start": {"line": line, "column": column},
+        "end": {"line": end_line, "column": end_column},
+    }
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """Return a problem as the report has it."""
+    return {"path": problem.path, "line": problem.line, "column": problem.column, "message": problem.message}
+
+
+def finding_data(finding: Finding) -> dict[str, Any]:
+    """Return a finding as the report has it; without the edits of a fix that writes a secret."""
+    launch = finding.launch
+    fix = finding.fix
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "impact": finding.impact,
+        "message": finding.sentence,
+        **_place(finding.span),
+        "launch": None
+        if launch is None
+        else {
+            "engine": launch.engine,
+            "version": finding.release,
+            "version_from": finding.release_from,
+            "name": launch.name,
+        },
+        "versions": finding.affected,
+        "advice": finding.advice,
+        "related": [{**_place(related.span), "message": related.message} for related in finding.related],
+        "fix": None
+        if fix is None
+        else {
+            "title": fix.title,
+            "safe": fix.safe,
+            "edits": [{**_place(edit.span), "text": edit.text} for edit in fix.edits] if printable(finding) else [],
+        },
+        "evidence": finding.evidence,
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _suppression(one: Suppression) -> dict[str, Any]:
+    """Return a suppression; `hidden` is null where the check cannot say what it hides."""
+    return {
+        "kind": one.kind,
+        "what": one.what,
+        "reason": one.reason,
+        "path": one.path if one.line else None,
+        "line": one.line or None,
+        "column": one.column or None,
+        "said_by": None if one.line else one.path,
+        "trusted": one.trusted,
+        "hidden": None if one.hidden is None else [_hidden(finding) for finding in one.hidden],
+    }
+
+
+def _hidden(finding: Finding) -> dict[str, Any]:
+    line, column = finding.span.source.position(finding.span.start)
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "message": finding.message,
+        "path": finding.span.source.path,
+        "line": line,
+        "column": column,
+    }

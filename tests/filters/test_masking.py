@@ -1,0 +1,77 @@
+"""A secret is not printed whole, whichever rule shows its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.result import Report
+from servelint.core.secrets import masked_value
+from servelint.core.settings import Settings
+from servelint.lint import check_launches
+from servelint.report.formats.json import render as render_json
+from servelint.report.formats.text import render
+from tests.launching import reading
+
+KEY, TOKEN = "sk-house-4711-blue", "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"
+
+
+def report(text: str, filename: str) -> Report:
+    found, _ = reading(text, filename)
+    told = Report()
+    told.launches = found.launches
+    source = found.launches[0].source
+    told.findings = check_launches(source, found.launches, Settings(profile="audit"))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("filename", "text"),
+    [
+        ("run.sh", f"HF_TOKEN={TOKEN} vllm serve Qwen/Qwen3-8B --swap-space 4 --api-key {KEY}\n"),
+        (
+            "run.sh",
+            f"docker run --gpus all -e HF_TOKEN={TOKEN} vllm/vllm-openai:v0.33.0 --model m --swap-space 4 --api-key={KEY}\n",
+        ),
+        (
+            "compose.yml",
+            f"""
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.33.0
+                command: --model m --no-such-option {KEY} --api-key {KEY}  # {TOKEN}
+                environment: [HF_TOKEN={TOKEN}]
+            """,
+        ),
+    ],
+)
+def test_in_lines_and_messages(filename: str, text: str) -> None:
+    told = report(text, filename)
+    assert {finding.rule for finding in told.findings} >= {"container/api-key-in-plain-text", "container/secret-in-plain-text"}
+    for rendered in (render(told), render_json(told)):
+        assert KEY not in rendered
+        assert TOKEN not in rendered
+
+
+def test_the_columns_stay() -> None:
+    told = report(f"vllm serve m --api-key {KEY} --swap-space 4 --no-such-option\n", "run.sh")
+    lines = render(told).splitlines()
+    shown = next(line for line in lines if line[:1].isdecimal() and "sk-***" in line)
+    marks = lines[lines.index(shown) + 1]
+    assert len(shown) > len(marks.rstrip()) or "^" in marks
+    assert "--api-key sk-*** --swap-space" in shown
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "not-needed", "your-api-key-here", "aaaaaaaaaa"])
+def test_what_is_no_secret_is_shown(key: str) -> None:
+    told = report(f"pip install vllm==0.33.0\nvllm serve m --api-key {key} --no-such-option\n", "run.sh")
+    assert key in render(told)
+
+
+@pytest.mark.parametrize("value", ["${HF_TOKEN}", "$HF_TOKEN", "${hf_token}"])
+def test_a_reference_to_a_variable_is_no_secret(value: str) -> None:
+    assert masked_value("HF_TOKEN", value) == value
+
+
+@pytest.mark.parametrize("value", ["${HF_TOKEN:-correct horse}", "$ecret-and-long", "a${HF_TOKEN}b12345", "$HF_TOKEN-12345678"])
+def test_what_stands_beside_a_reference_may_be_one(value: str) -> None:
+    assert masked_value("HF_TOKEN", value) == "***"
