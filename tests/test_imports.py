@@ -128,7 +128,7 @@ def test_a_file_that_launches_nothing_is_not_parsed(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("echo hello\n")
     status, modules = imported(tmp_path, "check", ".", "--format", "json")
     assert status == 0
-    assert not {"ruamel.yaml", "servelint.readers.compose", "servelint.readers.shell_script"} & set(modules)
+    assert not {"ruamel.yaml", "servelint.readers.compose", "servelint.readers.scripts"} & set(modules)
 
 
 def test_a_shell_script_is_what_brings_tree_sitter(tmp_path: Path) -> None:

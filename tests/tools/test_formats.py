@@ -140,4 +140,4 @@ def test_a_shape_counts_only_where_the_name_says_nothing() -> None:
     assert recognise(Source("llm", shaped)) == "supervisor"
     assert recognise(Source("llm.toml", shaped)) is None
     assert recognise(Source("llm.conf", "A=1\n")) == "env"
-    assert of_name("supervisor").module == "supervisor"
+    assert of_name("supervisor").module == "processes"

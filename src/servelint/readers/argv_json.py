@@ -36,7 +36,7 @@ _OTHERS = ("scripts", "module", "program")
 _SIZE_AT_MOST = 1 << 20
 _COMMANDS = re.compile(
     r"(?:.*[_-])?(?:cmd|command|commandline|command_line|exec|execstart|run|runcmd|start|serve|launch|script|startcmd|onstart)"
-    r"|.*(?:Command|Cmd|CommandLine|Script)",
+    r"|.*(?:Command|Cmd|CommandLine|Script)"
 )
 _NO_COMMANDS = frozenset(("keywords", "tags", "topics", "labels", "aliases", "categories", "classifiers", "ignoreCommand"))
 _IMAGES = re.compile(r"image(?:_?(?:[nN]ame|[uU]ri))?|(?:docker|container|runtime|serving)_?[iI]mage(?:_?[nN]ame)?")

@@ -136,20 +136,7 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
 
 
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
-    launch = Launch(
-        source=context.source,
-        engine=found.engine,
-        verb=tuple(words[start : found.end]),
-        argv=words[found.end :],
-        site=site_of(words[start:], context),
-        name=context.name,
-        env=context.env,
-        container=context.container,
-        release=context.claims.get(found.engine),
-        open_env=context.open_env,
-    )
-    launch.open = context.open
-    return launch
+    return context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
 
 
 def shell_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
@@ -257,14 +244,7 @@ def script_launches(
 
     budget, context.budget = context.budget, context.budget or Budget()
     scripts = evaluate(
-        text,
-        on_command,
-        environment=environment,
-        args=args,
-        files=context.files,
-        here=outside,
-        budget=budget,
-        unheard=UNHEARD,
+        text, on_command, environment=environment, args=args, files=context.files, here=outside, budget=budget, unheard=UNHEARD
     )
     for script in scripts:
         if not any(script is one for one in context.ran) and not bounds.SCRIPTS.passed(depth + 1, script):
@@ -281,26 +261,10 @@ def _written_at(text: Text) -> int:
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ash", "ksh"))
 _SSH_WITH_VALUE = "BbcDEeFIiJLlmOopQRSWw"
 _REMOTE = frozenset(("ssh", "pdsh", "clush", "parallel-ssh", "pssh", "gcloud", "az", "at", "batch"))
-TEXTS = _REMOTE | frozenset(
-    (
-        "byobu",
-        "flock",
-        "gnome-terminal",
-        "konsole",
-        "parallel",
-        "runuser",
-        "screen",
-        "script",
-        "sshpass",
-        "su",
-        "tmux",
-        "watch",
-        "wsl",
-        "wsl.exe",
-        "xargs",
-        "xterm",
-    )
-)
+TEXTS = _REMOTE | frozenset((
+    "byobu", "flock", "gnome-terminal", "konsole", "parallel", "runuser", "screen", "script", "sshpass", "su", "tmux", "watch",
+    "wsl", "wsl.exe", "xargs", "xterm",
+))  # fmt: skip
 """Programs whose words may hold a whole command."""
 
 

@@ -201,11 +201,7 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         return []
     settings = {
         key: value
-        for key, value in (
-            ("ipc", run.last("--ipc")),
-            ("shm_size", run.last("--shm-size")),
-            ("runtime", run.last("--runtime")),
-        )
+        for key, value in (("ipc", run.last("--ipc")), ("shm_size", run.last("--shm-size")), ("runtime", run.last("--runtime")))
         if value is not None
     }
     if any(name == "--privileged" for name, _ in run.options):
@@ -319,19 +315,7 @@ def in_container(
         return []
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
-    launch = Launch(
-        source=context.source,
-        engine=image.engine,
-        argv=argv,
-        site=site_of(command, context),
-        name=context.name,
-        env=context.env,
-        container=context.container,
-        release=context.claims.get(image.engine),
-        open_env=context.open_env,
-    )
-    launch.open = context.open
-    return [launch]
+    return [context.launch(image.engine, argv, site_of(command, context))]
 
 
 def identified(name: Text | None) -> images.Image:

@@ -89,6 +89,30 @@ class CommandContext:
         context.open_env = self.open_env if open_env is None else open_env
         return context
 
+    def launch(self, engine: str, argv: list[Word], site: Span, verb: tuple[Word, ...] = ()) -> Launch:
+        """A launch of an engine in this context.
+
+        Args:
+            engine: Id of the engine.
+            argv: The words after the program and its verb.
+            site: The characters of the launch.
+            verb: The program and its verb, () where the image starts it.
+        """
+        launch = Launch(
+            source=self.source,
+            engine=engine,
+            verb=verb,
+            argv=argv,
+            site=site,
+            name=self.name,
+            env=self.env,
+            container=self.container,
+            release=self.claims.get(engine),
+            open_env=self.open_env,
+        )
+        launch.open = self.open
+        return launch
+
     def note_runtime(self, *, direct: bool, starts: bool) -> None:
         """Note how the container is run.
 

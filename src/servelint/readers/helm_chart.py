@@ -181,19 +181,7 @@ class Reader:
         engine = case.get("engine")
         if engine is None:
             return in_container(command or None, args, image, context)
-        return [
-            Launch(
-                source=self.source,
-                engine=engine,
-                argv=args,
-                site=context.site or self.anchor,
-                env=context.env,
-                name=context.name,
-                release=image.claims.get(engine),
-                container=context.container,
-                open_env=context.open_env,
-            )
-        ]
+        return [context.launch(engine, args, context.site or self.anchor)]
 
     def site(self) -> Span:
         """From the first key of the entry that made a word to the end of the last one's value."""

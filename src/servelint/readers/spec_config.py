@@ -60,10 +60,5 @@ def _launch(source: Source, text: Text, span: Span) -> Launch:
     engine = next(one for one in ENGINES.values() if one.speculation_json)
     option = Word(Text.of("--" + engine.speculation_json), span)
     return Launch(
-        source=source,
-        engine=engine.id,
-        argv=[option, Word(text, span)],
-        site=span,
-        name=engine.speculation_json,
-        fragment=True,
+        source=source, engine=engine.id, argv=[option, Word(text, span)], site=span, name=engine.speculation_json, fragment=True
     )

@@ -18,12 +18,7 @@ from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
 
 FORMAT = Format(
-    "ansible",
-    36,
-    title="Ansible",
-    about="commands and containers of tasks in playbooks and roles",
-    syntax=YAML,
-    bounded=True,
+    "ansible", 36, title="Ansible", about="commands and containers of tasks in playbooks and roles", syntax=YAML, bounded=True
 )
 
 _BLOCKS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")

@@ -9,19 +9,7 @@ from servelint.engines import images
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import (
-    Claims,
-    Environment,
-    each,
-    optional,
-    run,
-    scalars,
-    script,
-    section,
-    text,
-    variables,
-    words,
-)
+from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, section, text, variables, words
 from servelint.syntax import yaml
 from servelint.syntax.interpolation import interpolate
 from servelint.syntax.shell.words import split

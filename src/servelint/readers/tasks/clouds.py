@@ -12,19 +12,7 @@ from servelint.readers.commands import launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
-from servelint.readers.tasks import (
-    Claims,
-    Environment,
-    each,
-    optional,
-    run,
-    scalars,
-    script,
-    section,
-    text,
-    variables,
-    words,
-)
+from servelint.readers.tasks import Claims, Environment, each, optional, run, scalars, script, section, text, variables, words
 from servelint.syntax import yaml
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node

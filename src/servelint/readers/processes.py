@@ -1,6 +1,7 @@
-"""supervisord programs: `[program:x]` sections, their `command` and their environment.
+"""Files of process managers: Procfiles and the programs of supervisord.
 
-Values are read as supervisor reads them: Python's ConfigParser with inline comments (`;` and `#` after white space, even inside
+A Procfile has a line a process, `name: command`, run by a shell with the variables of the `.env` beside it. Values of
+supervisord are read as it reads them: Python's ConfigParser with inline comments (`;` and `#` after white space, even inside
 quotes), `%(...)s` expansions, then shlex for the words. No shell is involved.
 """
 
@@ -12,17 +13,65 @@ from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, Text
 from servelint.files.siblings import Neighbours
-from servelint.readers.commands import launches
-from servelint.readers.context import CommandContext, named
+from servelint.readers.commands import launches, script_launches
+from servelint.readers.context import CommandContext, env_file, named
 from servelint.readers.registry import Format
 
-FORMAT = Format(
+PROCFILE = Format(
+    "procfile",
+    200,
+    title="Procfile",
+    about="processes with the `.env` beside it",
+    files=("Procfile", "Procfile.*"),
+    read="read_procfile",
+)
+
+_PROCESS = re.compile(r"([A-Za-z0-9_-]+):[ \t]*")
+_CONTINUED = re.compile(r"[ \t]*\\$")
+
+
+def read_procfile(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of the processes."""
+    env = env_file(neighbours)(".env") or {}
+    found: list[Launch] = []
+    for line, start in enumerate(source.line_starts, start=1):
+        flat = source.line_text(line)
+        process = _PROCESS.match(flat)
+        if process is None or process.end() == len(flat):
+            continue
+        # a line ends with its line: what a backslash continues in a shell script is not read here
+        continued = _CONTINUED.search(flat)
+        end = continued.start() if continued is not None else len(flat)
+        command = Text.at(source, start + process.end(), start + max(end, process.end()))
+        context = CommandContext(source, process.group(1), env=env, env_file=env_file(neighbours), files=neighbours.read)
+        started = named(script_launches(command, context, None))
+        cut = _lost(source, line)
+        for launch in started:
+            launch.cut = launch.cut or cut
+        found += started
+    return found
+
+
+def _lost(source: Source, line: int) -> Span | None:
+    """The lines after a line, if they start with an option."""
+    starts = source.line_starts
+    after = line + 1
+    while after <= len(starts) and source.line_text(after).lstrip().startswith("-"):
+        after += 1
+    if after == line + 1:
+        return None
+    first, last = source.line_text(line + 1), source.line_text(after - 1)
+    return Span(source, starts[line] + len(first) - len(first.lstrip()), starts[after - 2] + len(last.rstrip()))
+
+
+SUPERVISOR = Format(
     "supervisor",
     150,
     title="supervisord",
     about="programs and their environment",
     shape=r"(?m)^[ \t]*\[program:",
     languages=("ini",),
+    read="read_supervisor",
 )
 
 _SECTION = re.compile(r"\[([^\]]+)\]")
@@ -35,7 +84,7 @@ _IN_DOUBLE = re.compile(r'[^"\\]+')
 Options = dict[str, Text]
 
 
-def read(source: Source, neighbours: Neighbours) -> list[Launch]:
+def read_supervisor(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the programs."""
     del neighbours
     sections = parse(source)

@@ -1,0 +1,97 @@
+"""Scripts: every engine that a shell script or a Windows batch file starts, itself or in a container."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Launch, ReleaseClaim, Variable
+from servelint.core.source import Source
+from servelint.core.text import HOLE, Text
+from servelint.files.siblings import Neighbours
+from servelint.readers import installs
+from servelint.readers.commands import launches, script_launches
+from servelint.readers.context import CommandContext, env_file, identity
+from servelint.readers.registry import Format
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.batch.evaluate import Command
+
+SHELL = Format(
+    "shell",
+    120,
+    title="shell",
+    about="evaluated without running it: variables, arrays, functions, loops, branches, `source`, files that the script "
+    "writes, scripts that it calls, `docker run`, `ssh`, `tmux`, `srun`, `bash -c` and what else stands before an engine",
+    files=("*.bash", "*.ksh", "*.sbatch", "*.sh", "*.slurm", "*.zsh"),
+    shape=r"\A#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)",
+    any_name=True,
+    languages=("shellscript",),
+    read="read_shell",
+)
+
+_TEMPLATE = re.compile(r"\.(?:j2|jinja2?|tmpl|tpl|gotmpl|template)$", re.IGNORECASE)
+_VALUES = re.compile(r"\{\{-?\s*\$?\.Values\.")
+_BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
+
+
+def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a script. One that is a template is read with its holes as unknowns."""
+    text = Text.at(source, 0, len(source.text))
+    if _TEMPLATE.search(source.path) or _has_actions(source.text):
+        from servelint.syntax import templates
+
+        text = templates.filled(text, script=True)
+    return script_launches(text, CommandContext(source, env_file=env_file(neighbours), files=neighbours.read), None)
+
+
+def _has_actions(text: str) -> bool:
+    """Whether a text has what no shell script has, whatever it is called: an action of a chart's or a playbook's template."""
+    return (".Values." in text and _VALUES.search(text) is not None) or ("{%" in text and _BLOCK.search(text) is not None)
+
+
+BATCH = Format(
+    "batch",
+    190,
+    title="Windows batch files",
+    about="variables, `call`, labels",
+    files=("*.bat", "*.cmd"),
+    languages=("bat",),
+    read="read_batch",
+)
+
+
+def read_batch(source: Source, neighbours: Neighbours) -> list[Launch]:
+    """Read the launches of a batch file."""
+    from servelint.syntax.batch.evaluate import evaluate
+
+    found: list[Launch] = []
+    seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
+    claims: dict[str, ReleaseClaim] = {}
+
+    def on_command(ran: Command) -> None:
+        claims.update(installs.claims(ran.words))
+        env = {
+            value.name: Variable(value.name, value.text, value.text.extent())
+            for value in ran.state.values()
+            if value.text.flat and value.name.isidentifier()
+        }
+        context = CommandContext(source, env=env, claims=dict(claims), env_file=env_file(neighbours))
+        for launch in launches(ran.words, context):
+            launch.cut = launch.cut or ran.lost
+            launch.likely = ran.likely and launch.likely
+            key = identity(launch)
+            if key not in seen:
+                seen.add(key)
+                found.append(launch)
+
+    def called(path: str) -> Text | None:
+        """Another batch file, named by its place beside this one."""
+        name = path.replace("\\", "/").replace(HOLE + "/", HOLE).removeprefix(HOLE)
+        beside = neighbours.read(name) if name and HOLE not in name and ":" not in name else None
+        return Text.at(beside, 0, len(beside.text)) if beside is not None else None
+
+    sourced = evaluate(Text.at(source, 0, len(source.text)), on_command, called)
+    for launch in found:
+        launch.open_env = launch.open_env or (sourced and launch.container is None)
+    return found
