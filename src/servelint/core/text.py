@@ -1,7 +1,7 @@
 """Traced text: a string that remembers where each of its characters was written.
 
 A value passes through layers before an engine sees it: YAML unfolds a block scalar, `${V:-d}` is interpolated, a shell removes
-quotes, JSON removes escapes. Each layer takes a Text and gives Texts, so that a JSON value inside a quoted shell word inside a
+quotes, JSON removes escapes. Each layer takes and gives traced text, so that a JSON value in a quoted shell word in a
 folded scalar still has the place of each character that the user typed.
 """
 

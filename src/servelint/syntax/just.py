@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, Text, unknown
@@ -218,6 +219,7 @@ _INTERPRETER = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh
 _EXPRESSION_AT_MOST = 20_000
 
 
+@dataclass(slots=True, eq=False)
 class _Parameter:
     """A parameter of a recipe.
 
@@ -226,15 +228,13 @@ class _Parameter:
         variadic: `*`, `+`, or empty.
     """
 
-    __slots__ = ("exported", "name", "value", "variadic")
-
-    def __init__(self, name: str, value: Text | None, variadic: str, exported: bool) -> None:
-        self.name = name
-        self.value = value
-        self.variadic = variadic
-        self.exported = exported
+    name: str
+    value: Text | None
+    variadic: str
+    exported: bool
 
 
+@dataclass(slots=True, eq=False)
 class Recipe:
     """A recipe.
 
@@ -245,15 +245,12 @@ class Recipe:
         script: Whether its body is one script.
     """
 
-    __slots__ = ("header", "lines", "name", "needs", "parameters", "script")
-
-    def __init__(self, name: str, header: tuple[int, int]) -> None:
-        self.name = name
-        self.header = header
-        self.parameters: list[_Parameter] = []
-        self.needs: list[str] = []
-        self.lines: list[tuple[int, int]] = []
-        self.script = False
+    name: str
+    header: tuple[int, int]
+    parameters: list[_Parameter] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)
+    lines: list[tuple[int, int]] = field(default_factory=list)
+    script: bool = False
 
 
 class Justfile:

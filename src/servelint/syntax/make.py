@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Text, unknown
@@ -116,14 +117,12 @@ _FUNCTIONS = frozenset((
 _SILENT = frozenset(("error", "eval", "info", "warning"))
 
 
+@dataclass(slots=True, eq=False)
 class Variable:
     """A variable. simple: its value is expanded already (`:=`); otherwise it is expanded where it is used."""
 
-    __slots__ = ("simple", "value")
-
-    def __init__(self, value: Text, simple: bool) -> None:
-        self.value = value
-        self.simple = simple
+    value: Text
+    simple: bool
 
 
 class Scope:
@@ -298,6 +297,7 @@ which is likely or not; only if a default is overridden; not at all."""
 _OTHER = {YES: NO, TAKEN: DROPPED, LIKELY: UNLIKELY, UNLIKELY: LIKELY, DROPPED: TAKEN, NO: YES}
 
 
+@dataclass(slots=True, eq=False)
 class Rule:
     """A rule.
 
@@ -307,12 +307,9 @@ class Rule:
         recipe: Its lines as the makefile writes them.
     """
 
-    __slots__ = ("prerequisites", "recipe", "targets")
-
-    def __init__(self, targets: list[Text], prerequisites: list[str]) -> None:
-        self.targets = targets
-        self.prerequisites = prerequisites
-        self.recipe: list[Text] = []
+    targets: list[Text]
+    prerequisites: list[str]
+    recipe: list[Text] = field(default_factory=list)
 
 
 class Makefile:
@@ -351,6 +348,7 @@ def read(source: Source, open_file: OpenFile) -> Makefile:
     return makefile
 
 
+@dataclass(slots=True, eq=False)
 class _Condition:
     """A condition.
 
@@ -360,12 +358,9 @@ class _Condition:
         outer: How far what stands around counts.
     """
 
-    __slots__ = ("counts", "last", "outer")
-
-    def __init__(self, counts: int, last: int, outer: int) -> None:
-        self.counts = counts
-        self.last = last
-        self.outer = outer
+    counts: int
+    last: int
+    outer: int
 
 
 class _Reader:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from servelint.core.launch import Variable, Word
 from servelint.core.source import Source, Span
@@ -269,6 +270,7 @@ _WORD = re.compile(r"\S+")
 _CONTROL = re.compile(r"\s*\{%-?\s*(\w+).*%\}\s*\\?\s*$")
 
 
+@dataclass(slots=True, eq=False)
 class Setting:
     """One `Key=value`.
 
@@ -279,23 +281,18 @@ class Setting:
         cut: The lines after it that look like a part of it but are not.
     """
 
-    __slots__ = ("cut", "key", "site", "value")
-
-    def __init__(self, key: str, value: Text, site: Span, cut: Span | None) -> None:
-        self.key = key
-        self.value = value
-        self.site = site
-        self.cut = cut
+    key: str
+    value: Text
+    site: Span
+    cut: Span | None
 
 
+@dataclass(slots=True, eq=False)
 class Section:
     """The settings under one `[Name]`."""
 
-    __slots__ = ("name", "settings")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.settings: list[Setting] = []
+    name: str
+    settings: list[Setting] = field(default_factory=list)
 
 
 def parse(source: Source, template: bool = False) -> list[Section]:

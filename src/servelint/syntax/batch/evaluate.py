@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from servelint.core import bounds
 from servelint.core.launch import Word
@@ -16,14 +17,12 @@ from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple,
 from servelint.syntax.batch.words import Filled, fill, program, split
 
 
+@dataclass(slots=True, eq=False)
 class _Value:
     """A variable. name: as first written;  text: empty where the file removes the variable."""
 
-    __slots__ = ("name", "text")
-
-    def __init__(self, name: str, text: Text) -> None:
-        self.name = name
-        self.text = text
+    name: str
+    text: Text
 
 
 _State = dict[str, _Value]
@@ -203,6 +202,7 @@ _CMD_OPTION = re.compile(r"/([a-z])(?::\w+)?[ \t]*", re.IGNORECASE)
 _WHERE = re.compile(r"[`'\s]*where(?:\.exe)?\s+(?:\$PATH:)?\"?([\w.-]+?)(?:\.exe)?\"?(?:\s+[2^&|>]|[`'\s]*$)", re.IGNORECASE)
 
 
+@dataclass(slots=True, eq=False)
 class Command:
     """One command that the file runs.
 
@@ -213,13 +213,10 @@ class Command:
         likely: Whether a plain run gets there.
     """
 
-    __slots__ = ("likely", "lost", "state", "words")
-
-    def __init__(self, words: list[Word], state: _State, lost: Span | None, likely: bool) -> None:
-        self.words = words
-        self.state = state
-        self.lost = lost
-        self.likely = likely
+    words: list[Word]
+    state: _State
+    lost: Span | None
+    likely: bool
 
 
 Found = Callable[[Command], None]

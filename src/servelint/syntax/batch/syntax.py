@@ -6,6 +6,7 @@ Percent variables are filled in later: a reference (`%V%`) is stepped over whole
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from servelint.core.source import Span
 from servelint.core.text import Text
@@ -34,6 +35,7 @@ _RUN = re.compile(r"[^%\"^&|<>()\r\n]+")
 _RUN_IN_QUOTES = re.compile(r"[^%\"\r\n]+")
 
 
+@dataclass(slots=True, eq=False)
 class Simple:
     """One command.
 
@@ -42,46 +44,38 @@ class Simple:
         lost: Lines after it that look like a part of it but are not.
     """
 
-    __slots__ = ("lost", "text")
-
-    def __init__(self, text: Text, lost: Span | None) -> None:
-        self.text = text
-        self.lost = lost
+    text: Text
+    lost: Span | None
 
 
+@dataclass(slots=True, eq=False)
 class Label:
     """`:name`, a target of `goto` and `call`."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
 
+@dataclass(slots=True, eq=False)
 class Test:
     """The condition of an `if`. kind: "defined", "exist", "errorlevel", "cmdextversion", "==", "equ", ..."""
 
-    __slots__ = ("fold", "kind", "left", "negated", "right")
-
-    def __init__(self, kind: str, left: Text, right: Text, negated: bool, fold: bool) -> None:
-        self.kind = kind
-        self.left = left
-        self.right = right
-        self.negated = negated
-        self.fold = fold
+    kind: str
+    left: Text
+    right: Text
+    negated: bool
+    fold: bool
 
 
+@dataclass(slots=True, eq=False)
 class If:
     """`if TEST command else command`."""
 
-    __slots__ = ("otherwise", "test", "then")
-
-    def __init__(self, test: Test, then: Node, otherwise: Node | None) -> None:
-        self.test = test
-        self.then = then
-        self.otherwise = otherwise
+    test: Test
+    then: Node
+    otherwise: Node | None
 
 
+@dataclass(slots=True, eq=False)
 class For:
     """`for`.
 
@@ -92,22 +86,17 @@ class For:
         body: The command.
     """
 
-    __slots__ = ("body", "items", "switch", "variable")
-
-    def __init__(self, variable: str, switch: str, items: Text, body: Node) -> None:
-        self.variable = variable
-        self.switch = switch
-        self.items = items
-        self.body = body
+    variable: str
+    switch: str
+    items: Text
+    body: Node
 
 
+@dataclass(slots=True, eq=False)
 class Several:
     """Commands one after the other, each with the operator in front of it: "", "&", "&&", "||" or "|"."""
 
-    __slots__ = ("items",)
-
-    def __init__(self, items: list[tuple[str, Node]]) -> None:
-        self.items = items
+    items: list[tuple[str, Node]]
 
 
 Node = Simple | Label | If | For | Several
