@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, sync_playwright
 from servelint.core.result import Report
 from servelint.core.settings import Settings
 from servelint.lint import check_in_parallel
-from servelint.report.formats.html import render
+from servelint.report.formats.html import page as render
 from servelint.report.memory import Plans
 
 RUNS = 7

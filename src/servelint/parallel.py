@@ -23,12 +23,16 @@ FILES_AT_LEAST = 120
 _PROCESSES_AT_MOST = 16
 
 
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def processes(files: int) -> int:
     """How many processes to use for a number of files: 1 where it cannot be done, or does not pay."""
     if files < FILES_AT_LEAST or not hasattr(os, "fork"):
         return 1
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(available, files // (FILES_AT_LEAST // 2), _PROCESSES_AT_MOST))
+    return max(1, min(processors(), files // (FILES_AT_LEAST // 2), _PROCESSES_AT_MOST))
 
 
 def run(paths: list[str], lint: Callable[[str], Report], count: int, *, words: bool) -> list[Report]:

@@ -24,23 +24,10 @@ if TYPE_CHECKING:
 
     from servelint.settings.files import Governing
 
-JUDGED_BY_CONTROLLER = frozenset(
-    (
-        "CronJob",
-        "DaemonSet",
-        "Deployment",
-        "InferenceService",
-        "Job",
-        "LLMInferenceService",
-        "LeaderWorkerSet",
-        "Model",
-        "RayJob",
-        "RayService",
-        "ReplicaSet",
-        "StatefulSet",
-        "VLLMRuntime",
-    )
-)
+JUDGED_BY_CONTROLLER = frozenset((
+    "CronJob", "DaemonSet", "Deployment", "InferenceService", "Job", "LLMInferenceService", "LeaderWorkerSet", "Model",
+    "RayJob", "RayService", "ReplicaSet", "StatefulSet", "VLLMRuntime",
+))  # fmt: skip
 """Kinds that are judged themselves, as deploy/ registers the webhook for them: the objects that they create need not be."""
 _NOT_THE_OBJECT = frozenset(("status", "scale", "binding", "eviction", "approval", "finalize", "log", "exec", "token"))
 """Subresources that do not change how the containers of an object start."""
@@ -184,14 +171,7 @@ def _named(request: Request) -> str:
 
 
 def _review(request: Request, response: dict[str, Any], facts: dict[str, Any]) -> Answer:
-    about = {
-        "uid": request.uid,
-        "operation": request.operation,
-        "kind": request.kind,
-        "namespace": request.namespace,
-        "name": request.name,
-        "user": request.user,
-    }
+    about = {name: getattr(request, name) for name in ("uid", "operation", "kind", "namespace", "name", "user")}
     return Answer(200, _json({"apiVersion": VERSION, "kind": KIND, "response": response}), {**about, **facts})
 
 

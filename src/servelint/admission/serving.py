@@ -336,10 +336,3 @@ async def _serve(workers: Workers, options: Options, certificate: Certificate | 
         if watching is not None:
             watching.cancel()
         workers.stop()
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -142,6 +142,7 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
     from servelint.admission import serving
     from servelint.admission.app import Options as ServerOptions
     from servelint.admission.workers import Workers
+    from servelint.parallel import processors
 
     try:
         certificate = serving.Certificate(*pair) if pair is not None else None
@@ -152,7 +153,7 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
     serving.start_logging(log.log_level)
     workers = Workers(
         rules,
-        limits.workers or serving.processors(),
+        limits.workers or processors(),
         judging.policy,
         judging.settings,
         budget=limits.budget,

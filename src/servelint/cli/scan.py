@@ -162,6 +162,7 @@ def _lines(writing: OutputOptions) -> str | None:
 
 
 def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, lines: str | None) -> Counts:
+    from servelint.parallel import processors
     from servelint.scan import output, pool, repository, sources
 
     into: Stream | File | None = None
@@ -178,7 +179,7 @@ def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, li
         if running.scheduler is not None:
             done = pool.run_on_cluster(left, job, running.scheduler)
         else:
-            done = pool.run_processes(left, job, running.jobs or pool.processors())
+            done = pool.run_processes(left, job, running.jobs or processors())
         total = _write_rows(done, into, bar)
         into.finish()
     except (sources.SourceError, output.OutputError, pool.ClusterError, repository.Mismatch) as error:

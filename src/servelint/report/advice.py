@@ -117,8 +117,8 @@ def advice_data(found: Recommendation) -> dict[str, Any]:
         "memory": None
         if memory is None
         else {
-            "off": {"verdict": memory.off.verdict, "kv_tokens": memory.off.kv_tokens},
-            "on": {"verdict": memory.on.verdict, "kv_tokens": memory.on.kv_tokens},
+            name: {"verdict": plan.verdict, "kv_tokens": plan.kv_tokens}
+            for name, plan in (("off", memory.off), ("on", memory.on))
         },
         "broken": _notes(found.broken),
         "command": None

@@ -45,9 +45,7 @@ def _rows(report: Report) -> list[dict[str, Any]]:
     unsafe = Counter([key for key, one in zip(keys, report.findings, strict=True) if one.fix is not None and not one.fix.safe])
     rows = [
         {
-            "rule": key[0],
-            "severity": key[1],
-            "impact": key[2],
+            **dict(zip(("rule", "severity", "impact"), key, strict=True)),
             "count": count,
             "fixable": safe[key],
             "unsafely_fixable": unsafe[key],

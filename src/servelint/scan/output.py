@@ -74,14 +74,8 @@ def finding_row(finding: Finding, source: str, blob: str) -> Row:
     return {
         "kind": FINDING,
         "path": span.source.path,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "confidence": finding.confidence,
-        "impact": finding.impact,
+        **dict(zip(_NUMBERS, (line, column, end_line, end_column), strict=True)),
+        **{name: getattr(finding, name) for name in ("rule", "severity", "confidence", "impact", "fingerprint")},
         "message": finding.sentence,
         "versions": finding.affected or None,
         "engine": launch.engine if launch is not None else None,
@@ -90,7 +84,6 @@ def finding_row(finding: Finding, source: str, blob: str) -> Row:
         "launch": launch.name if launch is not None else None,
         "source": source,
         "blob": blob,
-        "fingerprint": finding.fingerprint,
     }
 
 
@@ -98,10 +91,7 @@ def problem_row(problem: Problem, blob: str | None = None) -> Row:
     """Return the row of a file that could not be read or parsed; of a whole repository if the path is empty."""
     return {
         "kind": ERROR,
-        "path": problem.path,
-        "line": problem.line,
-        "column": problem.column,
-        "message": problem.message,
+        **{name: getattr(problem, name) for name in ("path", "line", "column", "message")},
         "source": problem.path,
         "blob": blob,
     }

@@ -8,7 +8,6 @@ wait for it for ever.) The workers of a cluster must see the repositories under 
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import sys
 from collections.abc import Generator
@@ -26,11 +25,6 @@ TRIES = 2
 ENDED = "the process that read it came to an end each time (killed, or out of memory)"
 
 _FORKS = sys.platform == "linux"
-
-
-def processors() -> int:
-    """Return how many processes may run at the same time."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_processes(units: Iterable[Unit], job: Job, count: int) -> Generator[tuple[Unit, Done], None, None]:

@@ -46,10 +46,7 @@ def _finding(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "check_name": finding.rule,
         "fingerprint": fingerprint,
         "severity": severity,
-        "location": {
-            "path": relative(span.source.path),
-            "lines": {"begin": span.line, "end": span.end_line},
-        },
+        "location": {"path": relative(span.source.path), "lines": {"begin": span.line, "end": span.end_line}},
     }
 
 

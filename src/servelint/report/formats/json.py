@@ -41,21 +41,17 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
 def _place(span: Span) -> dict[str, Any]:
     line, column = span.source.position(span.start)
     end_line, end_column = span.source.position(span.end)
-    return {
-        "path": span.source.path,
-        "start": {"line": line, "column": column},
-        "end": {"line": end_line, "column": end_column},
-    }
+    ends = {"start": {"line": line, "column": column}, "end": {"line": end_line, "column": end_column}}
+    return {"path": span.source.path, **ends}
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
     """Return a problem as the report has it."""
-    return {"path": problem.path, "line": problem.line, "column": problem.column, "message": problem.message}
+    return {name: getattr(problem, name) for name in ("path", "line", "column", "message")}
 
 
 def finding_data(finding: Finding) -> dict[str, Any]:
     """Return a finding as the report has it; without the edits of a fix that writes a secret."""
-    launch = finding.launch
     fix = finding.fix
     return {
         "rule": finding.rule,
@@ -64,14 +60,7 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "impact": finding.impact,
         "message": finding.sentence,
         **_place(finding.span),
-        "launch": None
-        if launch is None
-        else {
-            "engine": launch.engine,
-            "version": finding.release,
-            "version_from": finding.release_from,
-            "name": launch.name,
-        },
+        "launch": _launch(finding),
         "versions": finding.affected,
         "advice": finding.advice,
         "related": [{**_place(related.span), "message": related.message} for related in finding.related],
@@ -85,6 +74,11 @@ def finding_data(finding: Finding) -> dict[str, Any]:
         "evidence": finding.evidence,
         "fingerprint": finding.fingerprint,
     }
+
+
+def _launch(finding: Finding) -> dict[str, Any] | None:
+    launch, release = finding.launch, {"version": finding.release, "version_from": finding.release_from}
+    return {"engine": launch.engine, **release, "name": launch.name} if launch is not None else None
 
 
 def _suppression(one: Suppression) -> dict[str, Any]:
@@ -104,11 +98,5 @@ def _suppression(one: Suppression) -> dict[str, Any]:
 
 def _hidden(finding: Finding) -> dict[str, Any]:
     line, column = finding.span.source.position(finding.span.start)
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "message": finding.message,
-        "path": finding.span.source.path,
-        "line": line,
-        "column": column,
-    }
+    about = {name: getattr(finding, name) for name in ("rule", "severity", "message")}
+    return {**about, "path": finding.span.source.path, "line": line, "column": column}

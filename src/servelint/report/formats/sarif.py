@@ -120,11 +120,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def _notification(problem: Problem, level: str) -> dict[str, Any]:
     place = {"artifactLocation": _artifact(problem.path), "region": {"startLine": problem.line}}
-    return {
-        "level": level,
-        "message": {"text": clean(problem.message)},
-        "locations": [{"physicalLocation": place}],
-    }
+    return {"level": level, "message": {"text": clean(problem.message)}, "locations": [{"physicalLocation": place}]}
 
 
 def _place(span: Span) -> dict[str, Any]:

@@ -175,19 +175,16 @@ def _quiet(report: Report, card: Card) -> str:
     number = sum(len(several) for several in alike.values())
     if not number:
         return ""
-    cards = [
-        f'<li class="launch" data-path="{escaped(relative(several[0].source.path))}" data-engine="{escaped(several[0].engine)}"'
-        f' data-launches="{len(several)}">{card}{_times(len(several))}</li>\n'
-        for card, several in alike.items()
-    ]
+    cards = ""
+    for shown, several in alike.items():
+        first, count = several[0], len(several)
+        times = f'<p class="meta">{count} times</p>' if count > 1 else ""
+        data = f'data-path="{escaped(relative(first.source.path))}" data-engine="{escaped(first.engine)}"'
+        cards += f'<li class="launch" {data} data-launches="{count}">{shown}{times}</li>\n'
     return (
         '<section id="quiet" aria-labelledby="quiet-title"><h2 id="quiet-title">Launches without a finding</h2>'
-        f"<details><summary>{counted(number, 'launch', 'launches')}</summary><ul>\n{''.join(cards)}</ul></details></section>\n"
+        f"<details><summary>{counted(number, 'launch', 'launches')}</summary><ul>\n{cards}</ul></details></section>\n"
     )
-
-
-def _times(number: int) -> str:
-    return f'<p class="meta">{number} times</p>' if number > 1 else ""
 
 
 def _verdict(report: Report) -> str:
@@ -304,7 +301,10 @@ def _filters(report: Report) -> str:
     return (
         '<form id="filters" role="search" aria-label="Filters" hidden>'
         '<details id="filters-fold" open><summary>Filters</summary>'
-        + _texts()
+        '<p><label for="filter-path">Path</label>'
+        '<input type="text" id="filter-path" name="path" autocomplete="off" spellcheck="false"></p>'
+        '<p><label for="filter-text">Text</label>'
+        '<input type="search" id="filter-text" name="text" autocomplete="off" spellcheck="false"></p>'
         + _choices("severity", "Severity", [one for one in severities if one[2]])
         + _choices("impact", "The launch", impacts)
         + _choices("engine", "Engine", engines)
@@ -312,15 +312,6 @@ def _filters(report: Report) -> str:
         '<p><output id="count" aria-live="polite"></output></p>'
         '<p class="buttons"><button type="button" id="open-all">Show all code</button>'
         ' <button type="button" id="close-all">Hide all code</button></p></form>\n'
-    )
-
-
-def _texts() -> str:
-    return (
-        '<p><label for="filter-path">Path</label>'
-        '<input type="text" id="filter-path" name="path" autocomplete="off" spellcheck="false"></p>'
-        '<p><label for="filter-text">Text</label>'
-        '<input type="search" id="filter-text" name="text" autocomplete="off" spellcheck="false"></p>'
     )
 
 
