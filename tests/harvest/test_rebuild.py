@@ -11,7 +11,7 @@ import pytest
 from servelint.engines import catalog_file
 from servelint.harvest import store
 from servelint.harvest.command import patches, read
-from servelint.harvest.llamacpp_index import open_build
+from servelint.harvest.llamacpp import open_build
 from servelint.harvest.sources import HarvestError, open_tree
 
 pytestmark = pytest.mark.book

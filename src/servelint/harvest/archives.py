@@ -11,7 +11,10 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from servelint.harvest.errors import HarvestError
+
+class HarvestError(Exception):
+    """A release, an archive or an index that could not be read; the message says which and why."""
+
 
 MEMBER_LIMIT = 16 * 2**20
 """A larger file is data that happens to be called .py; it is left out."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from servelint.engines import ENGINES, catalog_file
 from servelint.engines.releases import LEAST, sort_key
-from servelint.harvest import difference, llamacpp, llamacpp_index, store
-from servelint.harvest.errors import HarvestError
+from servelint.harvest import llamacpp, store
+from servelint.harvest.archives import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engines", "data")
@@ -52,7 +52,7 @@ def _asked(engine: str, release: str | None, path: str | None, *, unverified: bo
     if engine == "llama.cpp":
         if release is None or release == ALL:
             raise HarvestError("llama.cpp is read build by build: name one, such as b9180")
-        return [read(llamacpp.open_source(path, release) if path is not None else llamacpp_index.open_build(release))]
+        return [read(llamacpp.open_source(path, release) if path is not None else llamacpp.open_build(release))]
     if path is not None:
         return [read(open_local(engine, path, release))]
     if release == ALL:
@@ -105,5 +105,5 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
     catalog_file.compile_file(path)
     newest = ordered.index(known[snapshots[-1]["release"]])
     if newest:
-        print("\n".join(difference.lines(ordered[newest - 1], ordered[newest])))
+        print("\n".join(store.difference(ordered[newest - 1], ordered[newest])))
     print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)

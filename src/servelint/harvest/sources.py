@@ -13,8 +13,8 @@ from packaging.version import Version
 from servelint.engines import ENGINES
 from servelint.engines.releases import release_key
 from servelint.harvest import archives, index
-from servelint.harvest.errors import HarvestError
-from servelint.harvest.remote import NoRanges, Progress, download, read_wheel
+from servelint.harvest.archives import HarvestError
+from servelint.harvest.index import NoRanges, Progress, download, read_wheel
 
 __all__ = ["HarvestError", "Tree", "open_local", "open_tree", "published"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from servelint.harvest.evaluate.scope import Scope
+    from servelint.harvest.evaluate.builtin import Scope
     from servelint.harvest.pysource import Module
 
 

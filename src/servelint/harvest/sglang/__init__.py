@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.pysource import Program
-from servelint.harvest.sglang.architectures import architectures
-from servelint.harvest.sglang.environment import environment
-from servelint.harvest.sglang.json_options import json_options
-from servelint.harvest.sglang.names import names
-from servelint.harvest.sglang.options import options
+from servelint.harvest.sglang.names import environment, names
+from servelint.harvest.sglang.options import json_options, options
 from servelint.harvest.sources import Tree
 
 
@@ -35,3 +34,16 @@ def snapshot(tree: Tree, report: Callable[[str], None] = _silent) -> dict[str, A
 
 def _named(models: list[str]) -> dict[str, list[str]]:
     return {"architectures": models} if models else {}
+
+
+_FOLDER = "sglang/srt/models/"
+_ENTRY = re.compile(r"^EntryClass\b[^=\n]*=\s*(\[[^\]]*\]|\w+)", re.MULTILINE)
+
+
+def architectures(tree: Tree) -> list[str]:
+    """Their names, in order."""
+    found: set[str] = set()
+    for path in tree.paths(_FOLDER):
+        for match in _ENTRY.finditer(tree.read(path) or ""):
+            found |= {node.id for node in ast.walk(ast.parse(match.group(1))) if isinstance(node, ast.Name)}
+    return sorted(found)

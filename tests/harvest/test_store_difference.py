@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from servelint.harvest.difference import lines
+from servelint.harvest.store import difference
 
 BEFORE: dict[str, Any] = {
     "engine": "vllm",
@@ -23,7 +23,7 @@ AFTER: dict[str, Any] = {
 
 
 def test_what_came_went_and_changed() -> None:
-    assert lines(BEFORE, AFTER) == [
+    assert difference(BEFORE, AFTER) == [
         "vllm 0.18.0 -> 0.19.0",
         "  + --offload",
         "  - --swap-space",
@@ -38,11 +38,11 @@ def test_what_came_went_and_changed() -> None:
 
 
 def test_nothing_changes() -> None:
-    assert lines(BEFORE, {**BEFORE, "release": "0.18.1"}) == ["vllm 0.18.0 -> 0.18.1"]
+    assert difference(BEFORE, {**BEFORE, "release": "0.18.1"}) == ["vllm 0.18.0 -> 0.18.1"]
 
 
 def test_parts_that_a_snapshot_lacks_are_empty() -> None:
-    assert lines({"engine": "vllm", "release": "1"}, {"engine": "vllm", "release": "2", "options": {"a": {}}}) == [
+    assert difference({"engine": "vllm", "release": "1"}, {"engine": "vllm", "release": "2", "options": {"a": {}}}) == [
         "vllm 1 -> 2",
         "  + --a",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.harvest.cppsource import calls, clean, closing, function, initializer, literal, literals, split
+from servelint.harvest.llamacpp import calls, clean, closing, function, initializer, literal, literals, split
 
 
 @pytest.mark.parametrize(
