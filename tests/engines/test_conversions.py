@@ -15,11 +15,9 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.argv import Arguments, Setting, read
-from servelint.engines.catalog import Catalog
-from servelint.engines.catalog_file import compile_catalog
-from servelint.engines.config import Config
+from servelint.engines.catalog import Catalog, compile_catalog
+from servelint.engines.config import Config, Reading
 from servelint.engines.conversions import Refused, convert, is_known
-from servelint.engines.reading import Reading
 from servelint.engines.registry import ENGINES
 from servelint.judge.parser import violations
 from servelint.syntax.shell.words import split

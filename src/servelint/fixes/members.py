@@ -6,7 +6,7 @@ import json
 
 from servelint.core.finding import Edit
 from servelint.core.source import Span
-from servelint.engines.reading import Reading
+from servelint.engines.config import Reading
 from servelint.fixes.entries import entry_removal
 from servelint.syntax.json import OBJECT, JsonNode
 

@@ -64,6 +64,7 @@ def read_archive(path: str, package: str) -> Files:
 
 
 def read_tar(file: io.BufferedIOBase | io.RawIOBase, package: str) -> Files:
+    """The package's .py files of a .tar.gz. Raises HarvestError without the package."""
     texts: dict[str, bytes] = {}
     release, left = None, TOTAL_LIMIT
     with tarfile.open(fileobj=file, mode="r|gz") as archive:
@@ -85,6 +86,7 @@ def read_tar(file: io.BufferedIOBase | io.RawIOBase, package: str) -> Files:
 
 
 def read_zip(archive: zipfile.ZipFile, package: str) -> Files:
+    """The package's .py files of a wheel or .zip. Raises HarvestError without the package."""
     infos = wanted(archive, package)
     left = TOTAL_LIMIT
     texts: dict[str, bytes] = {}
@@ -146,7 +148,7 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 class PackedFiles(Mapping[str, bytes]):
-    """What `pack` wrote, each file read when it is asked for."""
+    """The files that `pack` wrote, each read on access."""
 
     def __init__(self, packed: bytes) -> None:
         self._archive = zipfile.ZipFile(io.BytesIO(packed))

@@ -131,7 +131,7 @@ class Reader:
         self.link = link
 
     def options(self, parser: Parser) -> dict[str, dict[str, Any]]:
-        """canonical name -> option."""
+        """Options by canonical name."""
         found = {}
         for declared in parser.declared:
             if declared.names and declared.names[0].startswith("-"):

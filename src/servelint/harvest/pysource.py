@@ -68,7 +68,7 @@ class Text(Protocol):
 
 
 class Program:
-    """The modules of one release. `report` is told what had to be left undecided."""
+    """The modules of one release. `report` gets what had to be left undecided."""
 
     def __init__(
         self,
@@ -247,11 +247,11 @@ _TYPES = {"bool": "bool", "int": "int", "float": "float", "list_int": "list", "c
 def variables_read(
     tree: Tree, package: str, prefixes: tuple[str, ...], report: Callable[[str], None] = lambda _: None
 ) -> dict[str, dict[str, Any]]:
-    """Variable -> type, default and choices, each where every place that reads it says the same.
+    """Variable -> type, default and choices, each if all places that read it agree.
 
     package: the folder read, with a slash at its end. prefixes: what the engine's own variables start with.
     """
-    said: dict[str, list[dict[str, Any]]] = {}
+    seen: dict[str, list[dict[str, Any]]] = {}
     for path in tree.paths(package):
         text = tree.read(path) or ""
         if not any(prefix in text for prefix in prefixes):
@@ -263,8 +263,8 @@ def variables_read(
             continue
         for name, entry in _reads(module):
             if name.startswith(prefixes):
-                said.setdefault(name, []).append(entry)
-    return {name: _agreed(entries) for name, entries in sorted(said.items())}
+                seen.setdefault(name, []).append(entry)
+    return {name: _agreed(entries) for name, entries in sorted(seen.items())}
 
 
 def _agreed(entries: list[dict[str, Any]]) -> dict[str, Any]:
@@ -299,7 +299,7 @@ def _reads(module: ast.Module) -> Iterator[tuple[str, dict[str, Any]]]:
             function = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
             if "env" in function.lower() and function.rpartition(".")[2] not in _WRITERS:
                 name = named(node.args[0])
-                entry = _said(function.rpartition(".")[2], node, wrapped.get(id(node)))
+                entry = _entry(function.rpartition(".")[2], node, wrapped.get(id(node)))
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and "environ" in ast.unparse(node.value):
             name = named(node.slice)
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
@@ -309,7 +309,7 @@ def _reads(module: ast.Module) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _conversions(module: ast.Module) -> dict[int, str]:
-    """id of a call -> `int` or `float` where that is the very thing the call's result is handed to."""
+    """By id of a call, the `int` or `float` that its result goes straight into."""
     return {
         id(node.args[0]): node.func.id
         for node in ast.walk(module)
@@ -320,7 +320,7 @@ def _conversions(module: ast.Module) -> dict[int, str]:
     }
 
 
-def _said(reader: str, call: ast.Call, converted: str | None) -> dict[str, Any]:
+def _entry(reader: str, call: ast.Call, converted: str | None) -> dict[str, Any]:
     """Type, default and choices from a reading call; a default only as the type that the source uses it with."""
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     given = call.args[1] if len(call.args) > 1 else keywords.get("default")

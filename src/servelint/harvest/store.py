@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any
 
-from servelint.engines.catalog_file import format_runs, parse_runs
+from servelint.engines.catalog import format_runs, parse_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def dump(catalog: dict[str, Any]) -> str:
 
 
 def write(path: str, catalog: dict[str, Any]) -> None:
+    """Write a catalog file, which is either the old one or whole at any time."""
     temporary = f"{path}.{os.getpid()}.tmp"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(dump(catalog))

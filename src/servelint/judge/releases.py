@@ -131,7 +131,7 @@ def _knows_model(config: Config) -> bool:
 
 
 def releases_note(found: list[Config], why: str) -> str:
-    """A sentence on the releases that a plan covers. why: the reason for planning several, such as "no release is named" """
+    """A sentence on the releases that a plan covers. `why` is the reason for planning several."""
     first, last = found[0].release, found[-1].release
     if first == last:
         return f"{why}: planned as {last}, the newest that can start it"

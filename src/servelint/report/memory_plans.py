@@ -9,7 +9,7 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.text import Text
 from servelint.engines.config import Config
-from servelint.engines.snapshot import Carried, carry
+from servelint.engines.launch_files import Carried, carry
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import planned_releases
 

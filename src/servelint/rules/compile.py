@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import Any
 
 from servelint.core.source import Source
-from servelint.engines import ENGINES, catalog, catalog_file, operands
+from servelint.engines import ENGINES, catalog, operands
 from servelint.rules import load
 from servelint.rules.condition import compile_amount, compile_condition, every_operand, named_parts, needs, parts_of
 from servelint.rules.ranges import compile_range
@@ -108,7 +108,7 @@ def engines_of(data: dict[str, Any]) -> list[str]:
     if data["engines"] == "all":
         return list(ENGINES)
     if data["engines"] == "catalog":
-        return [engine.id for engine in ENGINES.values() if catalog_file.exists(engine.id, engine.data)]
+        return [engine.id for engine in ENGINES.values() if catalog.has_catalog(engine.id, engine.data)]
     ids: list[str] = data["engines"]
     return ids
 

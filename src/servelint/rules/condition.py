@@ -71,7 +71,7 @@ def compile_condition(tree: object, values: dict[str, Any] | None = None) -> Com
         values: the rule's `values`, compiled: name -> amount.
 
     Raises:
-        ValueError: it is no condition; the text says what is wrong.
+        ValueError: it is not a condition; the text is the reason.
     """
     values = values or {}
     if not isinstance(tree, dict) or not tree:
@@ -336,7 +336,7 @@ def compile_amount(written: object, values: dict[str, Any]) -> Any:
         values: name -> compiled amount, of the values that the rule defines before this one.
 
     Raises:
-        ValueError: it is no amount; the text says why.
+        ValueError: it is not an amount; the text is the reason.
     """
     if isinstance(written, (bool, int, float, str)):
         return written
@@ -416,7 +416,7 @@ def _computed(form: str, numbers: list[int]) -> int | None:
 
 
 def shown(value: Any, grouped: bool = False) -> str:
-    """A value as a message prints it. grouped: with a comma between thousands"""
+    """A value as a message prints it. `grouped`: with a comma between thousands."""
     if isinstance(value, list):
         *most, last = [str(one) for one in value]
         return f"{', '.join(most)} or {last}" if most else last

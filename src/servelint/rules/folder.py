@@ -70,7 +70,7 @@ def load(where: str | RuleFolder) -> FolderRules:
 
 
 def _files(folder: str, trust: Trust) -> list[str]:
-    """The rule files; what stands beside the areas is no rule."""
+    """The rule files of the areas; files beside the areas are not rules."""
     found = [path for path in trust.below(folder) if path.endswith(".yaml")]
     return [path for path in found if os.path.dirname(path) != folder.rstrip(os.sep)]
 

@@ -66,7 +66,7 @@ class Rule:
     )
 
     def __init__(self, head: dict[str, Any], body: str | None = None) -> None:
-        """Make a rule of its head, which has all fields if there is no body. body: the fields beyond HEAD, as JSON"""
+        """Make a rule of its head, which has all fields if there is no body. `body` is the other fields, as JSON."""
         self._body: str | dict[str, Any] | None = head if body is None else body
         self.id: str = head["id"]
         self.engine: str = head["engine"]

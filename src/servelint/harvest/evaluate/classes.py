@@ -46,7 +46,7 @@ def lineage(program: Program, cls: Class) -> list[Any]:
 
 
 def bound(cls: Class) -> dict[str, list[ast.stmt]]:
-    """name -> the statements of a class's body that bind it."""
+    """The statements of a class's body that bind each name."""
     if cls.bound is None:
         cls.bound = statements.bindings(cls.node.body)
     return cls.bound

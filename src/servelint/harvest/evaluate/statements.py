@@ -31,7 +31,7 @@ class _Continue(Exception):
 
 
 def bindings(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
-    """name -> the statements of a body that bind it or change what it holds, in order; "*" for `from x import *`."""
+    """The statements of a body that bind each name or change its value, in order; "*" for `from x import *`."""
     found: dict[str, list[ast.stmt]] = {}
     for statement in body:
         for name in dict.fromkeys(_binds(statement)):

@@ -18,7 +18,7 @@ def _silent(_: str) -> None:
 
 
 def snapshot(tree: Tree, report: Callable[[str], None] = _silent) -> dict[str, Any]:
-    """The release's options, environment variables and names. `report` is told what could not be resolved."""
+    """The release's options, environment variables and names. `report` gets what could not be resolved."""
     program = Program(tree, report=report)
     found = options(tree, program, report)
     return {

@@ -73,7 +73,7 @@ def registry_answers(program: Program) -> dict[str, Any]:
 
 
 def environment(tree: Tree, program: Program, report: Callable[[str], None]) -> dict[str, dict[str, Any]]:
-    """Variable -> type, default, deprecated, each where the source says it."""
+    """Variable -> type, default, deprecated, each where the source has it."""
     module = program.module(_VARIABLES)
     found = descriptors(module)
     for path in tree.paths("sglang/"):
@@ -117,7 +117,7 @@ def _reads(nodes: list[ast.AST]) -> Iterator[tuple[str, dict[str, Any]]]:
                 function = ast.unparse(node.func)
                 short = function.rpartition(".")[2]
                 if short not in _WRITES and ("env" in function.lower() or short in _READERS):
-                    yield name, _said(short, node)
+                    yield name, _entry(short, node)
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             name = named(node.slice)
             if name is not None and "env" in ast.unparse(node.value).lower():
@@ -128,7 +128,7 @@ def _reads(nodes: list[ast.AST]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, {}
 
 
-def _said(reader: str, call: ast.Call) -> dict[str, Any]:
+def _entry(reader: str, call: ast.Call) -> dict[str, Any]:
     """Type and default that a reading function's name and second argument give."""
     given = call.args[1] if len(call.args) > 1 else next((one.value for one in call.keywords if one.arg == "default"), None)
     default = given.value if isinstance(given, ast.Constant) and isinstance(given.value, (str, int, float, bool)) else None
@@ -153,18 +153,18 @@ def _refusals(nodes: list[ast.AST]) -> Iterator[tuple[str, dict[str, Any]]]:
             warns = isinstance(call.func, ast.Attribute) and call.func.attr in ("warn", "warning", "warning_once")
             text = call.args[0].value if warns and isinstance(call.args[0], ast.Constant) else None
             if isinstance(text, str) and _GONE.search(text):
-                asked = {name for name, _ in _reads(list(ast.walk(node.test)))}
-                yield from ((name, {"deprecated": text}) for name in sorted(asked) if name in text)
+                tested = {name for name, _ in _reads(list(ast.walk(node.test)))}
+                yield from ((name, {"deprecated": text}) for name in sorted(tested) if name in text)
 
 
 def _deprecations(tree: Tree, report: Callable[[str], None]) -> dict[str, str]:
     """Variable -> the warning that the registry gives where it is set, by evaluating what the registry runs at import."""
     held: dict[str, str] = {}
-    said: list[str] = []
+    warned: list[str] = []
     environ = {
         "os.environ": held,
         "os.getenv": Native("get", held.get),
-        "warnings.warn": Native("warn", lambda message, *_, **__: said.append(str(message))),
+        "warnings.warn": Native("warn", lambda message, *_, **__: warned.append(str(message))),
     }
     program = Program(tree, environ, report)
     module = program.module(_VARIABLES)
@@ -175,12 +175,12 @@ def _deprecations(tree: Tree, report: Callable[[str], None]) -> dict[str, str]:
     constants = {node.value for node in ast.walk(module.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     found: dict[str, str] = {}
     for name in sorted(one for one in constants if _NAME.fullmatch(one)) + [_PREFIXED] * bool(runs):
-        said.clear()
+        warned.clear()
         for call in runs:
             held.clear()
             held[name] = "1"
             module.value(call)
-        texts = [text for text in said if name in text]
+        texts = [text for text in warned if name in text]
         if texts:
             found["SGL_*" if name == _PREFIXED else name] = (
                 texts[0].replace(_PREFIXED, "SGL_*").replace(f"SGLANG{_PREFIXED[3:]}", "SGLANG_*")

@@ -34,7 +34,7 @@ _UTILS = "sglang.srt.arg_groups.arg_utils"
 
 
 def options(tree: Tree, program: Program, report: Callable[[str], None]) -> dict[str, dict[str, Any]]:
-    """Canonical name -> what argparse was told. Raises HarvestError where the release has no ServerArgs."""
+    """The options by canonical name. Raises HarvestError where the release has no ServerArgs."""
     module = program.module(_MODULE)
     node = _class_node(module)
     if module is None or node is None:
@@ -86,7 +86,7 @@ def _dest(option: dict[str, Any]) -> str:
 
 
 def _levels(module: Module) -> set[str]:
-    """The values that a release looks up in `logging` right after parsing (from 0.5.11): what is no level ends the start."""
+    """The values that a release looks up in `logging` right after parsing (from 0.5.11): any other text ends the start."""
     found: set[str] = set()
     for node in module.tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "prepare_server_args":
@@ -145,7 +145,7 @@ _EVENTS = "sglang.srt.disaggregation.kv_events"
 
 
 def json_options(program: Program, options: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Key -> the object's description; the options that take it are told so."""
+    """Key -> the object's description; the options that take it get its name."""
     found: dict[str, dict[str, Any]] = {}
     for name, described in (("cuda-graph-config", _cuda_graph(program)), ("kv-events-config", _kv_events(program))):
         if name in options and described:

@@ -17,7 +17,7 @@ _ARGPARSE = ("vllm.utils.argparse_utils", "vllm.utils")
 
 
 def snapshot(tree: Tree, report: Callable[[str], None] | None = None) -> dict[str, Any]:
-    """The snapshot of a release; `report` is told what its source leaves undecided."""
+    """The snapshot of a release; `report` gets what its source leaves undecided."""
     program, root = load(tree, report)
     names.fill(program)
     parser = serve_parser(program, root)
@@ -166,7 +166,7 @@ def mark_bounds(program: Program, options: dict[str, dict[str, Any]]) -> None:
 
 
 def _classes(node: ast.AST) -> dict[str, str]:
-    """variable -> the config class whose fields it holds: `scheduler_kwargs = get_kwargs(SchedulerConfig)`."""
+    """The config class whose fields each variable holds: `scheduler_kwargs = get_kwargs(SchedulerConfig)`."""
     return {
         one.targets[0].id: ast.unparse(one.value.args[0])
         for one in ast.walk(node)
@@ -178,7 +178,7 @@ def _classes(node: ast.AST) -> dict[str, str]:
 
 
 def _fields(node: ast.AST, classes: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """option -> the class and the field that it is declared from: `add_argument("--x", **scheduler_kwargs["x"])`."""
+    """The class and the field that each option is declared from: `add_argument("--x", **scheduler_kwargs["x"])`."""
     found: dict[str, tuple[str, str]] = {}
     for call in ast.walk(node):
         if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith(".add_argument"):

@@ -29,7 +29,7 @@ _NOTE = re.compile(r"\bdeprecated\b", re.IGNORECASE)
 
 
 def environment(tree: Tree, program: Program) -> dict[str, dict[str, Any]]:
-    """name -> what is known of the variable."""
+    """The variables that a release reads, with what is known of each."""
     found: dict[str, dict[str, Any]] = {}
     module = program.module("vllm.envs")
     if module is not None:
@@ -47,7 +47,7 @@ def environment(tree: Tree, program: Program) -> dict[str, dict[str, Any]]:
 
 
 def _texts(module: Module) -> dict[str, ast.expr]:
-    """name -> the expression that reads it, from the display of the table."""
+    """The expression that reads each variable, from the display of the table."""
     for node in module.tree.body:
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         if isinstance(value, ast.Dict) and "environment_variables" in ast.unparse(node).partition("{")[0]:
@@ -57,7 +57,7 @@ def _texts(module: Module) -> dict[str, ast.expr]:
 
 
 def _declared(module: Module) -> dict[str, str]:
-    """name -> the annotation under `if TYPE_CHECKING`."""
+    """The annotation of each variable under `if TYPE_CHECKING`."""
     found = {}
     for block in module.tree.body:
         for node in block.body if isinstance(block, ast.If) else []:

@@ -372,7 +372,7 @@ def _expands(value: Any) -> bool:
 
 
 def docs(program: Program, cls: Any) -> dict[str, str]:
-    """field name -> the text written under it."""
+    """The text under each field of a class, by the field's name."""
     found: dict[str, str] = defaultdict(str)
     for base in reversed(program.lineage(cls)) if isinstance(cls, Class) else []:
         if not isinstance(base, Class):

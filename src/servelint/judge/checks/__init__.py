@@ -1,6 +1,7 @@
 """Checks: conditions that data cannot express. A rule names one in `check`; it adds to the rule's `when`.
 
-A module of this package is found by its name: there is no list of checks."""
+A module of this package is found by its name: there is no list of checks.
+"""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def kv_bytes(config: Config) -> dict[str, str] | None:
         return None
     if config.operand(option).value is None:
         return None
-    remedy = f"delete --{option}: {config.told or 'vLLM'} measures what is left"
+    remedy = f"delete --{option}: {config.shown or 'vLLM'} measures what is left"
     for size in range(int(min(found.kv_gib.mid, found.gpu_gib)), 0, -1):
         other = changed(config, (option, str(size * 2**30)))
         if other is not None and other.verdict == "fits":

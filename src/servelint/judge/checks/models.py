@@ -2,7 +2,8 @@
 
 The first releases have no fallback for an architecture that they do not list (vLLM to 0.7.1, SGLang to 0.4.6.post5). Later ones
 run it with Transformers, which must know the model type: some release of it brought that, and only older ones may go with the
-engine's."""
+engine's.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +99,7 @@ def _readable(config: Config) -> bool:
         return True
     if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
         return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
-    from servelint.engines.transformers import knows, newest_transformers
+    from servelint.engines.releases import knows, newest_transformers
 
     newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
     return newest is None or knows(newest, family.transformers)

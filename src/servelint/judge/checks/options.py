@@ -23,7 +23,7 @@ def number_range(config: Config) -> dict[str, str] | None:
 
 
 def _described(bounds: dict[str, float]) -> str:
-    """ "a number from 1 to 65535", "a number above 0 and below 1"."""
+    """Bounds in words: "a number from 1 to 65535", "a number above 0 and below 1"."""
     if bounds.keys() == {"ge", "le"}:
         return f"a number from {bounds['ge']:g} to {bounds['le']:g}"
     words = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}

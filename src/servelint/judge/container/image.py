@@ -21,7 +21,7 @@ _DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+")
 
 
 def violations(config: Config, options: Options) -> list[Violation]:
-    """The violations in the name of the image. options: those of each violation's rule"""
+    """The violations in the name of the image. `options` are those of each violation's rule."""
     image = config.launch.image
     if image is None or not image.flat or (config.launch.container is not None and "build" in config.launch.container.settings):
         return []

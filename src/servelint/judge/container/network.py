@@ -79,7 +79,7 @@ def names_number(config: Config, number: int) -> bool:
 
 
 def violations(config: Config, hosting: Hosting, options: Options) -> list[Violation]:
-    """The violations in the published ports and the probes of a container. options: those of each violation's rule"""
+    """The violations in the published ports and the probes of a container. `options` are those of each violation's rule."""
     if not config.launch.likely:
         return []
     found = _ports(config, hosting)

@@ -23,7 +23,7 @@ _REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
 def violations(config: Config, options: Options) -> list[Violation]:
-    """The violations in the values of variables and options. options: those of each violation's rule"""
+    """The violations in the values of variables and options. `options` are those of each violation's rule."""
     return [*_server_keys(config, options), *_tokens(config, options), *_unfilled(config)]
 
 

@@ -208,7 +208,7 @@ def _path(view: ReleaseView, setting: Setting, keys: Keys) -> list[Violation]:
 
 
 def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonNode) -> list[Violation]:
-    """The violations in an object and in those inside it. name: the catalog's name of it, `compilation-config.pass_config`"""
+    """The violations in an object and in those inside it. `name`: the catalog's, `compilation-config.pass_config`."""
     found: list[Violation] = []
     for key, (written, value) in node.members.items():
         body = keys.get(key)
@@ -287,7 +287,7 @@ def _ever(keys: Keys, name: str, value: object) -> bool:
 
 
 def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: Text, operand: str = "") -> Violation:
-    """A key that the release refuses or ignores. operand: what the condition language calls it, "" for a single key"""
+    """A key that the release refuses or ignores. `operand`: its name in conditions, "" for a single key."""
     refused = keys.extra == "reject"
     rule, what = ("unknown-json-key", "refuses it") if refused else ("ignored-json-key", "ignores it")
     delete = Change(key=operand) if operand and not refused else None
@@ -339,7 +339,7 @@ def expected_of_node(body: dict[str, Any], node: JsonNode) -> str | None:
 
 
 def expected_of(body: dict[str, Any], value: str | float | bool) -> str | None:
-    """What a field takes instead of a value; None if it may take the value. body: the field in the catalog"""
+    """What a field takes instead of a value; None if it may take the value. `body`: the field in the catalog."""
     kinds = body.get("type", "any")
     types = {kinds} if isinstance(kinds, str) else set(kinds)
     choices = body.get("choices")
@@ -378,7 +378,7 @@ def _fits(kind: str, value: str | float | bool) -> bool:
 
 
 def _beyond(bounds: dict[str, Any], number: float) -> str | None:
-    """The bounds that a number breaks, in words; None if it breaks none. bounds: "ge", "gt", "le", "lt" and others"""
+    """The bounds that a number breaks, in words; None if it breaks none. `bounds`: "ge", "gt", "le", "lt" and others."""
     broken = [f"{words} {bounds[name]}" for name, words, holds in _BOUNDS if name in bounds and not holds(number, bounds[name])]
     return f"a number of {' and '.join(broken)}" if broken else None
 

@@ -37,7 +37,7 @@ class ReleaseView:
         self.engine = config.launch.engine
         self.record = ENGINES[self.engine]
         self.name = self.record.name
-        self.release = f"{self.name} {config.told}"
+        self.release = f"{self.name} {config.shown}"
 
     def has_now(self, runs: Iterable[Sequence[Any]] | None) -> bool:
         """Whether the release is within one of some runs of releases: (first position, last position, ...)."""
@@ -72,7 +72,7 @@ class Life:
         self.after = min(begins) if begins else None
 
     def written(self, engine: str) -> str:
-        """ "exists from vLLM 0.10.2", "was removed in vLLM 0.18.0", or both."""
+        """The life in words: "exists from vLLM 0.10.2", "was removed in vLLM 0.18.0", or both."""
         releases = self.catalog.releases
         removed = f"was removed in {engine} {releases[self.before + 1]}" if self.before is not None else ""
         if self.after is None:
@@ -151,7 +151,7 @@ def elsewhere(engine: str, spelling: str, value: str) -> bool:
 
 
 def listed(items: Iterable[object], most: int = 8) -> str:
-    """ "a, b or c"; the first ones of a long list."""
+    """A list in words: "a, b or c"; only the first items of a long one."""
     texts = [_shown(item) for item in items]
     if len(texts) > most:
         return ", ".join(texts[:most]) + f" or one of {len(texts) - most} more"

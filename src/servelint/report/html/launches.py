@@ -8,7 +8,7 @@ from servelint.core.launch import Launch
 from servelint.core.secrets import without
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.engines.snapshot import carry
+from servelint.engines.launch_files import carry
 from servelint.filters.masking import secrets_of
 from servelint.report.html.markup import escaped
 from servelint.report.html.words import NAMED_BY

@@ -1,28 +1,39 @@
-"""`--config FILE`: options that stand in a YAML file, put where the engine's own parser puts them.
+"""The files that a launch names: the options in the YAML file of `--config`, and files read before a launch leaves the process.
 
 vLLM (FlexibleArgumentParser._pull_args_from_config) and SGLang (server_args_config_parser.py) read the file before they parse:
 each key becomes an option in front of the command line's own, which therefore win; a positional model stays first. Only the
 separate word `--config` is looked for.
+
+A launch opens files by a function of its reader, which cannot be pickled. What a memory plan and a report's page need is
+therefore read beforehand: the file of `--config`, and the configurations of its models.
 """
 
 from __future__ import annotations
 
 import os
+from copy import copy
 
 from servelint.core import safe_open
-from servelint.core.launch import Word
+from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import Piece, Text
+from servelint.engines.config import Config, configs
+from servelint.models.folder import CONFIG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint.syntax.shell.files import Opened
     from servelint.syntax.yaml import Node, ScalarNode
     from servelint.syntax.yaml_values import Value
 
-_SIZE_AT_MOST = 1 << 20
-_NODES_AT_MOST = 2_000
+
+# -- the file of --config
+
+
+_MAX_SIZE = 1 << 20
+_MAX_NODES = 2_000
 _NOT_LOADED = "it is no YAML that can be loaded"
 
 
@@ -52,7 +63,7 @@ def open_in(folder: str, name: Text) -> Text:
     if not name.flat.endswith((".yaml", ".yml")):
         raise Missing("it is no .yaml or .yml file")
     try:
-        source = Source(name.flat, safe_open.read(path, _SIZE_AT_MOST)[:_SIZE_AT_MOST].decode("utf-8-sig"))
+        source = Source(name.flat, safe_open.read(path, _MAX_SIZE)[:_MAX_SIZE].decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise Missing("it cannot be read") from error
     return Text.at(source, 0, len(source.text))
@@ -130,7 +141,7 @@ class _Json:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.left = _NODES_AT_MOST
+        self.left = _MAX_NODES
 
     def text(self, node: Node) -> Text:
         parts: list[Text] = []
@@ -185,3 +196,70 @@ class _Json:
         from servelint.syntax import yaml
 
         return yaml.span(self.source, node)
+
+
+# -- files read beforehand
+
+
+_DRAFTS = ("speculative-config.model", "spec-model", "speculative-draft-model-path")
+
+
+class Carried:
+    """Opens the files that were read.
+
+    Attributes:
+        texts: name of a file as the launch has it -> its text.
+    """
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: dict[str, Text]) -> None:
+        self.texts = texts
+
+    def __call__(self, name: Text) -> Opened | None:
+        """The file of a name; None if it was not read."""
+        text = self.texts.get(name.flat)
+        if text is None:
+            return None
+        from servelint.syntax.shell.files import Opened  # a launch that names no file needs nothing of the shell
+
+        return Opened(text, name.flat, False, None)
+
+
+def carry(given: Launch) -> Carried | None:
+    """Read the files that a launch names, and return what opens them in another process; None if there are none."""
+    if given.open is None or isinstance(given.open, Carried):
+        return given.open
+    found = Carried({})
+    launch = copy(given)
+    launch.open = _kept(given.open, found)
+    release = given.release.release
+    (config,) = configs(launch, [release] if release is not None else [])
+    for model in _models(config):
+        folder = model.rstrip("/")
+        if launch.open(Text.of(f"{folder}/{CONFIG}")) is not None:
+            from servelint.models.checkpoint import (  # where a model is here: a check needs them nowhere else
+                INDEX,
+                QUANTIZATION,
+            )
+
+            for name in (QUANTIZATION, INDEX):
+                launch.open(Text.of(f"{folder}/{name}"))
+    return found if found.texts else None
+
+
+def _kept(opened: Callable[[Text], Opened | None], found: Carried) -> Callable[[Text], Opened | None]:
+    def keep(name: Text) -> Opened | None:
+        one = opened(name)
+        if one is not None:
+            found.texts[name.flat] = one.text
+        return one
+
+    return keep
+
+
+def _models(config: Config) -> list[str]:
+    """The models that a launch names, with the options of its file."""
+    model = config.reading.model
+    named = [model.value if model is not None else None, *[config.operand(name).value for name in _DRAFTS]]
+    return [one for one in named if isinstance(one, str) and one]

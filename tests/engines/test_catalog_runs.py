@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servelint.engines.catalog_file import format_runs, parse_runs
+from servelint.engines.catalog import format_runs, parse_runs
 
 RELEASES = ["0.1", "0.1.post1", "0.2rc1", "0.2", "b300", "1.0"]
 POSITION = {release: index for index, release in enumerate(RELEASES)}
