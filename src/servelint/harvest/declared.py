@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.evaluate import calls
@@ -89,15 +89,8 @@ class Parser:
 Converter = Callable[[Any], "str | list[str] | None"]
 """Names the function that converts a value: a type, a list of alternatives, None where it cannot be known."""
 
-_FLAGS = {
-    "store_true": True,
-    "store_false": False,
-    "store_const": None,
-    "append_const": None,
-    "count": None,
-    "help": None,
-    "version": None,
-}
+_FLAGS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
+_SUPPRESS = "==SUPPRESS=="
 _CLASSES = {
     "_StoreAction": "store",
     "_StoreTrueAction": "store_true",
@@ -167,16 +160,16 @@ class Reader:
         elif default is MISSING:
             default = UNKNOWN if action in ("help", "version") else None
         literal = plain(default)
-        if literal is not UNKNOWN and literal != "==SUPPRESS==":
+        if literal is not UNKNOWN and literal != _SUPPRESS:
             option["default"] = literal
         if kwargs.get("required") is True:
             option["required"] = True
         help_text = kwargs.get("help")
-        if help_text == "==SUPPRESS==":
+        if help_text == _SUPPRESS:
             option["hidden"] = True
-        said = isinstance(help_text, str) and DEPRECATED.search(help_text) is not None
-        if kwargs.get("deprecated") is True or said:
-            option["deprecated"] = " ".join(str(help_text).split()) if said else True
+        noted = isinstance(help_text, str) and DEPRECATED.search(help_text) is not None
+        if kwargs.get("deprecated") is True or noted:
+            option["deprecated"] = " ".join(str(help_text).split()) if noted else True
         if declared.exclusive is not None:
             option["exclusive"] = declared.exclusive
         dest = kwargs.get("dest", MISSING)
@@ -226,8 +219,8 @@ class Reader:
 
     def _values(self, declared: Declared, kwargs: dict[str, Any], option: dict[str, Any], action: Class | None) -> None:
         name = self.converter(kwargs.get("type"))
-        if action is not None and _has(self.program, action, "__call__") and not action.name.startswith("Deprecated"):
-            name = action.name
+        if action is not None and not action.name.startswith("Deprecated"):
+            name = action.name if self.program.attribute(action, "__call__") is not UNKNOWN else name
         if name is None:
             self.program.report(f"{declared.names}: type {kwargs.get('type')!r} is not known")
         elif name != "str":
@@ -241,17 +234,13 @@ class Reader:
                 option["choices"] = literal
 
 
-def _has(program: Program, cls: Class, name: str) -> bool:
-    return program.attribute(cls, name) is not UNKNOWN
-
-
 def canonical(names: list[str]) -> str:
     """An option's canonical name: its first long spelling without dashes, `_` as `-`."""
-    first = next((name for name in names if name.startswith("--")), names[0])
-    return first.lstrip("-").replace("_", "-")
+    return _dest(names).replace("_", "-")
 
 
 def _dest(names: list[str]) -> str:
+    """The name under which argparse stores a value, after the first long spelling."""
     first = next((name for name in names if name.startswith("--")), names[0])
     return first.lstrip("-").replace("-", "_")
 
@@ -274,8 +263,6 @@ def builtin_type(value: Any) -> str | None:
 # -- a parser that records, and words each declaration itself
 
 
-_SUPPRESS = "==SUPPRESS=="
-_FLAG_ACTIONS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
 _DEPRECATED = re.compile(r"[\[(]?\s*deprecated\b", re.IGNORECASE)
 _TAKES_ALL = "add"
 """Name of a native that the evaluator calls whatever its arguments are, so that no option is lost for an unknown default."""
@@ -309,7 +296,7 @@ class Recorder:
         return Record("ArgumentParser", made)
 
     def options(self) -> dict[str, dict[str, Any]]:
-        """Canonical name -> the option, in the order of declaration."""
+        """The options by canonical name, in the order of declaration."""
         found: dict[str, dict[str, Any]] = {}
         for names, group, kwargs in self._calls:
             if not names or not all(isinstance(name, str) for name in names):
@@ -318,15 +305,14 @@ class Recorder:
             option = self._option([str(name) for name in names], kwargs)
             if group is not None:
                 option["exclusive"] = group
-            found[_longest(option["names"]).lstrip("-").replace("_", "-")] = option
+            found[canonical(option["names"])] = option
         return found
 
     def _option(self, names: list[str], kwargs: dict[str, Any]) -> dict[str, Any]:
         option: dict[str, Any] = {"names": names}
-        first = _longest(names)
-        self._fill(option, first, kwargs)
+        self._fill(option, names[0], kwargs)
         dest = kwargs.get("dest")
-        if isinstance(dest, str) and dest != first.lstrip("-").replace("-", "_"):
+        if isinstance(dest, str) and dest != _dest(names):
             option["dest"] = dest
         if kwargs.get("required") is True:
             option["required"] = True
@@ -393,7 +379,7 @@ class Recorder:
             option["default"] = known
 
     def _parameters(self, action: Class) -> dict[str, Any]:
-        """The defaults of the parameters of an action's own `__init__`: what add_argument need not say."""
+        """The defaults of the parameters of an action's own `__init__`, which add_argument may leave out."""
         init = self._program.attribute(action, "__init__")
         if not isinstance(init, Function) or not hasattr(init.node, "args"):
             return {}
@@ -407,15 +393,14 @@ class Recorder:
 
     def _converts(self, action: Class) -> bool:
         """Whether an action reads more out of its values than a text: `LoRAPathAction` takes JSON objects."""
-        loads = (node for node in _walk(action) if getattr(node, "attr", "") == "loads")
-        return next(loads, None) is not None
+        return any(getattr(node, "attr", "") == "loads" for node in ast.walk(action.node))
 
     def _consequence(self, option: dict[str, Any], action: Class, settings: dict[str, Any]) -> None:
-        """What an engine's own action does when the option is used: warn (deprecated), or end the start (refuses)."""
+        """Note what an engine's own action does when the option is used: warn (deprecated), or end the start (refuses)."""
         call = self._program.attribute(action, "__call__")
         if not isinstance(call, Function):
             return
-        said: list[str] = []
+        warnings: list[str] = []
         ends: list[str] = []
 
         def stop(message: Any = "", *_: Any) -> None:
@@ -427,7 +412,7 @@ class Recorder:
         held.setdefault("dest", spelling.lstrip("-").replace("-", "_"))
         me = Record(action.name, held)
         parser = Record("ArgumentParser", {"error": Native("error", stop), "exit": Native("exit", stop)})
-        warn = Native("warning", lambda message, *_: said.append(str(message)))
+        warn = Native("warning", lambda message, *_: warnings.append(str(message)))
         names = {f"{action.module.name}.{name}": warn for name in _WARNS}
         before = {name: self._program.externals.get(name) for name in names}
         self._program.externals.update(names)
@@ -443,24 +428,15 @@ class Recorder:
                 self._program.externals.pop(name) if value is None else self._program.externals.update({name: value})
         if ends:
             option["refuses"] = ends[0]
-        elif said:
-            option["deprecated"] = said[0]
-
-
-def _longest(names: list[str]) -> str:
-    """The spelling after which argparse names the value: the first long one."""
-    return next((name for name in names if name.startswith("--")), names[0])
-
-
-def _walk(action: Class) -> Iterator[ast.AST]:
-    return ast.walk(action.node)
+        elif warnings:
+            option["deprecated"] = warnings[0]
 
 
 def _shape(option: dict[str, Any], action: Any, nargs: Any, report: Callable[[str], None]) -> None:
     """`kind`, and `nargs` for a list."""
     if isinstance(action, External):
         option["kind"] = "toggle"
-    elif action in _FLAG_ACTIONS or nargs == 0:
+    elif action in _FLAGS or nargs == 0:
         option["kind"] = "flag"
     elif nargs == "?":
         option["kind"] = "optional"

@@ -319,9 +319,6 @@ def same(value: object, wanted: object) -> bool:
 # -- amounts
 
 
-Amount = "int | float | str | bool | dict[str, Any]"
-"""An amount as a compiled rule has it: as it was written, with texts in lists and names of `values` replaced."""
-
 _MANY: dict[str, Callable[[list[int]], int]] = {"sum": sum, "product": math.prod, "smallest": min}
 _PAIRS = ("difference", "quotient", "remainder", "largest-divisor")
 _MAX_SEARCHED = 1 << 20

@@ -13,14 +13,11 @@ from servelint.harvest.sglang.options import json_options, options
 from servelint.harvest.sources import Tree
 
 
-def _silent(_: str) -> None:
-    pass
-
-
-def snapshot(tree: Tree, report: Callable[[str], None] = _silent) -> dict[str, Any]:
+def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """The release's options, environment variables and names. `report` gets what could not be resolved."""
     program = Program(tree, report=report)
     found = options(tree, program, report)
+    models = architectures(tree)
     return {
         "engine": "sglang",
         "release": tree.release,
@@ -28,12 +25,8 @@ def snapshot(tree: Tree, report: Callable[[str], None] = _silent) -> dict[str, A
         "positionals": [],
         "json": json_options(program, found),
         "env": environment(tree, program, report),
-        "names": {**names(program, found), **_named(architectures(tree))},
+        "names": {**names(program, found), **({"architectures": models} if models else {})},
     }
-
-
-def _named(models: list[str]) -> dict[str, list[str]]:
-    return {"architectures": models} if models else {}
 
 
 _FOLDER = "sglang/srt/models/"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-from servelint.engines import ENGINES
 from servelint.engines.config import Config
 
 TYPE_CHECKING = False
@@ -45,11 +44,6 @@ def whole(config: Config, name: str, default: int | None = None) -> int | None:
         return default
     value = operand.value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def world_size(config: Config) -> int | None:
-    """The number of GPUs of one replica, the product of its parallel sizes; None if one of them is unknown."""
-    return product(config, ENGINES[config.launch.engine].rank_operands)
 
 
 def product(config: Config, names: tuple[str, ...]) -> int | None:
