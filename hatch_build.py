@@ -17,7 +17,7 @@ class RuleBook(BuildHookInterface[Any]):
         sys.path.insert(0, source)
         try:
             from servelint.engines import ENGINE_NAMES
-            from servelint.engines.catalog_file import SUFFIX, compile_all
+            from servelint.engines.catalog import SUFFIX, compile_all
             from servelint.rules.compile import write_book
         finally:
             sys.path.remove(source)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from servelint.engines.config import Config
 from servelint.judge import judging
-from servelint.rules import amount, ranges
+from servelint.rules import condition, ranges
 from servelint.rules.load import rules
 from servelint.rules.rule import Rule
 
@@ -23,7 +23,7 @@ def fields(rule: str, config: Config) -> dict[str, str] | None:
     """
     asked = _book()[rule]
     found = judging._holds(asked, [config]) if ranges.contains(asked.bounds, config.key) else None
-    return {name: amount.shown(value) for name, value in found.items()} if found is not None else None
+    return {name: condition.shown(value) for name, value in found.items()} if found is not None else None
 
 
 def holds(rule: str, config: Config) -> bool:

@@ -13,7 +13,7 @@ from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import Catalog
 from servelint.engines.config import configs
 from servelint.engines.registry import ENGINES
-from servelint.judge.parser import complaints
+from servelint.judge.parser import violations
 from servelint.syntax.shell.words import split
 from tests.wrapping import VERBS
 
@@ -76,10 +76,10 @@ def check(case: Case) -> None:
     elif turn < 5:
         _unknown(case, launch, found, catalog, index)
     elif turn == 5:
-        COUNTS["complaints"] += 1
+        COUNTS["violations"] += 1
         for config in configs(launch, [release]):
-            for one in complaints(config):
-                insist(bool(one.message), "a complaint says what it is", one.rule)
+            for one in violations(config):
+                insist(bool(one.message), "a violation has a message", one.rule)
                 _inside(one.span, launch)
 
 

@@ -110,7 +110,7 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
 
 
 def _carried(launch: Launch) -> Callable[[Text], OpenedFile | None] | None:
-    from servelint.engines.snapshot import carry
+    from servelint.engines.launch_files import carry
 
     return carry(launch)
 

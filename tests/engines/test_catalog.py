@@ -16,8 +16,20 @@ from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Arguments, read
-from servelint.engines.catalog import FLAG, LIST, TOGGLE, VALUE, Catalog, Option, Signatures
-from servelint.engines.catalog_file import SUFFIX, compile_all, compile_catalog, compile_file, compiled
+from servelint.engines.catalog import (
+    FLAG,
+    LIST,
+    SUFFIX,
+    TOGGLE,
+    VALUE,
+    Catalog,
+    Option,
+    Signatures,
+    compile_all,
+    compile_catalog,
+    compile_file,
+    compiled_text,
+)
 from servelint.engines.registry import ENGINES
 from servelint.syntax.shell.words import split
 
@@ -225,7 +237,7 @@ class TestCompiledFile:
         return tmp_path
 
     def text(self, folder: Path) -> str:
-        found = compiled("sglang", str(folder))
+        found = compiled_text("sglang", str(folder))
         assert found is not None
         return found
 
@@ -258,7 +270,7 @@ class TestCompiledFile:
         assert self.text(folder) == compile_catalog(DATA)
 
     def test_of_an_engine_that_has_none(self, folder: Path) -> None:
-        assert compiled("tgi", str(folder)) is None
+        assert compiled_text("tgi", str(folder)) is None
 
     def test_is_made_for_a_wheel(self, folder: Path) -> None:
         made = str(folder / ("sglang" + SUFFIX))

@@ -15,13 +15,11 @@ from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.engines.argv import Arguments, Setting, read
-from servelint.engines.catalog import Catalog
-from servelint.engines.catalog_file import compile_catalog
-from servelint.engines.config import Config
+from servelint.engines.catalog import Catalog, compile_catalog
+from servelint.engines.config import Config, Reading
 from servelint.engines.conversions import Refused, convert, is_known
-from servelint.engines.reading import Reading
 from servelint.engines.registry import ENGINES
-from servelint.judge.parser import complaints
+from servelint.judge.parser import violations
 from servelint.syntax.shell.words import split
 
 
@@ -229,7 +227,7 @@ class Engine(NamedTuple):
         catalog = self.catalog()
         arguments = read(launch.argv, catalog.table(0), ENGINES["sglang"].dialect)
         config = Config(Reading(launch, arguments), "1.0", catalog, 0)
-        if any(complaint.refused for complaint in complaints(config)):
+        if any(complaint.refused for complaint in violations(config)):
             return None
         found: dict[str, Any] = {option.name: given_value(option, arguments) for option in self.options}
         if self.positional:

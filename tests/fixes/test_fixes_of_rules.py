@@ -12,7 +12,7 @@ from servelint.core.settings import Settings
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.lint import add_source
-from tests.test_rules import ALL, asked
+from tests.rules.test_rules import ALL, asked
 from tests.wrappers import WRAPPERS
 from tests.wrapping import unmarked
 

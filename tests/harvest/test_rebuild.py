@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from servelint.engines import catalog_file
+from servelint.engines import catalog as catalogs
 from servelint.harvest import store
 from servelint.harvest.command import patches, read
-from servelint.harvest.llamacpp_index import open_build
+from servelint.harvest.llamacpp import open_build
 from servelint.harvest.sources import HarvestError, open_tree
 
 pytestmark = pytest.mark.book
 
-DATA = os.path.join(os.path.dirname(catalog_file.__file__), "data")
+DATA = os.path.join(os.path.dirname(catalogs.__file__), "data")
 RELEASES = {
     "vllm": ("0.6.6", "0.11.0", "0.33.0"),
     "sglang": ("0.4.3", "0.5.4", "0.5.23"),

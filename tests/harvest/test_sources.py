@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from servelint.harvest import archives, command, remote
+from servelint.harvest import archives, command
+from servelint.harvest import index as indexes
 from servelint.harvest.index import IndexFile, index_address
 from servelint.harvest.sources import HarvestError, Tree, open_local, open_tree, published
 from tests.harvest.archiving import Index, sdist, served, wheel
@@ -31,7 +32,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.delenv("PIP_CERT", raising=False)
-    monkeypatch.setattr(remote, "PAUSE", 0.0)
+    monkeypatch.setattr(indexes, "PAUSE", 0.0)
     return str(tmp_path / "cache")
 
 
@@ -160,7 +161,7 @@ def test_a_passing_fault_is_tried_again(index: Index, cache: str) -> None:
 
 
 def test_a_lasting_fault_is_told(index: Index, cache: str) -> None:
-    index.failures = [500] * remote.TRIES
+    index.failures = [500] * indexes.TRIES
     with pytest.raises(HarvestError, match="answered 500"):
         open_tree("sglang", "0.5.9", cache)
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servelint.engines.catalog import Catalog
-from servelint.engines.catalog_file import compile_catalog
+from servelint.engines.catalog import Catalog, compile_catalog
 from servelint.harvest.store import dump, merge, snapshot_of, write
 
 Snapshot = dict[str, Any]

@@ -11,7 +11,7 @@ import pytest
 
 from servelint.core.text import Text, unknown
 from servelint.engines import catalog as catalogs
-from servelint.engines import transformers
+from servelint.engines import releases
 from servelint.engines.releases import known_releases, release_key, sort_key
 from servelint.models import Fact, Family, identify, parsers_of
 from servelint.models.catalog import config_of, known_names
@@ -228,14 +228,14 @@ class TestTransformers:
     def test_the_newest_beside_a_release(self, engine: str, release: str, image: bool, expected: str | None) -> None:
         key = release_key(release)
         assert key is not None
-        assert transformers.newest_transformers(engine, key, image=image) == expected
+        assert releases.newest_transformers(engine, key, image=image) == expected
 
     @pytest.mark.parametrize(
         ("release", "since", "expected"),
         [("4.57", "4.51.0", True), ("4.57", "5.2.0", False), ("4.9", "4.51.0", False), ("5.2", "5.2.0", True)],
     )
     def test_whether_it_knows_a_model_type(self, release: str, since: str, expected: bool) -> None:
-        assert transformers.knows(release, since) is expected
+        assert releases.knows(release, since) is expected
 
     def test_its_releases_exist(self) -> None:
         data = json.loads((resources.files("servelint.engines") / "data" / "transformers.json").read_text())

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from servelint.engines.catalog import Catalog, Option
-from servelint.engines.catalog_file import compile_catalog
+from servelint.engines.catalog import Catalog, Option, compile_catalog
 from servelint.report.reference import field, lasting, near, of_option, of_variable, takes
 
 DATA: dict[str, Any] = {

@@ -95,8 +95,8 @@ def _release(catalog: Catalog, index: int) -> str:
     examples=["servelint engines harvest vllm 0.34.0", "servelint engines harvest vllm --from ./vllm --output snapshot.json"],
 )
 def _harvest(harvested: Harvested, stored: Stored) -> int:
+    from servelint.harvest.archives import HarvestError
     from servelint.harvest.command import harvest
-    from servelint.harvest.errors import HarvestError
 
     if harvested.release is None and harvested.path is None:
         fail("name a release, or an archive or a folder with --from")

@@ -1,10 +1,10 @@
-"""A config: one launch as one release of its engine reads it, asked for operands by name.
+"""A config: one launch as one release of its engine reads it, with operands by name.
 
 Operand names: an option's canonical name (`kv-cache-dtype`), a key of a JSON option (`speculative-config.method`), `env.NAME`,
 `model.<fact>`, `draft.<fact>` (of the draft model), `gpu.<fact>`, `effective.<fact>` (what the engine makes of the settings),
 `container.<setting>`. servelint.engines.operands lists them.
 
-This is what rules, checks, memory plans and the editor ask about a launch. The way of a question:
+This is what rules, checks, memory plans and the editor ask about a launch. From a launch to an answer:
 
     configs(launch, ["0.19.1", "0.20.0"])      a launch, once for each release that it may run on
         -> Config                              one of them; parsed once for all releases that parse it alike
@@ -20,14 +20,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Word
 from servelint.core.numbers import is_whole
 from servelint.core.text import Text
 from servelint.engines import catalog as catalogs
-from servelint.engines.argv import Setting
-from servelint.engines.catalog import Catalog
+from servelint.engines import entry, images
+from servelint.engines.argv import Arguments, Fault, Setting, read
+from servelint.engines.catalog import Catalog, Signatures, Table
 from servelint.engines.conversions import Refused, convert
-from servelint.engines.reading import Reading, Readings
 from servelint.engines.registry import ENGINES
 from servelint.engines.releases import release_key
 
@@ -38,6 +38,143 @@ if TYPE_CHECKING:
 
     from servelint import models
     from servelint.core.source import Span
+    from servelint.syntax import json
+
+
+# -- arguments
+
+
+class Reading:
+    """A launch's arguments as one or more releases read them: all releases that read them alike share it.
+
+    Attributes:
+        launch: the launch.
+        arguments: its arguments, with those of the file that `--config` names.
+        by_keys: JSON options that the launch sets by single keys (`--option.key value`).
+        taken: ids of (setting, word) whose value all of these releases accept, so that it is checked once only.
+        json: option -> its value as JSON, or why it is not valid JSON.
+        model: the model as the launch names it; None if it does not.
+    """
+
+    __slots__ = ("_family", "arguments", "by_keys", "json", "launch", "model", "taken")
+
+    def __init__(self, launch: Launch, arguments: Arguments) -> None:
+        self.launch = launch
+        self.arguments = arguments
+        self.by_keys = {name.partition(".")[0] for name in arguments.settings if "." in name}
+        self.taken: set[tuple[int, int]] = set()
+        self.json: dict[str, json.JsonNode | json.JsonFault | None] = {}
+        self.model = self._model()
+        self._family: list[models.Family | None] = []
+
+    @property
+    def family(self) -> models.Family | None:
+        """What is known of the model, by its config.json if that file can be read, or else by its name."""
+        if not self._family:
+            self._family = [_family_of(self.launch, self.model) if self.model is not None else None]
+        return self._family[0]
+
+    def _model(self) -> Text | None:
+        settings = self.arguments.settings
+        if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
+            return self.arguments.positionals[0].text
+        for name in ("model-path", "model"):
+            if name in settings and settings[name].value is not None:
+                return settings[name].value
+        return None
+
+    def json_of(self, name: str) -> json.JsonNode | json.JsonFault | None:
+        """An option's value as JSON, or why it is not valid JSON; None if no value is given."""
+        if name not in self.json:
+            from servelint.syntax import json
+
+            setting = self.arguments.settings.get(name)
+            value = setting.value if setting is not None else None
+            self.json[name] = json.parsed(value) if value is not None else None
+        return self.json[name]
+
+    def parsed(self, name: str) -> json.JsonNode | None:
+        """An option's value as JSON; None if it is not given, not known or not valid."""
+        from servelint.syntax import json
+
+        node = self.json_of(name)
+        return node if isinstance(node, json.JsonNode) else None
+
+
+def _family_of(launch: Launch, model: Text) -> models.Family | None:
+    from servelint import models
+
+    if launch.folder is not None or launch.open is not None:
+        from servelint.models import folder
+
+        opened = folder.files_of(launch)
+        found = folder.read(model, opened) if opened is not None else None
+        if found is not None:
+            return found
+    return models.identify(model)
+
+
+def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
+    """The argv with the options of the file that `--config` names, and what keeps the file from being read.
+
+    Where no file can be opened at all, the argv is returned as it is.
+    """
+    if not ENGINES[launch.engine].config_file or (launch.folder is None and launch.open is None):
+        return launch.argv, None
+    named = next((word for word in launch.argv if word.value == "--config"), None)
+    if named is None:
+        return launch.argv, None
+    from servelint.engines import launch_files
+
+    def read(name: Text) -> Text | None:
+        if launch.folder is not None:
+            return launch_files.open_in(launch.folder, name)
+        opened = launch.open(name) if launch.open is not None else None
+        return opened.text if opened is not None and opened.text.known else None
+
+    try:
+        return launch_files.merged(launch.argv, read) or launch.argv, None
+    except launch_files.Missing as missing:
+        return launch.argv, Fault("config-file", named, "--config", [str(missing)])
+
+
+class Readings:
+    """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
+
+    __slots__ = ("_argv", "_catalog", "_fault", "_known", "_launch", "_signatures")
+
+    def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
+        self._launch = launch
+        self._catalog = catalog
+        self._argv, self._fault = _with_file(launch)
+        self._signatures = Signatures(catalog, [word.text.flat for word in self._argv]) if catalog is not None else None
+        self._known: dict[object, Reading] = {}
+
+    def of(self, index: int | None) -> Reading:
+        """How the release at a position of the catalog reads the launch; None for no release."""
+        alike = self._signatures.of(index) if self._signatures is not None and index is not None else None
+        found = self._known.get(alike)
+        if found is None:
+            found = self._known[alike] = self._read(self._catalog.table(index) if self._catalog and index is not None else None)
+        return found
+
+    def _read(self, table: Table | None) -> Reading:
+        launch = self._launch
+        entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
+        arguments = read(
+            self._argv,
+            table,
+            ENGINES[launch.engine].dialect,
+            fragment=launch.fragment,
+            takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
+        )
+        if self._fault is not None:
+            arguments.faults.insert(0, self._fault)
+        return Reading(launch, arguments)
+
+
+# -- operands
+
 
 Scalar = str | int | float | bool
 
@@ -140,7 +277,7 @@ def _config(release: str | None, catalog: Catalog | None, readings: Readings) ->
         known = [Config(readings.of(one), catalog.releases[one], catalog, one) for one in around]
         config.around = (known[0], known[1])
         for one in known:
-            one.told = release
+            one.shown = release
     return config
 
 
@@ -150,7 +287,7 @@ class Config:
     Attributes:
         launch: the launch.
         release: the release; None if it is not known.
-        told: the release as messages print it.
+        shown: the release as messages print it.
         key: the key that orders the release; None if it is not known.
         catalog: the engine's catalog; None if it has none.
         index: the position of the release in the catalog; None if the catalog does not have it.
@@ -158,7 +295,7 @@ class Config:
         reading: the arguments as the release parses them; if the catalog does not have it, as the release before it does.
     """
 
-    __slots__ = ("__weakref__", "_operands", "around", "catalog", "index", "key", "launch", "reading", "release", "told")
+    __slots__ = ("__weakref__", "_operands", "around", "catalog", "index", "key", "launch", "reading", "release", "shown")
 
     def __init__(self, reading: Reading, release: str | None, catalog: Catalog | None, index: int | None) -> None:
         self.reading = reading
@@ -167,7 +304,7 @@ class Config:
         self.catalog = catalog
         self.index = index
         self.around: tuple[Config, Config] | None = None
-        self.told = release
+        self.shown = release
         self.key = release_key(release) if release is not None else None
         self._operands: dict[str, Operand] = {}
 

@@ -53,8 +53,8 @@ def is_known(engine: str, types: list[str]) -> bool:
 def _find(engine: str, name: str) -> Conversion | None:
     """A conversion that all engines share, or else one of the engine's own; None if it is not known."""
     found = CONVERSIONS.get(name)
-    module = ENGINES[engine].part("conversions") if found is None else None
-    return found if module is None else module.CONVERSIONS.get(name)
+    own: dict[str, Conversion] = getattr(ENGINES[engine].part("facts"), "CONVERSIONS", {}) if found is None else {}
+    return found or own.get(name)
 
 
 def _bool(text: str) -> bool:

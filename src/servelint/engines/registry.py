@@ -171,8 +171,8 @@ class Engine:
     name: str
     """The name that its makers use: "vLLM"."""
     parts: tuple[str, ...] = ()
-    """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`; "conversions" has CONVERSIONS, which
-    convert values as no other engine does, by the names that its source gives them."""
+    """Modules beside the record: "facts" has FACTS, the operands `effective.<name>`, and may have CONVERSIONS, which convert
+    values as no other engine does, by the names of the engine's source."""
 
     # -- releases
 
@@ -262,7 +262,7 @@ class Engine:
     value_kind: str = "type"
     """The key in the catalog's body of a variable that says how its value is read."""
     value_kinds: Mapping[str, str] = {}
-    """What the body has under that key -> what the value must be, as a message says it."""
+    """What the body has under that key -> what the value must be, in a message's words."""
     value_names: Mapping[str, str] = {}
     """Variable -> the catalog's kind of names that its value must be one of."""
     values_refused: bool = False

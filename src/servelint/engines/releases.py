@@ -1,4 +1,4 @@
-"""Releases: their order, and which ones an engine has published.
+"""Releases: their order, those that an engine has published, and those of Transformers beside them.
 
 A check compares keys. Releases and ranges that a person writes are read by `packaging`, whose import costs 10 ms: here, in
 normalize(), and in servelint.rules.ranges. Tests hold the order of the keys against packaging.
@@ -13,6 +13,11 @@ from functools import lru_cache
 
 from servelint.engines.registry import ENGINES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
 ReleaseKey = tuple[tuple[int, ...], int, int, int, int, int]
 
 _RELEASE = re.compile(
@@ -26,7 +31,7 @@ _FINAL = 3
 
 @lru_cache(maxsize=512)
 def release_key(release: str) -> ReleaseKey | None:
-    """A key that orders releases as PEP 440 does; llama.cpp's builds (b9180) are whole numbers. None if it is no release.
+    """A key that orders releases as PEP 440 does; builds of llama.cpp (b9180) are whole numbers. None for other texts.
 
     (numbers without trailing zeros, pre-release phase, pre-release number, post number, has no dev, dev number)
     """
@@ -58,7 +63,7 @@ LEAST: ReleaseKey = ((), 0, 0, 0, 0, 0)
 
 
 def sort_key(release: str) -> ReleaseKey:
-    """The key of a release; LEAST for what is no release."""
+    """The key of a release; LEAST for any other text."""
     return release_key(release) or LEAST
 
 
@@ -101,3 +106,38 @@ def newest(engine: str) -> str | None:
     """The newest release of an engine that servelint knows; None for an engine it does not follow."""
     releases = known_releases(engine)
     return releases[-1] if releases else None
+
+
+# -- Transformers beside an engine, which decides whether the engine can read a model's config.json
+
+
+@lru_cache(maxsize=1)
+def _transformers() -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), "data", "transformers.json"), encoding="utf-8") as file:
+        data: dict[str, Any] = json.load(file)
+    return data
+
+
+def newest_transformers(engine: str, key: ReleaseKey, *, image: bool) -> str | None:
+    """The newest release of Transformers that a release of an engine can have beside it.
+
+    Args:
+        engine: the engine's id.
+        key: the engine's release.
+        image: whether the engine runs in its makers' image, which has the Transformers of its day; otherwise its package's
+            metadata decide.
+
+    Returns:
+        Two numbers ("4.57"); None if it may be any release.
+    """
+    found: str | None = None
+    for since, release in _transformers().get(engine, {}).get("image" if image else "installed", []):
+        bound = release_key(since)
+        if bound is not None and key >= bound:
+            found = release
+    return found
+
+
+def knows(transformers: str, since: str) -> bool:
+    """Whether a release of Transformers is not older than the one that brought a model type; patch numbers do not count."""
+    return [int(part) for part in transformers.split(".")[:2]] >= [int(part) for part in since.split(".")[:2]]

@@ -20,7 +20,7 @@ from servelint.core.secrets import (
 )
 from servelint.core.source import Source
 from servelint.core.text import Text
-from servelint.judge.container import secrets
+from servelint.judge.container import variables
 
 _MORE = ("hf-token",)
 _SHORTEST = 6
@@ -123,7 +123,7 @@ def _secrets(launch: Launch) -> list[Text]:
         before = flat
     for name, variable in launch.env.items():
         value = variable.value
-        if value is not None and (name.endswith(secrets.ENDS) or is_secret_name(name)):
+        if value is not None and (name.endswith(variables.ENDS) or is_secret_name(name)):
             found.append(value)
         elif value is not None and any_look:
             found += [value.cut(start, end) for start, end in looks(value.flat)]
@@ -134,4 +134,4 @@ def _is_option(word: str) -> bool:
     if not word.startswith("--"):
         return False
     name = word[2:].replace("_", "-")
-    return name in secrets.OPTIONS or name in _MORE or is_secret_name(name)
+    return name in variables.OPTIONS or name in _MORE or is_secret_name(name)

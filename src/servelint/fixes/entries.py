@@ -7,7 +7,7 @@ import re
 
 from servelint.core.finding import Edit
 from servelint.core.source import Source, Span
-from servelint.engines.reading import Reading
+from servelint.engines.config import Reading
 from servelint.syntax.json import OBJECT, JsonNode
 
 TYPE_CHECKING = False

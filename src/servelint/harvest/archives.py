@@ -11,7 +11,10 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from servelint.harvest.errors import HarvestError
+
+class HarvestError(Exception):
+    """A release, an archive or an index that could not be read; the message says which and why."""
+
 
 MEMBER_LIMIT = 16 * 2**20
 """A larger file is data that happens to be called .py; it is left out."""
@@ -61,6 +64,7 @@ def read_archive(path: str, package: str) -> Files:
 
 
 def read_tar(file: io.BufferedIOBase | io.RawIOBase, package: str) -> Files:
+    """The package's .py files of a .tar.gz. Raises HarvestError without the package."""
     texts: dict[str, bytes] = {}
     release, left = None, TOTAL_LIMIT
     with tarfile.open(fileobj=file, mode="r|gz") as archive:
@@ -82,6 +86,7 @@ def read_tar(file: io.BufferedIOBase | io.RawIOBase, package: str) -> Files:
 
 
 def read_zip(archive: zipfile.ZipFile, package: str) -> Files:
+    """The package's .py files of a wheel or .zip. Raises HarvestError without the package."""
     infos = wanted(archive, package)
     left = TOTAL_LIMIT
     texts: dict[str, bytes] = {}
@@ -143,7 +148,7 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 class PackedFiles(Mapping[str, bytes]):
-    """What `pack` wrote, each file read when it is asked for."""
+    """The files that `pack` wrote, each read on access."""
 
     def __init__(self, packed: bytes) -> None:
         self._archive = zipfile.ZipFile(io.BytesIO(packed))

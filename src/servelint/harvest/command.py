@@ -8,10 +8,11 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from servelint.engines import ENGINES, catalog_file
+from servelint.engines import ENGINES
+from servelint.engines.catalog import compile_file
 from servelint.engines.releases import LEAST, sort_key
-from servelint.harvest import difference, llamacpp, llamacpp_index, store
-from servelint.harvest.errors import HarvestError
+from servelint.harvest import llamacpp, store
+from servelint.harvest.archives import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engines", "data")
@@ -30,6 +31,7 @@ def harvest(
     """Read what a release accepts, and put it into the catalog of its engine.
 
     Args:
+        engine: the engine's id.
         release: a release, or `all` to rebuild the catalog from every release; what the source says where it is None.
         path: an archive, a source folder or an installed package to read, instead of what is published.
         output: a file for the snapshot; the catalog is left alone then.
@@ -39,7 +41,7 @@ def harvest(
     Raises:
         HarvestError: the release, the archive or the index cannot be read.
     """
-    snapshots = _asked(engine, release, path, unverified=unverified)
+    snapshots = _requested(engine, release, path, unverified=unverified)
     if output is not None:
         text = json.dumps(snapshots[0] if len(snapshots) == 1 else snapshots, indent=1, sort_keys=True, ensure_ascii=False)
         with open(output, "w", encoding="utf-8") as file:
@@ -48,16 +50,16 @@ def harvest(
     _add(catalog or os.path.join(DATA, engine + ".json"), engine, snapshots)
 
 
-def _asked(engine: str, release: str | None, path: str | None, *, unverified: bool) -> list[dict[str, Any]]:
+def _requested(engine: str, release: str | None, path: str | None, *, unverified: bool) -> list[dict[str, Any]]:
     if engine == "llama.cpp":
         if release is None or release == ALL:
             raise HarvestError("llama.cpp is read build by build: name one, such as b9180")
-        return [read(llamacpp.open_source(path, release) if path is not None else llamacpp_index.open_build(release))]
+        return [read(llamacpp.open_source(path, release) if path is not None else llamacpp.open_build(release))]
     if path is not None:
         return [read(open_local(engine, path, release))]
     if release == ALL:
         return rebuild(engine, unverified=unverified)
-    return [read(open_tree(engine, release or "", progress=_tell, unverified=unverified))]
+    return [read(open_tree(engine, release or "", progress=_progress, unverified=unverified))]
 
 
 def read(tree: Tree) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def read(tree: Tree) -> dict[str, Any]:
 
 
 def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
-    """The snapshots of every release that the catalog covers, oldest first. Says how far it is on standard error."""
+    """The snapshots of every release that the catalog covers, oldest first. Progress goes to standard error."""
     first = ENGINES[engine].harvested_since
     least = sort_key(first) if first else LEAST
     releases = [release for release in published(engine) if sort_key(release) >= least]
@@ -80,7 +82,7 @@ def rebuild(engine: str, *, unverified: bool = False) -> list[dict[str, Any]]:
     return snapshots
 
 
-def _tell(text: str) -> None:
+def _progress(text: str) -> None:
     print(text, file=sys.stderr)
 
 
@@ -92,7 +94,7 @@ def patches(engine: str) -> list[dict[str, Any]]:
 
 
 def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
-    """Put snapshots into a catalog, in the place of those of the same releases, and tell what the newest of them changes."""
+    """Put snapshots into a catalog, in place of those of the same releases, and print what the newest of them changes."""
     known: dict[str, dict[str, Any]] = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -102,8 +104,8 @@ def _add(path: str, engine: str, snapshots: list[dict[str, Any]]) -> None:
     ordered = sorted(known.values(), key=lambda snapshot: sort_key(snapshot["release"]))
     merged = store.merge(engine, ordered, patches(engine))
     store.write(path, merged)
-    catalog_file.compile_file(path)
+    compile_file(path)
     newest = ordered.index(known[snapshots[-1]["release"]])
     if newest:
-        print("\n".join(difference.lines(ordered[newest - 1], ordered[newest])))
+        print("\n".join(store.difference(ordered[newest - 1], ordered[newest])))
     print(f"{path}: {len(ordered)} releases, {ordered[0]['release']} to {ordered[-1]['release']}", file=sys.stderr)

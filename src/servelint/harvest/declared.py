@@ -1,36 +1,96 @@
-"""What a release declares on its argparse parser, as the options of a snapshot."""
+"""What a release declares on its argparse parser: parsers that record declarations, and options made of them."""
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
 
-from servelint.harvest.evaluate.parser import Declared, Parser
+from servelint.harvest.evaluate import calls
 from servelint.harvest.pysource import (
     MISSING,
     UNKNOWN,
     Class,
     External,
+    Function,
     Instance,
     Native,
     Program,
+    Raised,
     Record,
+    Undecided,
     plain,
 )
+
+
+@dataclasses.dataclass(slots=True)
+class Declared:
+    """One add_argument call: its names, its keyword arguments as values, and its mutually exclusive group."""
+
+    names: list[str]
+    kwargs: dict[str, Any]
+    exclusive: str | None = None
+
+
+@dataclasses.dataclass(slots=True)
+class Parser:
+    """What was declared on one parser, in order, and its subcommands' parsers.
+
+    `required` names the mutually exclusive groups of which one option must be given.
+    """
+
+    declared: list[Declared] = dataclasses.field(default_factory=list)
+    commands: dict[str, Parser] = dataclasses.field(default_factory=dict)
+    defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
+    required: list[str] = dataclasses.field(default_factory=list)
+    groups: int = 0
+
+    def value(self, exclusive: str | None = None) -> Record:
+        """The parser (or a group of it) as the evaluated source sees it."""
+        record = Record("ArgumentParser", {"prog": "serve", "description": "", "epilog": "", "_action_groups": []})
+
+        def add_argument(*names: Any, **kwargs: Any) -> Record:
+            self.declared.append(Declared([name for name in names if isinstance(name, str)], dict(kwargs), exclusive))
+            return Record("Action", {"dest": kwargs.get("dest")})
+
+        def add_group(*_args: Any, **_kwargs: Any) -> Record:
+            return self.value(exclusive)
+
+        def add_exclusive(required: bool = False) -> Record:
+            self.groups += 1
+            name = f"group-{self.groups}"
+            if required is True:
+                self.required.append(name)
+            return self.value(name)
+
+        def add_parser(name: Any, **_kwargs: Any) -> Record:
+            return self.commands.setdefault(str(name), Parser()).value()
+
+        def add_subparsers(**_kwargs: Any) -> Record:
+            return Record("Subparsers", {"add_parser": Native("add_parser", add_parser, raw=True)})
+
+        def set_defaults(**kwargs: Any) -> None:
+            self.defaults.update(kwargs)
+
+        methods: dict[str, Callable[..., Any]] = {
+            "add_argument": add_argument,
+            "add_argument_group": add_group,
+            "add_mutually_exclusive_group": add_exclusive,
+            "add_subparsers": add_subparsers,
+            "add_parser": add_parser,
+            "set_defaults": set_defaults,
+        }
+        record.attributes.update({name: Native(name, method, raw=True) for name, method in methods.items()})
+        return record
+
 
 Converter = Callable[[Any], "str | list[str] | None"]
 """Names the function that converts a value: a type, a list of alternatives, None where it cannot be known."""
 
-_FLAGS = {
-    "store_true": True,
-    "store_false": False,
-    "store_const": None,
-    "append_const": None,
-    "count": None,
-    "help": None,
-    "version": None,
-}
+_FLAGS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
+_SUPPRESS = "==SUPPRESS=="
 _CLASSES = {
     "_StoreAction": "store",
     "_StoreTrueAction": "store_true",
@@ -64,7 +124,7 @@ class Reader:
         self.link = link
 
     def options(self, parser: Parser) -> dict[str, dict[str, Any]]:
-        """canonical name -> option."""
+        """Options by canonical name."""
         found = {}
         for declared in parser.declared:
             if declared.names and declared.names[0].startswith("-"):
@@ -100,16 +160,16 @@ class Reader:
         elif default is MISSING:
             default = UNKNOWN if action in ("help", "version") else None
         literal = plain(default)
-        if literal is not UNKNOWN and literal != "==SUPPRESS==":
+        if literal is not UNKNOWN and literal != _SUPPRESS:
             option["default"] = literal
         if kwargs.get("required") is True:
             option["required"] = True
         help_text = kwargs.get("help")
-        if help_text == "==SUPPRESS==":
+        if help_text == _SUPPRESS:
             option["hidden"] = True
-        said = isinstance(help_text, str) and DEPRECATED.search(help_text) is not None
-        if kwargs.get("deprecated") is True or said:
-            option["deprecated"] = " ".join(str(help_text).split()) if said else True
+        noted = isinstance(help_text, str) and DEPRECATED.search(help_text) is not None
+        if kwargs.get("deprecated") is True or noted:
+            option["deprecated"] = " ".join(str(help_text).split()) if noted else True
         if declared.exclusive is not None:
             option["exclusive"] = declared.exclusive
         dest = kwargs.get("dest", MISSING)
@@ -159,8 +219,8 @@ class Reader:
 
     def _values(self, declared: Declared, kwargs: dict[str, Any], option: dict[str, Any], action: Class | None) -> None:
         name = self.converter(kwargs.get("type"))
-        if action is not None and _has(self.program, action, "__call__") and not action.name.startswith("Deprecated"):
-            name = action.name
+        if action is not None and not action.name.startswith("Deprecated"):
+            name = action.name if self.program.attribute(action, "__call__") is not UNKNOWN else name
         if name is None:
             self.program.report(f"{declared.names}: type {kwargs.get('type')!r} is not known")
         elif name != "str":
@@ -174,17 +234,13 @@ class Reader:
                 option["choices"] = literal
 
 
-def _has(program: Program, cls: Class, name: str) -> bool:
-    return program.attribute(cls, name) is not UNKNOWN
-
-
 def canonical(names: list[str]) -> str:
     """An option's canonical name: its first long spelling without dashes, `_` as `-`."""
-    first = next((name for name in names if name.startswith("--")), names[0])
-    return first.lstrip("-").replace("_", "-")
+    return _dest(names).replace("_", "-")
 
 
 def _dest(names: list[str]) -> str:
+    """The name under which argparse stores a value, after the first long spelling."""
     first = next((name for name in names if name.startswith("--")), names[0])
     return first.lstrip("-").replace("-", "_")
 
@@ -202,3 +258,210 @@ def builtin_type(value: Any) -> str | None:
     if isinstance(value, Record) and value.kind == "partial":
         return builtin_type(value.attributes["func"])
     return value.name.rpartition(".")[2] if isinstance(value, External) else None
+
+
+# -- a parser that records, and words each declaration itself
+
+
+_DEPRECATED = re.compile(r"[\[(]?\s*deprecated\b", re.IGNORECASE)
+_TAKES_ALL = "add"
+"""Name of a native that the evaluator calls whatever its arguments are, so that no option is lost for an unknown default."""
+_WARNS = ("print_deprecated_warning",)
+
+
+class Recorder:
+    """Stands for an argparse parser while a release's own code fills it."""
+
+    def __init__(self, program: Program, report: Callable[[str], None]) -> None:
+        self._program = program
+        self._report = report
+        self._groups = 0
+        self._calls: list[tuple[tuple[Any, ...], str | None, dict[str, Any]]] = [(("-h", "--help"), None, {"action": "help"})]
+
+    def parser(self, group: str | None = None) -> Record:
+        """The object to hand to the code: a parser, or a group of one."""
+
+        def add_argument(*names: Any, **kwargs: Any) -> None:
+            self._calls.append((names, group, kwargs))
+
+        def exclusive(**_: Any) -> Record:
+            self._groups += 1
+            return self.parser(f"group-{self._groups}")
+
+        made = {
+            "add_argument": Native(_TAKES_ALL, add_argument),
+            "add_argument_group": Native("add_argument_group", lambda *_, **__: self.parser(group)),
+            "add_mutually_exclusive_group": Native("add_mutually_exclusive_group", exclusive),
+        }
+        return Record("ArgumentParser", made)
+
+    def options(self) -> dict[str, dict[str, Any]]:
+        """The options by canonical name, in the order of declaration."""
+        found: dict[str, dict[str, Any]] = {}
+        for names, group, kwargs in self._calls:
+            if not names or not all(isinstance(name, str) for name in names):
+                self._report(f"an option whose names are not known: {names!r}")
+                continue
+            option = self._option([str(name) for name in names], kwargs)
+            if group is not None:
+                option["exclusive"] = group
+            found[canonical(option["names"])] = option
+        return found
+
+    def _option(self, names: list[str], kwargs: dict[str, Any]) -> dict[str, Any]:
+        option: dict[str, Any] = {"names": names}
+        self._fill(option, names[0], kwargs)
+        dest = kwargs.get("dest")
+        if isinstance(dest, str) and dest != _dest(names):
+            option["dest"] = dest
+        if kwargs.get("required") is True:
+            option["required"] = True
+        if kwargs.get("help") == _SUPPRESS:
+            option["hidden"] = True
+        return option
+
+    def _fill(self, option: dict[str, Any], name: str, kwargs: dict[str, Any]) -> None:
+        action = kwargs.get("action", "store")
+        settings = kwargs
+        if isinstance(action, Class):
+            settings = {**self._parameters(action), **kwargs}
+            self._consequence(option, action, settings)
+        elif action is UNKNOWN or (isinstance(action, External) and not action.name.endswith("BooleanOptionalAction")):
+            self._report(f"{name}: an action that is not known: {action!r}")
+        _shape(option, action, settings.get("nargs"), lambda what: self._report(f"{name}: {what}"))
+        if option.get("kind") == "toggle":
+            option["negatives"] = ["--no-" + spelling[2:] for spelling in option["names"] if spelling.startswith("--")]
+        if action == "store_false":
+            option["sets"] = False
+        if option.get("kind") not in ("flag", "toggle"):
+            self._values(option, name, action, settings)
+        self._default(option, name, action, settings)
+        help_text = settings.get("help")
+        if (
+            "deprecated" not in option
+            and "refuses" not in option
+            and isinstance(help_text, str)
+            and _DEPRECATED.match(help_text)
+        ):
+            option["deprecated"] = help_text
+
+    def _values(self, option: dict[str, Any], name: str, action: Any, settings: dict[str, Any]) -> None:
+        converter = _type_name(settings.get("type"))
+        if converter is None:
+            self._report(f"{name}: a type that is not known: {settings.get('type')!r}")
+        elif converter != "str":
+            option["type"] = converter
+        if isinstance(action, Class) and converter == "str" and self._converts(action):
+            option["type"] = action.name
+        if settings.get("choices") is not None:
+            choices = plain(_listed(settings["choices"]))
+            if isinstance(choices, list):
+                option["choices"] = choices
+            else:
+                self._report(f"{name}: choices that are not known: {settings['choices']!r}")
+        if option.get("kind") == "optional" and settings.get("const") is not None:
+            const = plain(settings["const"])
+            if const is UNKNOWN:
+                self._report(f"{name}: a const that is not known: {settings['const']!r}")
+            else:
+                option["const"] = const
+
+    def _default(self, option: dict[str, Any], name: str, action: Any, settings: dict[str, Any]) -> None:
+        default = settings.get(
+            "default", {"store_true": False, "store_false": True}.get(action) if isinstance(action, str) else None
+        )
+        if default is None or default == _SUPPRESS:
+            return
+        known = plain(default)
+        if known is UNKNOWN:
+            self._report(f"{name}: a default that is not known: {default!r}")
+        else:
+            option["default"] = known
+
+    def _parameters(self, action: Class) -> dict[str, Any]:
+        """The defaults of the parameters of an action's own `__init__`, which add_argument may leave out."""
+        init = self._program.attribute(action, "__init__")
+        if not isinstance(init, Function) or not hasattr(init.node, "args"):
+            return {}
+        spec = init.node.args
+        positional = [*spec.posonlyargs, *spec.args]
+        pairs = [
+            *zip(reversed(positional), reversed(spec.defaults), strict=False),
+            *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+        ]
+        return {arg.arg: init.module.value(value) for arg, value in pairs if value is not None}
+
+    def _converts(self, action: Class) -> bool:
+        """Whether an action reads more out of its values than a text: `LoRAPathAction` takes JSON objects."""
+        return any(getattr(node, "attr", "") == "loads" for node in ast.walk(action.node))
+
+    def _consequence(self, option: dict[str, Any], action: Class, settings: dict[str, Any]) -> None:
+        """Note what an engine's own action does when the option is used: warn (deprecated), or end the start (refuses)."""
+        call = self._program.attribute(action, "__call__")
+        if not isinstance(call, Function):
+            return
+        warnings: list[str] = []
+        ends: list[str] = []
+
+        def stop(message: Any = "", *_: Any) -> None:
+            ends.append(str(message))
+            raise Raised("SystemExit", message)
+
+        spelling = option["names"][0]
+        held = {"option_strings": option["names"], "help": "", "nargs": None, "const": None, **settings}
+        held.setdefault("dest", spelling.lstrip("-").replace("-", "_"))
+        me = Record(action.name, held)
+        parser = Record("ArgumentParser", {"error": Native("error", stop), "exit": Native("exit", stop)})
+        warn = Native("warning", lambda message, *_: warnings.append(str(message)))
+        names = {f"{action.module.name}.{name}": warn for name in _WARNS}
+        before = {name: self._program.externals.get(name) for name in names}
+        self._program.externals.update(names)
+        try:
+            bound = Function(call.node, call.module, call.scope, call.owner, me)
+            calls.call(self._program, bound, [parser, Record("Namespace", {}), [], spelling], {})
+        except Raised as error:
+            ends.append(str(error.message))
+        except (Undecided, RecursionError) as error:
+            self._report(f"{spelling}: what {action.name} does is not known: {error}")
+        finally:
+            for name, value in before.items():
+                self._program.externals.pop(name) if value is None else self._program.externals.update({name: value})
+        if ends:
+            option["refuses"] = ends[0]
+        elif warnings:
+            option["deprecated"] = warnings[0]
+
+
+def _shape(option: dict[str, Any], action: Any, nargs: Any, report: Callable[[str], None]) -> None:
+    """`kind`, and `nargs` for a list."""
+    if isinstance(action, External):
+        option["kind"] = "toggle"
+    elif action in _FLAGS or nargs == 0:
+        option["kind"] = "flag"
+    elif nargs == "?":
+        option["kind"] = "optional"
+    elif nargs is not None:
+        option["kind"] = "list"
+        option["nargs"] = nargs
+        if not isinstance(nargs, (str, int)):
+            report(f"nargs that are not known: {nargs!r}")
+            del option["nargs"]
+    else:
+        option["kind"] = "append" if action == "append" else "value"
+
+
+def _type_name(converter: Any) -> str | None:
+    """The catalog's name of an argparse `type=`; None where it is not known."""
+    if converter is None:
+        return "str"
+    if isinstance(converter, type):
+        return converter.__name__
+    if isinstance(converter, Native) and converter.name == "json.loads":
+        return "json"
+    if isinstance(converter, Function) and isinstance(converter.node, ast.FunctionDef):
+        return converter.name
+    return None
+
+
+def _listed(choices: Any) -> Any:
+    return list(choices) if isinstance(choices, (dict, type({}.keys()), type({}.values()))) else choices

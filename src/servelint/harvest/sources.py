@@ -13,8 +13,8 @@ from packaging.version import Version
 from servelint.engines import ENGINES
 from servelint.engines.releases import release_key
 from servelint.harvest import archives, index
-from servelint.harvest.errors import HarvestError
-from servelint.harvest.remote import NoRanges, Progress, download, read_wheel
+from servelint.harvest.archives import HarvestError
+from servelint.harvest.index import NoRanges, Progress, download, read_wheel
 
 __all__ = ["HarvestError", "Tree", "open_local", "open_tree", "published"]
 
@@ -42,6 +42,7 @@ class Tree:
         return text
 
     def paths(self, prefix: str = "") -> list[str]:
+        """The paths that start with a prefix, sorted."""
         return [path for path in self._paths if path.startswith(prefix)]
 
 
@@ -124,11 +125,11 @@ def open_local(engine: str, path: str, release: str | None = None) -> Tree:
     files: Mapping[str, bytes]
     if os.path.isdir(path):
         folder = _holder(path, package)
-        files, said = archives.FolderFiles(folder, package), _folder_release(folder, package)
+        files, found_release = archives.FolderFiles(folder, package), _folder_release(folder, package)
     else:
         found = archives.read_archive(path, package)
-        files, said = found.files, found.release
-    release = release or said
+        files, found_release = found.files, found.release
+    release = release or found_release
     if release is None:
         raise HarvestError(f"{path} does not say which release it is; name it")
     return Tree(engine, _checked(release), files)
@@ -150,13 +151,13 @@ def _folder_release(folder: str, package: str) -> str | None:
     for name in sorted(os.listdir(folder)):
         if pattern.fullmatch(name):
             for file in ("METADATA", "PKG-INFO"):
-                said = archives.metadata_release(_text(os.path.join(folder, name, file)))
-                found.update([said] if said else [])
+                found_release = archives.metadata_release(_text(os.path.join(folder, name, file)))
+                found.update([found_release] if found_release else [])
     if len(found) == 1:
         return found.pop()
-    said = archives.metadata_release(_text(os.path.join(folder, "PKG-INFO")))
-    if said:
-        return said
+    found_release = archives.metadata_release(_text(os.path.join(folder, "PKG-INFO")))
+    if found_release:
+        return found_release
     for name in ("_version.py", "version.py", "__init__.py"):
         match = _VERSION.search(_text(os.path.join(folder, package, name)))
         if match and release_key(match.group(1)) is not None:
@@ -186,4 +187,5 @@ def _checked(release: str) -> str:
 
 
 def cache_folder() -> str:
+    """The folder of sources that were read before: servelint/harvest in the user's cache folder."""
     return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "servelint", "harvest")

@@ -1,15 +1,16 @@
 """The catalog file of an engine: what all its releases accept, each body stored once for the releases that share it.
 
 A snapshot (the harvest of one release) is a plain dict. The file is JSON with one line a body, so that the diff of a new
-release shows what it changed. Hand corrections stand in a patch file and are applied to the snapshots.
+release shows what it changed. Hand corrections are in a patch file and are applied to the snapshots.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
-from servelint.engines.catalog_file import format_runs, parse_runs
+from servelint.engines.catalog import format_runs, parse_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     Snapshot = dict[str, Any]
     Bodies = list[dict[str, Any]]
+
 
 GROUPED = ("options", "env")
 """Parts of a snapshot that map a name to a body."""
@@ -91,6 +93,7 @@ def dump(catalog: dict[str, Any]) -> str:
 
 
 def write(path: str, catalog: dict[str, Any]) -> None:
+    """Write a catalog file, which is either the old one or whole at any time."""
     temporary = f"{path}.{os.getpid()}.tmp"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(dump(catalog))
@@ -166,3 +169,31 @@ def _patched(snapshot: Snapshot, patches: list[dict[str, Any]], releases: list[s
         body = {**part.get(name, {}), **patch["set"]}
         part[name] = {key: value for key, value in body.items() if value is not None}
     return done
+
+
+# -- differences
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """A line for each option, variable and JSON key that came, went or changed."""
+    found = [f"{after['engine']} {before['release']} -> {after['release']}"]
+    for part, sign in (("options", "--"), ("env", "")):
+        found += _changed(before.get(part, {}), after.get(part, {}), sign)
+    for name in sorted({*before.get("json", {}), *after.get("json", {})}):
+        old, new = (snapshot.get("json", {}).get(name, {}).get("keys", {}) for snapshot in (before, after))
+        found += _changed(old, new, f"--{name} .")
+    return found
+
+
+def _changed(before: dict[str, Any], after: dict[str, Any], sign: str) -> list[str]:
+    found = [f"  + {sign}{name}" for name in sorted(after.keys() - before.keys())]
+    found += [f"  - {sign}{name}" for name in sorted(before.keys() - after.keys())]
+    for name in sorted(before.keys() & after.keys()):
+        fields = [
+            f"{field}: {before[name].get(field)!r} -> {after[name].get(field)!r}"
+            for field in sorted({*before[name], *after[name]})
+            if before[name].get(field) != after[name].get(field)
+        ]
+        if fields:
+            found.append(f"  ~ {sign}{name} ({'; '.join(fields)})")
+    return found

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from servelint.harvest.envreads import environment
-from servelint.harvest.errors import HarvestError
-from servelint.harvest.pysource import MISSING, UNKNOWN, Function, Module, Program, plain
+from servelint.harvest.archives import HarvestError
+from servelint.harvest.pysource import MISSING, UNKNOWN, Function, Module, Program, plain, variables_read
 from servelint.harvest.sources import Tree
 
 _SERVE = "tensorrt_llm.commands.serve"
@@ -43,7 +42,7 @@ def snapshot(tree: Tree, report: Callable[[str], None] = lambda _: None) -> dict
         "options": options,
         "positionals": positionals,
         "json": {},
-        "env": environment(tree, "tensorrt_llm/", _PREFIXES, report),
+        "env": variables_read(tree, "tensorrt_llm/", _PREFIXES, report),
         "names": {
             kind: {str(name): {} for name in options[name].get("choices", [])}
             for name, kind in _NAMED_BY.items()

@@ -1,4 +1,4 @@
-"""Judging launches by rules: which releases a launch may run on, and which rules are certainly true of it."""
+"""Judge launches by rules: which rules certainly hold under every release that a launch may run on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from servelint.engines.registry import ENGINES
 from servelint.engines.releases import known_releases, newest
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
-from servelint.judge import container as surroundings
+from servelint.judge import container
 from servelint.judge.checks import run_check
-from servelint.judge.parser import Complaint, complaints
-from servelint.judge.parser.complaint import NEW_IN_FORKS, OF_FORKS
+from servelint.judge.parser import Violation, violations
+from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS
 from servelint.judge.releases import (
     Releases,
     may_be_a_fork,
@@ -25,10 +25,9 @@ from servelint.judge.releases import (
     possible_releases,
     release_name,
 )
-from servelint.rules import amount as amounts
 from servelint.rules import ranges
-from servelint.rules.chosen import Chosen
-from servelint.rules.condition import evaluate, operands
+from servelint.rules.condition import evaluate, operands, shown, value_of
+from servelint.rules.index import RuleIndex
 from servelint.rules.load import every, rules_of
 from servelint.rules.rule import ANY, PLACEHOLDER, Rule
 
@@ -36,37 +35,45 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_REMOVED_LATER = "removed-later"
 _TAKEN_AWAY = ("removed-option", "removed-env")
 
 
 def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
-    """The findings of one launch, of every severity, in the order of the rules. book: the rules, None for all"""
-    rules = Chosen(book) if book is not None else _wanted(launch.engine, settings)
-    if not rules.rules:
+    """Find what the rules report of one launch.
+
+    Args:
+        launch: the launch.
+        settings: which rules run, with which severities and options.
+        book: the rules to use instead of those that the settings select.
+
+    Returns:
+        Findings of every severity, in the order of the rules.
+    """
+    index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
+    if not index.rules:
         return []
     name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
     findings: list[Finding] = []
-    for rule in rules.candidates(keys, _there(launch, configs)):
+    for rule in index.candidates(keys, _there(launch, configs)):
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
-    findings += _complaints(rules, launch, configs, releases, findings)
-    findings += _later(rules, launch, configs, releases, findings)
-    return [*findings, *_around(rules, launch, configs[-1], releases)]
+    findings += _of_parser(index, launch, configs, releases, findings)
+    findings += _removed_later(index, launch, configs, releases, findings)
+    return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
 @lru_cache(maxsize=256)
-def _wanted(engine: str, settings: Settings) -> Chosen:
-    """An engine's rules that are asked for, as they are set. Settings are compared as objects: they do not change."""
+def _selected(engine: str, settings: Settings) -> RuleIndex:
+    """An engine's rules that settings select, as they set them. Settings are compared as objects: they do not change."""
     book = [rule for rule in every(settings.rules) if rule.engine in (engine, ANY)] if settings.rules else rules_of(engine)
-    return Chosen([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
+    return RuleIndex([rule.changed(settings.of_rule(rule.id)) for rule in book if settings.wants(rule.id, rule.profile)])
 
 
 def _there(launch: Launch, configs: list[Config]) -> set[str]:
-    """What a rule may need: options that are written, variables that are set, whether the model and the GPU are known."""
+    """What a launch has, by the names of Rule.needs: options, variables, a known model, a known GPU."""
     found = {name.partition(".")[0] for config in configs for name in config.reading.arguments.settings}
     found |= {"env." + name for name in launch.env}
     if configs[-1].family is not None:
@@ -78,13 +85,20 @@ def _there(launch: Launch, configs: list[Config]) -> set[str]:
     return found
 
 
-def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
-    """What the parser of every release that the launch may run on complains of, as findings of the rules in rules/catalog/.
+def _of_parser(
+    index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, others: list[Finding]
+) -> list[Finding]:
+    """Violations that every release of a launch shares, as findings of the rules in rules/catalog/.
 
-    said: what other rules found, which is more than that a parser refuses or ignores something
+    Args:
+        index: the rules.
+        launch: the launch.
+        configs: the launch under each release.
+        releases: the releases.
+        others: findings of other rules, which take the place of a violation that says less.
     """
-    each = [{(one.rule, one.span): one for one in complaints(config)} for config in configs]
-    shared = [one for key, one in each[-1].items() if all(key in others for others in each)]
+    each = [{(one.rule, one.span): one for one in violations(config)} for config in configs]
+    shared = [one for key, one in each[-1].items() if all(key in more for more in each)]
     if may_be_a_fork(launch):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]
@@ -92,23 +106,24 @@ def _complaints(rules: Chosen, launch: Launch, configs: list[Config], releases: 
         shared = [one for one in shared if not one.new]
     if not releases.rolling:
         shared = [one for one in shared if one.rule != "option-came-and-went"]
-    variables = {name for finding in said for name in operands(rules.by_id[finding.rule].when) if name.startswith("env.")}
-    wanted = [
-        one
+    variables = {name for finding in others for name in operands(index.by_id[finding.rule].when) if name.startswith("env.")}
+    return [
+        _violated(index.parser[one.rule], one, configs[-1], releases)
         for one in shared
-        if one.rule in rules.told
+        if one.rule in index.parser
         and "env." + one.variable not in variables
-        and not any(_says_it(finding, one) for finding in said)
+        and not any(_covers(finding, one) for finding in others)
     ]
-    return [_complained(rules.told[one.rule], one, configs[-1], releases) for one in wanted]
 
 
-def _later(rules: Chosen, launch: Launch, configs: list[Config], releases: Releases, said: list[Finding]) -> list[Finding]:
-    """What the launch loses with a newer release: the newest where no release is named, else the next one.
+def _removed_later(
+    index: RuleIndex, launch: Launch, configs: list[Config], releases: Releases, others: list[Finding]
+) -> list[Finding]:
+    """What a launch loses with a newer release: the newest if none is pinned, else the first of the next minor series.
 
-    This is no claim about the release that it runs on.
+    Such a finding is no claim about the release that the launch runs on.
     """
-    rule = rules.told.get(_REMOVED_LATER)
+    rule = index.parser.get("removed-later")
     latest = newest(launch.engine)
     if rule is None or latest is None or releases.rolling or launch.fragment:
         return []
@@ -118,60 +133,61 @@ def _later(rules: Chosen, launch: Launch, configs: list[Config], releases: Relea
     if after is None or (releases.exact and not _loses(configs[-1], after)):
         return []
     known = {config.release: config for config in configs}
-    each = [complaints(known.get(one) or configs_of(launch, [one])[0]) for one in dict.fromkeys((after, latest))]
+    each = [violations(known.get(one) or configs_of(launch, [one])[0]) for one in dict.fromkeys((after, latest))]
     still = {(one.rule, one.span) for one in each[-1]}
-    told = {finding.span for finding in said}
+    found = {finding.span for finding in others}
     gone = [one for one in each[0] if one.rule in _TAKEN_AWAY and not one.new and (one.rule, one.span) in still]
     if not releases.exact:
         gone += _back_at_last(launch, each[-1])
-    lost = [one.without_fix() for one in gone if one.span not in told]  # what helps there may not be here yet
-    return [_complained(rule, one, configs[-1], releases) for one in lost]
+    # what repairs it under the newer release may not exist in this one
+    return [_violated(rule, one.without_fix(), configs[-1], releases) for one in gone if one.span not in found]
 
 
 def _loses(config: Config, after: str) -> bool:
-    """Whether a later release may lack one of a launch's options or variables, by their names alone."""
+    """Whether a later release may lack one of a launch's options or variables, judged by names alone."""
     catalog = config.catalog
     index = catalog.index(after) if catalog is not None else None
     if catalog is None or index is None:
         return True
     table = catalog.table(index)
-    begun = ENGINES[config.launch.engine].dialect.abbreviations  # what options begin with is no option that is gone
+    abbreviated = ENGINES[config.launch.engine].dialect.abbreviations  # a prefix of options is not a removed option
     for setting in config.reading.arguments.every:
-        if table.find(setting.spelling) is None and not (begun and table.starting(setting.spelling)):
+        if table.find(setting.spelling) is None and not (abbreviated and table.starting(setting.spelling)):
             return True
     known = catalog.variables()
     return any(name in known and not any(run[0] <= index <= run[1] for run in known[name]) for name in config.launch.env)
 
 
-def _back_at_last(launch: Launch, last: list[Complaint]) -> list[Complaint]:
+def _back_at_last(launch: Launch, last: list[Violation]) -> list[Violation]:
     """What the newest release takes and the one before it refuses."""
     back = [one for one in last if one.rule == "option-came-and-went"]
     before = known_releases(launch.engine)[-2:-1] if back else []
     refused = {
-        one.span for config in (configs_of(launch, before) if before else []) for one in complaints(config) if one.refused
+        one.span for config in (configs_of(launch, before) if before else []) for one in violations(config) if one.refused
     }
     return [one for one in back if one.span in refused]
 
 
-def _around(rules: Chosen, launch: Launch, config: Config, releases: Releases) -> list[Finding]:
-    """What surrounds the launch, as findings of the rules in rules/container/."""
-    if not rules.around or launch.fragment:
+def _of_container(index: RuleIndex, launch: Launch, config: Config, releases: Releases) -> list[Finding]:
+    """Violations around a launch, as findings of the rules in rules/container/."""
+    if not index.container or launch.fragment:
         return []
-    found = surroundings.complaints(config, {name: rule.options for name, rule in rules.around.items()})
-    return [_complained(rules.around[one.rule], one, config, releases) for one in found if one.rule in rules.around]
+    found = container.violations(config, {name: rule.options for name, rule in index.container.items()})
+    return [_violated(index.container[one.rule], one, config, releases) for one in found if one.rule in index.container]
 
 
-def _says_it(finding: Finding, complaint: Complaint) -> bool:
-    """Whether a finding at the same place says as much: that the engine does not start only by one that says so."""
-    if complaint.span is None or not _inside(finding.span, complaint.span) or finding.impact == "security":
+def _covers(finding: Finding, violation: Violation) -> bool:
+    """Whether a finding at the same place says as much: only one with that impact covers a refused start."""
+    if violation.span is None or not _inside(finding.span, violation.span) or finding.impact == "security":
         return False
-    return not complaint.refused or finding.impact == "crash-at-start"
+    return not violation.refused or finding.impact == "crash-at-start"
 
 
-def _complained(rule: Rule, complaint: Complaint, config: Config, releases: Releases) -> Finding:
+def _violated(rule: Rule, violation: Violation, config: Config, releases: Releases) -> Finding:
+    """A violation as a finding of its rule."""
     launch = config.launch
-    span = complaint.span if complaint.span is not None else _verb(launch)
-    related = list(complaint.related)
+    span = violation.span if violation.span is not None else _verb(launch)
+    related = list(violation.related)
     claim = launch.release.span
     if claim is not None and launch.release.release is not None:
         related.append(Related(claim, release_name(launch, releases)))
@@ -180,12 +196,12 @@ def _complained(rule: Rule, complaint: Complaint, config: Config, releases: Rele
         severity=rule.severity,
         confidence=rule.confidence,
         impact=rule.impact,
-        message=complaint.message,
-        advice=complaint.advice,
+        message=violation.message,
+        advice=violation.advice,
         span=span,
-        label=complaint.label,
+        label=violation.label,
         related=[place for place in related if place.span != span],
-        fix=fix_of(complaint.change, config, safe=complaint.safe, title=complaint.title or complaint.advice),
+        fix=fix_of(violation.change, config, safe=violation.safe, title=violation.title or violation.advice),
         evidence=rule.evidence,
         launch=launch,
         release=releases.known[-1] if releases.exact or releases.rolling else None,
@@ -222,7 +238,7 @@ def _fields(rule: Rule, config: Config) -> dict[str, Any] | None:
 
 
 def _values(rule: Rule, names: list[str], config: Config) -> dict[str, Any] | None:
-    found = {name: amounts.value_of(rule.values[name], config) for name in names}
+    found = {name: value_of(rule.values[name], config) for name in names}
     return None if None in found.values() else found
 
 
@@ -247,7 +263,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         if place is not None and place not in seen and not _inside(place, span):
             seen.add(place)
             related.append(Related(place, rule.labels.get(other, "with this")))
-    # a place inside another says it more exactly
+    # of two places, the inner one is more exact
     related = [place for place in related if not any(one is not place and _inside(one.span, place.span) for one in related)]
     site = config.operand(name).site if name else None
     if site is not None and not _inside(span, launch.site) and (site.source is not span.source or site.line != span.line):
@@ -287,7 +303,7 @@ def _inside(one: Span, other: Span) -> bool:
 
 
 def _verb(launch: Launch) -> Span:
-    """The words that start the engine, or the first line of the launch where the image starts it."""
+    """The span of the words that start the engine, or of the launch's first line if its image starts it."""
     sites = [word.site for word in launch.verb if word.site is not None and word.site.source is launch.source]
     if sites:
         return sites[0].to(max(sites, key=lambda site: site.end))
@@ -299,6 +315,6 @@ def _verb(launch: Launch) -> Span:
 def _shown(name: str, grouped: bool, config: Config, fields: dict[str, Any]) -> str:
     """What a placeholder of a rule's text stands for."""
     if name in fields:
-        return amounts.shown(fields[name], grouped)
+        return shown(fields[name], grouped)
     operand = config.operand(name)
-    return amounts.shown(operand.value, grouped) if grouped and operand.value is not None else operand.shown
+    return shown(operand.value, grouped) if grouped and operand.value is not None else operand.shown

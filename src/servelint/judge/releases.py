@@ -17,9 +17,11 @@ _METHOD_KNOWN = "effective.speculative-method-known"
 class Releases:
     """The releases that a launch may run on.
 
-    known:  oldest first; empty if nothing is known of the engine's releases
-    exact:  it is one, which is named;  rolling: it is the newest at the time
-    how:    what says so: "image", "pip" or "settings"; None if nothing does
+    Attributes:
+        known: oldest first; empty if no release of the engine is known.
+        exact: whether one release is pinned.
+        rolling: whether it is the newest release, because the image's tag moves.
+        how: what pins it: "image", "pip" or "settings"; None if nothing does.
     """
 
     __slots__ = ("exact", "how", "known", "rolling")
@@ -32,9 +34,9 @@ class Releases:
 
 
 def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
-    """The named release, or the newest for a rolling image, or all that would start the launch, and the launch under each.
+    """The releases that a launch may run on, and the launch under each.
 
-    Where no release would start it, it is all of them.
+    That is the pinned release, or the newest for a rolling image, or all that start the launch; all releases if none starts it.
     """
     claim = launch.release
     if claim.release is not None and release_key(claim.release) is not None:
@@ -56,7 +58,7 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
 
 
 def _floor(launch: Launch) -> str:
-    """The first release that knows the launch's verb and model: what is older does not start it at all."""
+    """The first release that knows the launch's verb and model; older ones do not start it."""
     bounds: list[str] = ["0", entry.since(launch.engine, launch.verb)]
     model = configs(launch, [])[0].since
     if model is not None:
@@ -65,9 +67,11 @@ def _floor(launch: Launch) -> str:
 
 
 def planned_releases(launch: Launch, given: str | None) -> tuple[list[Config], str | None]:
-    """A launch under each release to plan for, the newest last, and what to say of them where nobody names one.
+    """A launch under each release to plan for, the newest last, and a note on them if none is pinned.
 
-    given: the release that counts where the launch names none
+    Args:
+        launch: the launch.
+        given: the release to use if the launch pins none.
     """
     claim = launch.release.release
     named = claim if claim is not None and release_key(claim) is not None else given
@@ -81,10 +85,10 @@ def planned_releases(launch: Launch, given: str | None) -> tuple[list[Config], s
 
 
 def able_releases(launch: Launch) -> list[Config]:
-    """A launch under the newest release of each that counts alike (`CHANGES` of its engine) and may start it, oldest first.
+    """A launch under the newest release of each group that plans memory alike (`CHANGES`), oldest first.
 
-    A release may start it that knows the model's architecture and the verb, and whose parser takes the arguments. Where no
-    parser takes them, that tells nothing of the release; where none knows the model either, it is the newest of all.
+    Only releases count that may start it: they know the model's architecture and the verb, and their parser takes the
+    arguments. If no parser takes them, the arguments are ignored; if no release knows the model either, it is the newest.
     """
     known = known_releases(launch.engine)
     if not known:
@@ -127,7 +131,7 @@ def _knows_model(config: Config) -> bool:
 
 
 def releases_note(found: list[Config], why: str) -> str:
-    """A sentence on the releases that a plan covers. why: the reason for planning several, as in "no release is named" """
+    """A sentence on the releases that a plan covers. `why` is the reason for planning several."""
     first, last = found[0].release, found[-1].release
     if first == last:
         return f"{why}: planned as {last}, the newest that can start it"
@@ -145,12 +149,12 @@ def next_minor_release(engine: str, release: str) -> str | None:
 
 
 def may_be_a_fork(launch: Launch) -> bool:
-    """Whether the engine may have been changed by whoever built the image: nobody else knows its options."""
+    """Whether the image is not the engine's own, so that its engine may have been changed and take other options."""
     return launch.image is not None and images.identify(launch.image).house
 
 
 def release_name(launch: Launch, releases: Releases) -> str:
-    """ "vLLM 0.27.1"; what is known otherwise."""
+    """The release as messages name it: "vLLM 0.27.1", or which releases may run."""
     engine = ENGINE_NAMES[launch.engine]
     if releases.exact:
         return f"{engine} {releases.known[-1]}"

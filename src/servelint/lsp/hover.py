@@ -17,7 +17,7 @@ from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.catalog import Option
 from servelint.files.directives import ignores
-from servelint.judge.parser.wording import listed
+from servelint.judge.parser.view import listed
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.completion import long_name

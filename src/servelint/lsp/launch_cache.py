@@ -16,7 +16,7 @@ from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import Text
 from servelint.files.directives import name_gpus
-from servelint.judge.checks.model_support import names_transformers
+from servelint.judge.checks.models import names_transformers
 from servelint.judge.judging import judge
 
 TYPE_CHECKING = False

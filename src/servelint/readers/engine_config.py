@@ -35,7 +35,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Fragments of launches: a file of options starts nothing, the command that names it does."""
     del neighbours
-    from servelint.engines import config_file
+    from servelint.engines import launch_files
 
     found: list[Launch] = []
     for document in documents:
@@ -44,8 +44,8 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             continue
         try:
             # a variable is filled in before the engine reads the file, or else the file is of no use
-            argv = [Word(interpolate(word.text, nothing), word.site) for word in config_file.options(source, document)]
-        except config_file.Missing:
+            argv = [Word(interpolate(word.text, nothing), word.site) for word in launch_files.options(source, document)]
+        except launch_files.Missing:
             continue
         keys = [key for key, _ in yaml.entries(document).values()]
         start = min(yaml.start(key) for key in keys)

@@ -13,7 +13,7 @@ from servelint.core.settings import Settings
 from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
-from servelint.engines.snapshot import Carried, carry
+from servelint.engines.launch_files import Carried, carry
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import planned_releases
 

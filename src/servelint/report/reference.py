@@ -11,8 +11,8 @@ from itertools import pairwise
 from servelint.core.own_rules import OWN
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.catalog import LIST, OPTIONAL, Catalog, Option
-from servelint.judge.parser.replacements import replacement
-from servelint.judge.parser.wording import listed, similar
+from servelint.judge.parser.repairs import replacement
+from servelint.judge.parser.view import listed, similar
 from servelint.rules.load import rule_folder
 
 TYPE_CHECKING = False

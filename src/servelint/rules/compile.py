@@ -1,18 +1,32 @@
-"""From rule files to the compiled rule book. Used by the build, by the tests and in a source checkout; not by a plain check."""
+"""From rule files to the compiled rule book. Used by the build, by the tests and in a source checkout; not by a plain check.
+
+Tables of rules: many rules of one kind in one file, a row each, with what the rows have in common written once.
+
+    columns: {option: the option that has the bound, refused: what the engine does not take}
+    each:
+      severity: error
+      when: {<option>: <refused>}
+      message: "{release} does not start with --<option> {<option>}"
+    rows:
+      page-size-negative: {option: page-size, refused: {below: 0}, ...}
+
+`each` is a rule in which `<column>` stands for a row's cell. What a row says itself takes the place of that; null leaves it
+out.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from servelint.core.source import Source
-from servelint.engines import ENGINES, catalog, catalog_file, operands
-from servelint.rules import amount as amounts
-from servelint.rules import book, table
-from servelint.rules.condition import compile_condition, every_operand, named_parts, needs
+from servelint.engines import ENGINES, catalog, operands
+from servelint.rules import load
+from servelint.rules.condition import compile_amount, compile_condition, every_operand, named_parts, needs, parts_of
 from servelint.rules.ranges import compile_range
 from servelint.rules.rule import ANY, PLACEHOLDER
 from servelint.syntax import yaml_values
@@ -51,7 +65,7 @@ def read_rules(path: str, folder: str) -> list[dict[str, Any]]:
     area, _, name = wanted.rpartition("/")
     if name.startswith(_TABLE):
         try:
-            return table.rules_of(data, area)
+            return rules_of_table(data, area)
         except ValueError as error:
             raise RuleError(f"{path}: {error}") from error
     if not isinstance(data, dict) or data.get("id") != wanted:
@@ -94,7 +108,7 @@ def engines_of(data: dict[str, Any]) -> list[str]:
     if data["engines"] == "all":
         return list(ENGINES)
     if data["engines"] == "catalog":
-        return [engine.id for engine in ENGINES.values() if catalog_file.exists(engine.id, engine.data)]
+        return [engine.id for engine in ENGINES.values() if catalog.has_catalog(engine.id, engine.data)]
     ids: list[str] = data["engines"]
     return ids
 
@@ -112,7 +126,7 @@ def compile_rule(data: dict[str, Any]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, written in data.get("values", {}).items():
             part = f"values.{name}: "
-            values[name] = amounts.compile_amount(written, values)
+            values[name] = compile_amount(written, values)
         part = "when: "
         when = compile_condition(data["when"], values) if data["when"] or "complaint" not in data else ["and", []]
         part = ""
@@ -183,7 +197,7 @@ def _conditions(compiled: dict[str, Any]) -> list[Any]:
 
 def _options(compiled: dict[str, Any]) -> list[str]:
     """The options of the rule that its conditions and values take their numbers from."""
-    parts = [part for one in compiled.get("values", {}).values() for part in amounts.parts_of(one)]
+    parts = [part for one in compiled.get("values", {}).values() for part in parts_of(one)]
     found = [*parts, *[part for condition in _conditions(compiled) for part in named_parts(condition)]]
     return [part["option"] for part in found if "option" in part]
 
@@ -201,7 +215,7 @@ def faults(data: dict[str, Any], compiled: dict[str, Any]) -> Iterator[tuple[str
     asked: list[tuple[str, str]] = [("when", name) for name in every_operand(compiled["when"])]
     asked += [("unless", name) for name in every_operand(compiled.get("unless", ["and", []]))]
     asked += [("cases", name) for when, *_ in compiled.get("cases", []) for name in every_operand(when)]
-    parts = [part for one in compiled.get("values", {}).values() for part in amounts.parts_of(one)]
+    parts = [part for one in compiled.get("values", {}).values() for part in parts_of(one)]
     asked += [("values", part["operand"]) for part in parts if "operand" in part]
     asked += [("at", name) for name in compiled["at"]]
     known = {"release", *(["case"] if "cases" in compiled else []), *data.get("values", {})}
@@ -290,6 +304,64 @@ def find_rule(name: str, folder: str) -> dict[str, Any]:
 
 
 def write_book(folder: str, path: str) -> None:
-    """Compile the rules of a folder into a book (servelint.rules.book)."""
+    """Compile the rules of a folder into a book (servelint.rules.load)."""
     began = time.time_ns()
-    book.write(compile_book(folder), path, began)
+    load.write_book_file(compile_book(folder), path, began)
+
+
+# -- tables of rules
+
+
+_CELL = re.compile(r"<([a-z][a-z-]*)>")
+
+
+def rules_of_table(table: Any, area: str) -> list[dict[str, Any]]:
+    """The rules that a table's rows stand for, as rule files would have them.
+
+    Args:
+        table: The file's data.
+        area: The area of its rules, "" for a table whose rows are named `<area>/<name>`.
+
+    Raises:
+        ValueError: The table is none, or one of its rows lacks a cell or has one that nothing uses.
+    """
+    if not isinstance(table, dict) or set(table) != {"columns", "each", "rows"}:
+        raise ValueError("a table has columns, each and rows")
+    columns, each, rows = table["columns"], table["each"], table["rows"]
+    for field, template in each.items():
+        for column in sorted(_columns(template) - set(columns)):
+            raise ValueError(f"each.{field}: there is no column {column}")
+    return [_row_rule(f"{area}/{name}" if area else name, row, columns, each) for name, row in rows.items()]
+
+
+def _row_rule(rule: str, row: dict[str, Any], columns: dict[str, Any], each: dict[str, Any]) -> dict[str, Any]:
+    cells = {key: value for key, value in row.items() if key in columns}
+    own = {key: value for key, value in row.items() if key not in columns}
+    templates = {field: template for field, template in each.items() if field not in own}
+    used: set[str] = set()
+    for field, template in templates.items():
+        used |= _columns(template)
+        for column in sorted(_columns(template) - set(cells)):
+            raise ValueError(f"{rule}: it has no {column}, which its {field} is made of")
+    for column in sorted(set(cells) - used):
+        raise ValueError(f"{rule}: nothing uses its {column}")
+    found = {"id": rule, **{field: _filled_cells(template, cells) for field, template in templates.items()}, **own}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _columns(template: Any) -> set[str]:
+    """The columns that a template takes cells from."""
+    if isinstance(template, str):
+        return set(_CELL.findall(template))
+    parts = [*template, *template.values()] if isinstance(template, dict) else template if isinstance(template, list) else []
+    return {column for part in parts for column in _columns(part)}
+
+
+def _filled_cells(template: Any, cells: dict[str, Any]) -> Any:
+    """A template with the cells in place: a cell of any type where it is the whole of a string, else as text."""
+    if isinstance(template, str):
+        whole = _CELL.fullmatch(template)
+        return cells[whole.group(1)] if whole else _CELL.sub(lambda found: str(cells[found.group(1)]), template)
+    if isinstance(template, dict):
+        return {_filled_cells(key, cells): _filled_cells(part, cells) for key, part in template.items()}
+    return [_filled_cells(part, cells) for part in template] if isinstance(template, list) else template

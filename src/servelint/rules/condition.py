@@ -11,27 +11,50 @@ Several keys of one mapping must all hold.
     set: true|false     whether it is given at all         is, is-not: VALUE     in, not-in: [VALUES]
     prefix, contains: TEXT                                 above, below, at-least, at-most: NUMBER
     divisible-by, not-divisible-by: NUMBER
-A value or number may be an amount (servelint.rules.amount): below: {operand: max-num-seqs}
-The tested operand may be one of the rule's `values`, which are named amounts.
+A value or number may be an amount (below): below: {operand: max-num-seqs}
+The tested operand may be one of the rule's `values`, which are named
+
+Amounts: what a rule computes from operands and numbers, to compare an operand with it or to print it.
+
+As written in a rule:
+
+    8192                                        a number
+    {operand: max-num-seqs}                     the value of an operand
+    {operand: port, default: 8000}              with the engine's default, where the operand is certainly not given
+    {option: tokens}                            an option of the rule, which settings change
+    {sum: [A, B, ...]}  {product: [A, B, ...]}  {smallest: [A, B, ...]}     of whole numbers, as all arithmetic
+    {difference: [A, B]}
+    {quotient: [A, B]}  {remainder: [A, B]}     rounded down; B is above 0
+    {largest-divisor: [A, B]}                   the largest divisor of A that is at most B
+    {names: KIND}                               the names of a kind that the release has in its catalog
+    {names: KIND, release: any}                 the same of all releases together
+
+In the lists of the arithmetic a text is the name of an operand, or of one of the rule's `values`.
+An amount is unknown (None) if one of its operands is unknown, or absent without a default: the engine then takes a default of
+its own, which the rule does not know.
 """
 
 from __future__ import annotations
 
-from servelint.rules import amount as amounts
+import math
+import operator
+
+from servelint.core.numbers import is_whole
 from servelint.rules import ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from servelint.engines.config import Config
+
 
 Truth = bool | None
 Compiled = list["Any"]
 """["and"|"or", [Compiled...]], ["not", Compiled], ["release", bounds], ["test", operand name or amount, operator, argument]"""
 
-_NUMERIC = ("above", "below", "at-least", "at-most")
+_NUMERIC = {"above": operator.gt, "below": operator.lt, "at-least": operator.ge, "at-most": operator.le}
 _DIVIDING = ("divisible-by", "not-divisible-by")
 _TEXTS = ("prefix", "contains")
 OPERATORS = ("set", "is", "is-not", "in", "not-in", *_TEXTS, *_NUMERIC, *_DIVIDING)
@@ -48,7 +71,7 @@ def compile_condition(tree: object, values: dict[str, Any] | None = None) -> Com
         values: the rule's `values`, compiled: name -> amount.
 
     Raises:
-        ValueError: it is no condition; the text says what is wrong.
+        ValueError: it is not a condition; the text is the reason.
     """
     values = values or {}
     if not isinstance(tree, dict) or not tree:
@@ -68,7 +91,7 @@ def compile_condition(tree: object, values: dict[str, Any] | None = None) -> Com
         elif isinstance(value, dict):
             if not value:
                 raise ValueError(f"{key} has no operator; use one of {', '.join(OPERATORS)}")
-            parts += [_compile_test(key, operator, argument, values) for operator, argument in value.items()]
+            parts += [_compile_test(key, test, argument, values) for test, argument in value.items()]
         elif isinstance(value, list) or value is None:
             raise ValueError(f"{key}: write {{in: [...]}} for a list of values")
         else:
@@ -76,36 +99,36 @@ def compile_condition(tree: object, values: dict[str, Any] | None = None) -> Com
     return parts[0] if len(parts) == 1 else ["and", parts]
 
 
-def _compile_test(key: str, operator: str, argument: object, values: dict[str, Any]) -> Compiled:
-    if operator not in OPERATORS:
-        raise ValueError(f"{key}: {operator} is not an operator; use one of {', '.join(OPERATORS)}")
-    if key in values and operator in _OF_OPERANDS:
-        raise ValueError(f"{key}: a value of the rule cannot be tested with {operator}")
+def _compile_test(key: str, test: str, argument: object, values: dict[str, Any]) -> Compiled:
+    if test not in OPERATORS:
+        raise ValueError(f"{key}: {test} is not an operator; use one of {', '.join(OPERATORS)}")
+    if key in values and test in _OF_OPERANDS:
+        raise ValueError(f"{key}: a value of the rule cannot be tested with {test}")
     try:
-        return ["test", values.get(key, key), operator, _compile_argument(operator, argument, values)]
+        return ["test", values.get(key, key), test, _compile_argument(test, argument, values)]
     except ValueError as error:
-        raise ValueError(f"{key}: {operator}: {error}") from error
+        raise ValueError(f"{key}: {test}: {error}") from error
 
 
-def _compile_argument(operator: str, argument: object, values: dict[str, Any]) -> Any:
-    if operator == "set":
+def _compile_argument(test: str, argument: object, values: dict[str, Any]) -> Any:
+    if test == "set":
         if not isinstance(argument, bool):
             raise ValueError("write true or false")
         return argument
     if isinstance(argument, list):
-        if operator not in ("in", "not-in"):
+        if test not in ("in", "not-in"):
             raise ValueError("takes one value, not a list")
-        return [amounts.compile_amount(one, values) for one in argument]
-    if operator in ("in", "not-in") and not (isinstance(argument, dict) and argument.keys() & {"names", "option"}):
+        return [compile_amount(one, values) for one in argument]
+    if test in ("in", "not-in") and not (isinstance(argument, dict) and argument.keys() & {"names", "option"}):
         raise ValueError("takes a list, {names: KIND} or {option: NAME}")
     if isinstance(argument, dict):
-        if operator in _TEXTS and list(argument) != ["option"]:
+        if test in _TEXTS and list(argument) != ["option"]:
             raise ValueError("takes a text or {option: NAME}")
-        return amounts.compile_amount(argument, values)
+        return compile_amount(argument, values)
     number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
-    if operator in (*_NUMERIC, *_DIVIDING) and not number:
+    if test in (*_NUMERIC, *_DIVIDING) and not number:
         raise ValueError(f"{argument!r} is not a number; write {{operand: NAME}} for the value of an operand")
-    if operator in _TEXTS and not isinstance(argument, str):
+    if test in _TEXTS and not isinstance(argument, str):
         raise ValueError(f"{argument!r} is not a text")
     return argument
 
@@ -124,7 +147,7 @@ def _tests(compiled: Compiled) -> Iterator[Compiled]:
 def _parts(test: Compiled) -> Iterator[dict[str, Any]]:
     """The parts of a test's amounts that name something."""
     for one in (test[1], *(test[3] if isinstance(test[3], list) else [test[3]])):
-        yield from amounts.parts_of(one)
+        yield from parts_of(one)
 
 
 def operands(compiled: Compiled) -> list[str]:
@@ -142,31 +165,28 @@ def every_operand(compiled: Compiled) -> list[str]:
 
 
 def needs(compiled: Compiled) -> list[list[str]]:
-    """What must be there for the condition to hold at all, which an index can ask for first: of each list at least one.
+    """What a launch must have for a condition to hold at all, for an index: of each list at least one.
 
-    An option's name, `env.NAME`, or `model.` and `gpu.` for what is known of the model and the GPU.
+    These are options' names, `env.NAME`, or `model.` and `gpu.` for anything known of the model and the GPU.
     """
     kind = compiled[0]
+    found: list[list[str]] = []
     if kind == "test":
-        _, left, operator, argument = compiled
-        if operator in _ABSENT_IS or (operator == "set" and not argument):
+        _, left, test, argument = compiled
+        if test in _ABSENT_IS or (test == "set" and not argument):
             found = [] if isinstance(left, str) else _needed(left)
         else:
             found = [*_needed({"operand": left} if isinstance(left, str) else left), *_needed(argument)]
-        return sorted([need for number, need in enumerate(found) if need not in found[:number]])
-    if kind == "and":
-        found = []
-        for part in compiled[1]:
-            found += [one for one in needs(part) if one not in found]
-        return sorted(found)
-    if kind == "or":
+    elif kind == "and":
+        found = [need for part in compiled[1] for need in needs(part)]
+    elif kind == "or":
         each = [needs(part) for part in compiled[1]]
-        return [sorted({name for part in each for name in min(part, key=len)})] if all(each) else []
-    return []
+        found = [sorted({name for part in each for name in min(part, key=len)})] if all(each) else []
+    return sorted([need for number, need in enumerate(found) if need not in found[:number]])
 
 
 def _needed(amount: Any) -> list[list[str]]:
-    """What must be there for an amount to be known."""
+    """What a launch must have for an amount to be known."""
     if not isinstance(amount, dict) or "default" in amount or "option" in amount or "names" in amount:
         return []
     if "operand" not in amount:
@@ -189,17 +209,23 @@ def filled(compiled: Compiled, options: dict[str, Any]) -> Compiled:
     if kind == "release":
         return compiled
     if kind == "test":
-        _, left, operator, argument = compiled
+        _, left, test, argument = compiled
         if isinstance(argument, list):
-            argument = [amounts.filled(one, options) for one in argument]
-        return [kind, amounts.filled(left, options), operator, amounts.filled(argument, options)]
+            argument = [filled_amount(one, options) for one in argument]
+        return [kind, filled_amount(left, options), test, filled_amount(argument, options)]
     if kind == "not":
         return ["not", filled(compiled[1], options)]
     return [kind, [filled(part, options) for part in compiled[1]]]
 
 
 def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
-    """Whether a condition holds. closed: what is not written is absent, although an unknown word might add it."""
+    """Whether a condition holds for a launch under one release; None if that is unknown.
+
+    Args:
+        compiled: the condition.
+        config: the launch under a release.
+        closed: whether an option counts as absent although a word that is not known might add it.
+    """
     kind = compiled[0]
     if kind == "test":
         return _test(compiled, config, closed)
@@ -219,59 +245,50 @@ def evaluate(compiled: Compiled, config: Config, closed: bool = False) -> Truth:
     return result
 
 
-def _test(test: Compiled, config: Config, closed: bool) -> Truth:
-    _, left, operator, argument = test
+def _test(compiled: Compiled, config: Config, closed: bool) -> Truth:
+    _, left, test, argument = compiled
     if not isinstance(left, str):
-        value = amounts.value_of(left, config)
-        return None if value is None else _compared(value, operator, argument, config)
+        value = value_of(left, config)
+        return None if value is None else _compared(value, test, argument, config)
     operand = config.operand(left)
     present = operand.present
     if closed and present is None:
         from servelint.engines.config import UNWRITTEN
 
         present = False if operand is UNWRITTEN else None
-    if operator == "set":
+    if test == "set":
         return None if present is None else present is argument
     if present is False:
-        return _ABSENT_IS.get(operator, False)
+        return _ABSENT_IS.get(test, False)
     if present is None or operand.value is None:
         return None
-    return _compared(amounts.numeric(left, operand.value), operator, argument, config)
+    return _compared(numeric(left, operand.value), test, argument, config)
 
 
-def _compared(value: Any, operator: str, argument: Any, config: Config) -> Truth:
+def _compared(value: Any, test: str, argument: Any, config: Config) -> Truth:
     """Whether a known value satisfies a test."""
     if isinstance(argument, dict):
-        argument = amounts.value_of(argument, config)
-        if argument is None or (operator in _NUMERIC and (isinstance(value, str) or isinstance(argument, str))):
+        argument = value_of(argument, config)
+        if argument is None or (test in _NUMERIC and (isinstance(value, str) or isinstance(argument, str))):
             return None  # a text that should be a number is what the engine's parser refuses
-    if operator == "is":
-        return same(value, argument)
-    if operator == "is-not":
-        return not same(value, argument)
-    if operator in ("in", "not-in"):
-        return _listed(value, operator == "in", argument, config)
-    if operator == "prefix":
-        return str(value).startswith(argument)
-    if operator == "contains":
-        return argument in str(value)
-    if operator in _DIVIDING:
-        return _divided(value, argument, operator == "divisible-by")
-    try:
-        number, bound = float(value), float(argument)
-    except (ValueError, OverflowError):
-        return None
-    if operator == "above":
-        return number > bound
-    if operator == "below":
-        return number < bound
-    return number >= bound if operator == "at-least" else number <= bound
+    if test in _NUMERIC:
+        try:
+            return bool(_NUMERIC[test](float(value), float(argument)))
+        except (ValueError, OverflowError):
+            return None
+    if test in ("in", "not-in"):
+        return _listed(value, test == "in", argument, config)
+    if test in _DIVIDING:
+        return _divided(value, argument, test == "divisible-by")
+    if test in _TEXTS:
+        return str(value).startswith(argument) if test == "prefix" else argument in str(value)
+    return same(value, argument) is (test == "is")
 
 
 def _listed(value: Any, wanted: bool, ones: list[Any], config: Config) -> Truth:
     unknown = False
     for one in ones:
-        known = amounts.value_of(one, config) if isinstance(one, dict) else one
+        known = value_of(one, config) if isinstance(one, dict) else one
         if known is None:
             unknown = True
         elif same(value, known):
@@ -280,7 +297,7 @@ def _listed(value: Any, wanted: bool, ones: list[Any], config: Config) -> Truth:
 
 
 def _divided(value: Any, by: Any, wanted: bool) -> Truth:
-    """Whether a whole number is a multiple of another one; unknown for what is none, and of a number that is not positive."""
+    """Whether a whole number is a multiple of another one; unknown for other values, and of a number below 1."""
     for one in (value, by):
         if isinstance(one, bool) or not isinstance(one, int):
             return None
@@ -288,7 +305,7 @@ def _divided(value: Any, by: Any, wanted: bool) -> Truth:
 
 
 def same(value: object, wanted: object) -> bool:
-    """Whether an operand's value is the one that a rule names: numbers as numbers, the rest as text."""
+    """Whether an operand has the value that a rule names: numbers are compared as numbers, the rest as text."""
     if isinstance(wanted, bool) or isinstance(value, bool):
         return str(value).lower() == str(wanted).lower()
     if isinstance(wanted, (int, float)):
@@ -297,3 +314,136 @@ def same(value: object, wanted: object) -> bool:
         except ValueError:
             return False
     return str(value) == str(wanted)
+
+
+# -- amounts
+
+
+_MANY: dict[str, Callable[[list[int]], int]] = {"sum": sum, "product": math.prod, "smallest": min}
+_PAIRS = ("difference", "quotient", "remainder", "largest-divisor")
+_MAX_SEARCHED = 1 << 20
+FORMS = ("operand", "option", "names", *_MANY, *_PAIRS)
+
+
+def compile_amount(written: object, values: dict[str, Any]) -> Any:
+    """An amount with the names of values replaced by what they stand for.
+
+    Args:
+        written: the amount as a rule has it.
+        values: name -> compiled amount, of the values that the rule defines before this one.
+
+    Raises:
+        ValueError: it is not an amount; the text is the reason.
+    """
+    if isinstance(written, (bool, int, float, str)):
+        return written
+    if not isinstance(written, dict) or not written:
+        raise ValueError(f"{written!r} is not an amount; write a number or {{operand: NAME}}")
+    form = next(iter(written))
+    if form not in FORMS:
+        raise ValueError(f"{form} is not an amount; use one of {', '.join(FORMS)}")
+    extra = {"operand": ("default",), "names": ("release",)}.get(form, ())
+    for key in written:
+        if key != form and key not in extra:
+            raise ValueError(f"{form} does not take {key}" + (f", only {extra[0]}" if extra else ""))
+    argument = written[form]
+    if form in ("operand", "option", "names"):
+        if not isinstance(argument, str) or not argument:
+            raise ValueError(f"{form} takes a name")
+        if form == "names" and written.get("release", "any") != "any":
+            raise ValueError("names takes release: any, or no release at all")
+        if form == "operand" and argument in values:
+            if "default" in written:
+                raise ValueError(f"{argument} is a value of the rule and takes no default")
+            return values[argument]
+        if "default" in written:
+            return {"operand": argument, "default": compile_amount(written["default"], values)}
+        return dict(written)
+    if not isinstance(argument, list) or (len(argument) != 2 if form in _PAIRS else len(argument) < 2):
+        raise ValueError(f"{form} takes a list of {'two' if form in _PAIRS else 'two or more'} amounts")
+    return {form: [_compile_listed(part, values) for part in argument]}
+
+
+def _compile_listed(part: object, values: dict[str, Any]) -> Any:
+    """An amount in a list, where a text is the name of an operand."""
+    compiled = compile_amount({"operand": part} if isinstance(part, str) else part, values)
+    if isinstance(compiled, bool) or (isinstance(compiled, dict) and "names" in compiled):
+        raise ValueError(f"{part!r} is not a number")
+    return compiled
+
+
+def value_of(amount: Any, config: Config) -> Any:
+    """The value of an amount for a config: a number, a text, true or false, a list of names; None if it is unknown."""
+    if not isinstance(amount, dict):
+        return amount
+    if "operand" in amount:
+        operand = config.operand(amount["operand"])
+        if operand.present is False:
+            return value_of(amount["default"], config) if "default" in amount else None
+        return numeric(amount["operand"], operand.value) if operand.present else None
+    if "names" in amount:
+        return config.names(amount["names"], ever="release" in amount)
+    ((form, parts),) = amount.items()
+    numbers: list[int] = []
+    for part in parts:
+        number = value_of(part, config)
+        if isinstance(number, bool) or not isinstance(number, int):
+            return None
+        numbers.append(number)
+    return _computed(form, numbers)
+
+
+def numeric(name: str, value: Any) -> Any:
+    """An operand's value, of a variable as the whole number that its text is, where it is one."""
+    return int(value) if name.startswith("env.") and isinstance(value, str) and is_whole(value) else value
+
+
+def _computed(form: str, numbers: list[int]) -> int | None:
+    if form in _MANY:
+        return _MANY[form](numbers)
+    one, other = numbers
+    if form == "difference":
+        return one - other
+    if other < 1:
+        return None
+    if form == "largest-divisor":
+        searched = range(min(one, other), 0, -1) if 0 < one <= _MAX_SEARCHED else ()
+        return next((divisor for divisor in searched if one % divisor == 0), None)
+    return one // other if form == "quotient" else one % other
+
+
+def shown(value: Any, grouped: bool = False) -> str:
+    """A value as a message prints it. `grouped`: with a comma between thousands."""
+    if isinstance(value, list):
+        *most, last = [str(one) for one in value]
+        return f"{', '.join(most)} or {last}" if most else last
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:,}" if grouped and isinstance(value, (int, float)) else str(value)
+
+
+def parts_of(amount: Any) -> Iterator[dict[str, Any]]:
+    """The parts of an amount that name something: an operand, an option or a kind of names."""
+    if not isinstance(amount, dict):
+        return
+    if "operand" in amount or "option" in amount or "names" in amount:
+        yield amount
+        yield from parts_of(amount.get("default"))
+        return
+    for parts in amount.values():
+        for part in parts:
+            yield from parts_of(part)
+
+
+def filled_amount(amount: Any, options: dict[str, Any]) -> Any:
+    """An amount with the values of its rule's options."""
+    if not isinstance(amount, dict):
+        return amount
+    if "option" in amount:
+        return options[amount["option"]]
+    if "operand" in amount:
+        return {**amount, "default": filled_amount(amount["default"], options)} if "default" in amount else amount
+    if "names" in amount:
+        return amount
+    ((form, parts),) = amount.items()
+    return {form: [filled_amount(part, options) for part in parts]}

@@ -1,4 +1,4 @@
-"""Rule folders of users: the same format as servelint's own, held against the schema, with the place of what is wrong.
+"""Users' folders of rules, in the format of the built-in ones: validation against the schema, with the place of each problem.
 
 Imports jsonschema, when a folder is read.
 """
@@ -24,12 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_SIZE_AT_MOST = 1 << 20
-_NODES_AT_MOST = 10_000
+_MAX_SIZE = 1 << 20
+_MAX_NODES = 10_000
 
 
-class Book:
-    """The rules of a folder and what is wrong with its files. written: the rules as their files have them"""
+class FolderRules:
+    """The rules of a folder, and what is wrong with its files.
+
+    Attributes:
+        rules: the compiled rules.
+        written: their data as the files have it.
+        problems: what is wrong, with its place.
+    """
 
     __slots__ = ("problems", "rules", "written")
 
@@ -40,10 +46,10 @@ class Book:
 
 
 @lru_cache(maxsize=16)
-def load(where: str | RuleFolder) -> Book:
+def load(where: str | RuleFolder) -> FolderRules:
     """The rules below a folder; a rule's id is its path there, `<area>/<name>`."""
     folder, trust = where if isinstance(where, RuleFolder) else (where, EVERYTHING)
-    book = Book()
+    book = FolderRules()
     if not trust.is_folder(folder):
         book.problems.append(Problem(folder, "is no folder of rules"))
         return book
@@ -64,16 +70,16 @@ def load(where: str | RuleFolder) -> Book:
 
 
 def _files(folder: str, trust: Trust) -> list[str]:
-    """The rule files; what stands beside the areas is no rule."""
+    """The rule files of the areas; files beside the areas are not rules."""
     found = [path for path in trust.below(folder) if path.endswith(".yaml")]
     return [path for path in found if os.path.dirname(path) != folder.rstrip(os.sep)]
 
 
 def _read(path: str, trust: Trust) -> Source | Problem:
     try:
-        data = trust.read(path, _SIZE_AT_MOST)
-        if len(data) > _SIZE_AT_MOST:
-            return Problem(path, f"not read: rule files are read up to {_SIZE_AT_MOST >> 20} MiB")
+        data = trust.read(path, _MAX_SIZE)
+        if len(data) > _MAX_SIZE:
+            return Problem(path, f"not read: rule files are read up to {_MAX_SIZE >> 20} MiB")
         return Source(path, data.decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         return Problem(path, f"cannot be read: {error}")
@@ -87,14 +93,14 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
     if len(documents) != 1:
         return [Problem(source.path, "a rule file holds one rule", 1, 1)]
     (document,) = documents
-    if _size(document, {}) > _NODES_AT_MOST:
-        return [Problem(source.path, f"not read: aliases make more than {_NODES_AT_MOST:,} keys and values of it", 1, 1)]
+    if _size(document, {}) > _MAX_NODES:
+        return [Problem(source.path, f"not read: aliases make more than {_MAX_NODES:,} keys and values of it", 1, 1)]
     try:
         data = yaml_values.data(document)
     except yaml_values.NotData as error:
         return [Problem(source.path, str(error), *source.position(yaml.start(error.node)))]
     errors = sorted(_validator().iter_errors(data), key=lambda fault: [str(part) for part in fault.absolute_path])
-    problems = [_problem(source, document, fault.absolute_path, _said(fault)) for fault in errors]
+    problems = [_problem(source, document, fault.absolute_path, _message(fault)) for fault in errors]
     if not problems and data["id"] != wanted:
         problems.append(
             _problem(source, document, ["id"], f"the id is {data['id']!r}, and its file's place makes it {wanted!r}")
@@ -107,7 +113,7 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
         return [Problem(source.path, str(error).partition(": ")[2], 1, 1)]
     if "check" in data:
         return [_problem(source, document, ["check"], "checks are servelint's own; say it in `when`")]
-    problems = [_problem(source, document, [key], said) for key, said in faults(data, compiled)]
+    problems = [_problem(source, document, [key], text) for key, text in faults(data, compiled)]
     if problems:
         return problems
     found: dict[str, Any] = data
@@ -115,7 +121,7 @@ def _rule(source: Source, wanted: str) -> dict[str, Any] | list[Problem]:
 
 
 def _size(node: Node, known: dict[int, float]) -> float:
-    """How many nodes a node stands for, those behind an alias counted each time; infinite for one inside itself."""
+    """The number of nodes in a node, those behind an alias counted each time; infinite for one that contains itself."""
     if id(node) not in known:
         known[id(node)] = math.inf
         inside = [part for pair in node.value for part in pair] if yaml.is_mapping(node) else yaml.items(node) or []
@@ -123,7 +129,7 @@ def _size(node: Node, known: dict[int, float]) -> float:
     return known[id(node)]
 
 
-def _said(fault: Any) -> str:
+def _message(fault: Any) -> str:
     path = ".".join([str(part) for part in fault.absolute_path])
     message = str(fault.message)
     return f"{path}: {message}" if path else message

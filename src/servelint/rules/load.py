@@ -1,12 +1,16 @@
-"""Loading the rule book: compiled in an installed package, compiled anew in a source checkout where a rule file changed."""
+"""The compiled rule book: where it is, its format, and its compilation in a source checkout where a rule file changed.
+
+A book keeps the fields that select a rule apart from the rest of the rule. Its first line gives for each engine the line of its
+heads; a head has the line of its rule's body. A check reads the heads of its engine, and the bodies of the rules that may hold.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from functools import lru_cache
 
-from servelint.rules.book import Book
-from servelint.rules.rule import Rule
+from servelint.rules.rule import HEAD, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,23 +18,21 @@ if TYPE_CHECKING:
 
     from servelint.core.trust import RuleFolder
 
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _BOOK = os.path.join(_HERE, "book.json")
 _CHECKOUT = os.path.normpath(os.path.join(_HERE, "..", "..", "..", "rules"))
-_COMPILERS = [
-    os.path.join(_HERE, name)
-    for name in ("amount.py", "book.py", "compile.py", "condition.py", "ranges.py", "rule.py", "table.py")
-]
+_COMPILERS = [os.path.join(_HERE, name) for name in ("compile.py", "condition.py", "load.py", "ranges.py", "rule.py")]
 
 
 def rule_folder() -> str:
-    """Where the rule files are: beside the package in a checkout, inside it when installed."""
+    """The folder of the rule files: beside the package in a checkout, inside it when installed."""
     inside = os.path.join(_HERE, "book")
     return inside if os.path.isdir(inside) else _CHECKOUT
 
 
 def schema_folder() -> str:
-    """Where the schemas are, likewise."""
+    """The folder of the schemas: beside the package in a checkout, inside it when installed."""
     inside = os.path.join(_HERE, "..", "schemas")
     return inside if os.path.isdir(inside) else os.path.join(_CHECKOUT, "..", "schemas")
 
@@ -42,7 +44,7 @@ def rules() -> list[Rule]:
 
 
 def every(folders: tuple[str | RuleFolder, ...]) -> list[Rule]:
-    """servelint's own rules and those of some folders."""
+    """The built-in rules and those of some folders."""
     if not folders:
         return rules()
     from servelint.rules import folder
@@ -61,15 +63,12 @@ def headings(folders: tuple[str | RuleFolder, ...]) -> dict[str, dict[str, Any]]
 
 @lru_cache(maxsize=8)
 def rules_of(engine: str) -> list[Rule]:
+    """The built-in rules of an engine, with those that hold for every engine."""
     return _book().rules(engine, "any")
 
 
 @lru_cache(maxsize=1)
 def _book() -> Book:
-    return _opened()
-
-
-def _opened() -> Book:
     if not os.path.isdir(os.path.join(_HERE, "book")) and _stale():
         from servelint.rules.compile import write_book
 
@@ -114,3 +113,48 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             if entry.is_dir():
                 found += _entries(entry.path)
     return found
+
+
+# -- the book as a file
+
+
+def write_book_file(rules: list[dict[str, Any]], path: str, read_at: int) -> None:
+    """Write compiled rules (servelint.rules.compile) to a file, which is either the old one or whole at any time.
+
+    read_at: when the reading of the rules began, in nanoseconds; the file bears that time, so that what changed since is newer
+    """
+    engines = sorted({rule["engine"] for rule in rules})
+    heads: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
+    bodies: list[dict[str, Any]] = []
+    for rule in rules:
+        line = 1 + len(engines) + len(bodies)
+        heads[rule["engine"]].append({**{key: rule[key] for key in HEAD if key in rule}, "body": line})
+        bodies.append({key: value for key, value in rule.items() if key not in HEAD})
+    lines = [{engine: 1 + number for number, engine in enumerate(engines)}, *heads.values(), *bodies]
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.writelines([json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n" for line in lines])
+    os.utime(temporary, ns=(read_at, read_at))
+    os.replace(temporary, path)
+
+
+class Book:
+    """A book's text. Rules come in the order of their ids."""
+
+    __slots__ = ("_engines", "_lines")
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        self._engines: dict[str, int] = json.loads(self._lines[0])
+
+    def rules(self, *engines: str) -> list[Rule]:
+        """The rules of some engines; of all if none is named."""
+        return [Rule(head, self._lines[head["body"]]) for head in self.heads(*engines)]
+
+    def heads(self, *engines: str) -> list[dict[str, Any]]:
+        """What the rules have of rule.HEAD, each with the line of its body."""
+        found: list[dict[str, Any]] = []
+        for engine in engines or self._engines:
+            if engine in self._engines:
+                found += json.loads(self._lines[self._engines[engine]])
+        return sorted(found, key=lambda head: str(head["id"]))

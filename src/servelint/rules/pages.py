@@ -17,7 +17,7 @@ _MARKS = str.maketrans("", "", "\u27e6\u27e7")
 
 
 def markdown(data: dict[str, Any]) -> str:
-    """What, why, since and until when, evidence, examples, how to silence it."""
+    """The page of a rule: what it reports and why, its releases, evidence and examples, how to suppress it."""
     engine = ENGINE_NAMES.get(data["engine"], "any engine,")
     bounds = f" (`{data['versions']}`)" if data["versions"] else ""
     lines = [
@@ -45,7 +45,7 @@ def markdown(data: dict[str, Any]) -> str:
         lines += [f"{safe}.", ""]
     if "options" in data:
         lines += ["## Options", "", f'In a settings file under `[rule."{data["id"]}"]`:', ""]
-        lines += [f"- `{name} = {json.dumps(said['is'])}`: {said['says']}" for name, said in data["options"].items()]
+        lines += [f"- `{name} = {json.dumps(option['is'])}`: {option['says']}" for name, option in data["options"].items()]
         lines.append("")
     lines += ["## Evidence", ""]
     for entry in data["evidence"]:
@@ -62,7 +62,7 @@ def markdown(data: dict[str, Any]) -> str:
 
 
 def impacts(data: dict[str, Any]) -> str:
-    """What happens to a launch, also in those releases where it is something else."""
+    """The impact of a rule, with the releases in which it differs."""
     others = [f"{impact} ({describe(text)})" for text, impact in data.get("impact-in", {}).items()]
     return ", ".join([data["impact"], *others])
 
@@ -105,7 +105,7 @@ This page is generated: `python -m servelint.rules.pages docs/rules`.
 
 
 def operands() -> str:
-    """The page of every operand that a rule can ask for, in Markdown."""
+    """The page of all operands that a rule can use, in Markdown."""
     tables: dict[str, list[str]] = {title: [] for title in _TITLES.values()}
     for one in registered():
         engines = "all" if len(one.engines) == len(ENGINE_NAMES) else ", ".join([ENGINE_NAMES[name] for name in one.engines])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from servelint.rules import amount as amounts
 from servelint.rules import ranges
-from servelint.rules.condition import Compiled, filled
+from servelint.rules.condition import Compiled, filled, filled_amount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Rule:
     )
 
     def __init__(self, head: dict[str, Any], body: str | None = None) -> None:
-        """head: the fields of HEAD, and all the others too if there is no body. body: the others, as JSON"""
+        """Make a rule of its head, which has all fields if there is no body. `body` is the other fields, as JSON."""
         self._body: str | dict[str, Any] | None = head if body is None else body
         self.id: str = head["id"]
         self.engine: str = head["engine"]
@@ -112,23 +111,23 @@ class Rule:
         return f"Rule({self.id})"
 
     def impact_on(self, key: ReleaseKey | None) -> str:
-        """What happens to a launch on a release."""
+        """The impact on a launch under a release; None for an unknown release."""
         for bounds, impact in self.impacts:
             if ranges.contains(ranges.loaded(bounds), key):
                 return str(impact)
         return self.impact
 
-    def changed(self, said: dict[str, Any]) -> Rule:
+    def changed(self, settings: dict[str, Any]) -> Rule:
         """The rule as settings have it: another severity, other values of its options."""
-        if not said:
+        if not settings:
             return self
         from copy import copy
 
         if self._body is not None:
             self._decode()
         rule = copy(self)
-        rule.severity = said.get("severity", self.severity)
-        rule.options = {name: said.get(name, value) for name, value in self.options.items()}
+        rule.severity = settings.get("severity", self.severity)
+        rule.options = {name: settings.get(name, value) for name, value in self.options.items()}
         rule._fill()
         return rule
 
@@ -137,12 +136,12 @@ class Rule:
         data = self.written
         self.when = filled(data["when"], self.options)
         self.unless = filled(data["unless"], self.options) if "unless" in data else None
-        self.values = {name: amounts.filled(one, self.options) for name, one in data.get("values", {}).items()}
+        self.values = {name: filled_amount(one, self.options) for name, one in data.get("values", {}).items()}
         self.cases = [[filled(when, self.options), *rest] for when, *rest in data.get("cases", [])]
 
 
 def option_fault(default: Any, value: Any) -> str | None:
-    """What an option of a rule must be, if a value is not of the kind of its default."""
+    """What an option of a rule must be; None if the value has the type of its default."""
     if isinstance(default, list):
         good = isinstance(value, list) and all(isinstance(one, str) for one in value)
         return None if good else 'a list of texts: ["..."]'

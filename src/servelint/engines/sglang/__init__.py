@@ -14,7 +14,7 @@ class SGLang(Engine):
     """SGLang."""
 
     id, name = "sglang", "SGLang"
-    parts = ("conversions", "facts")
+    parts = ("facts",)
 
     distributions = ("sglang",)
     python_package = "sglang"

@@ -22,7 +22,7 @@ class VLLM(Engine):
     """vLLM."""
 
     id, name = "vllm", "vLLM"
-    parts = ("conversions", "facts")
+    parts = ("facts",)
 
     distributions = ("vllm",)
     python_package = "vllm"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from servelint.harvest.evaluate import classes, expressions, kinds, statements
-from servelint.harvest.evaluate.builtin import convert
-from servelint.harvest.evaluate.operators import contains
-from servelint.harvest.evaluate.scope import Scope
+from servelint.harvest.evaluate import classes, expressions, statements
+from servelint.harvest.evaluate.builtin import Scope, convert
+from servelint.harvest.evaluate.expressions import contains
 from servelint.harvest.evaluate.values import (
     MISSING,
     UNKNOWN,
@@ -59,9 +58,9 @@ def call(program: Program, function: Any, args: list[Any], kwargs: dict[str, Any
 def _external(program: Program, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     short = name.rpartition(".")[2]
     if name == "builtins.isinstance":
-        return kinds.is_instance(program, args[0], args[1])
+        return classes.is_instance(program, args[0], args[1])
     if name == "builtins.issubclass":
-        return kinds.is_subclass(program, args[0], args[1])
+        return classes.is_subclass(program, args[0], args[1])
     if name in ("builtins.getattr", "builtins.hasattr"):
         try:
             found = classes.attribute(program, args[0], args[1]) if isinstance(args[1], str) else UNKNOWN

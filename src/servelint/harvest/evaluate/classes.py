@@ -1,4 +1,4 @@
-"""Classes of the tree: attributes, base classes, dataclass fields, enum members, instances."""
+"""Classes of the tree: attributes, base classes, dataclass fields, enum members, instances, and tests of a value's class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from servelint.harvest.evaluate import calls, expressions, statements
-from servelint.harvest.evaluate.scope import Scope
+from servelint.harvest.evaluate.builtin import Scope, is_typing
 from servelint.harvest.evaluate.values import (
     MISSING,
     UNKNOWN,
@@ -25,6 +25,7 @@ from servelint.harvest.evaluate.values import (
 
 if TYPE_CHECKING:
     from servelint.harvest.pysource import Program
+
 
 _METHODS = (str, bytes, list, tuple, dict, set, frozenset, int, float)
 _ENUMS = ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")
@@ -45,7 +46,7 @@ def lineage(program: Program, cls: Class) -> list[Any]:
 
 
 def bound(cls: Class) -> dict[str, list[ast.stmt]]:
-    """name -> the statements of a class's body that bind it."""
+    """The statements of a class's body that bind each name."""
     if cls.bound is None:
         cls.bound = statements.bindings(cls.node.body)
     return cls.bound
@@ -112,7 +113,11 @@ def is_named(value: Any, name: str) -> bool:
 
 
 def attribute(program: Program, value: Any, name: str) -> Any:
-    """`value.name`. Raises Raised("AttributeError") where a known object has none."""
+    """The value of `value.name`; UNKNOWN where it cannot be known.
+
+    Raises:
+        Raised: with AttributeError, where a known object has no such attribute.
+    """
     from servelint.harvest.pysource import Module
 
     if value is UNKNOWN:
@@ -129,37 +134,44 @@ def attribute(program: Program, value: Any, name: str) -> Any:
     if isinstance(value, Class):
         return _of_class(program, value, name, MISSING)
     if isinstance(value, Member):
-        if name in ("value", "_value_"):
-            return value.value
-        if name in ("name", "_name_"):
-            return value.name
-        if isinstance(value.value, str) and hasattr(str, name):
-            return Native(name, getattr(value.value, name))
-        return _of_class(program, value.owner, name, value)
+        return _of_member(program, value, name)
     if isinstance(value, (Instance, Record)):
-        if name in value.attributes:
-            return value.attributes[name]
-        if name == "__class__":
-            return value.owner if isinstance(value, Instance) else UNKNOWN
-        if isinstance(value, Instance):
-            return _of_class(program, value.owner, name, value)
-        if value.kind == "environ" and name == "get":
-            return program.lookup("os.environ.get")
-        return UNKNOWN
+        return _of_object(program, value, name)
+    return _of_plain(value, name)
+
+
+def _of_member(program: Program, value: Member, name: str) -> Any:
+    if name in ("value", "_value_"):
+        return value.value
+    if name in ("name", "_name_"):
+        return value.name
+    if isinstance(value.value, str) and hasattr(str, name):
+        return Native(name, getattr(value.value, name))
+    return _of_class(program, value.owner, name, value)
+
+
+def _of_object(program: Program, value: Instance | Record, name: str) -> Any:
+    if name in value.attributes:
+        return value.attributes[name]
+    if isinstance(value, Instance):
+        return value.owner if name == "__class__" else _of_class(program, value.owner, name, value)
+    return program.lookup("os.environ.get") if value.kind == "environ" and name == "get" else UNKNOWN
+
+
+def _of_plain(value: Any, name: str) -> Any:
+    """The attribute of a builtin type, a function or a plain value."""
     if name == "__module__":
         return "typing" if isinstance(value, Generic) and isinstance(value.origin, External) else "builtins"
     if name == "__name__":
         return value.__name__ if isinstance(value, type) else (value.name if isinstance(value, Function) else UNKNOWN)
-    if isinstance(value, type) and name == "__doc__":
+    if name.startswith("_"):
         return UNKNOWN
-    if isinstance(value, _METHODS) and not name.startswith("_"):
-        if hasattr(value, name):
-            found = getattr(value, name)
-            return Native(name, found) if callable(found) else found
-        raise Raised("AttributeError", name)
-    if isinstance(value, type) and hasattr(value, name) and not name.startswith("_"):
-        return Native(name, getattr(value, name))
-    return UNKNOWN
+    if isinstance(value, _METHODS):
+        if not hasattr(value, name):
+            raise Raised("AttributeError", name)
+        found = getattr(value, name)
+        return Native(name, found) if callable(found) else found
+    return Native(name, getattr(value, name)) if isinstance(value, type) and hasattr(value, name) else UNKNOWN
 
 
 def _of_class(program: Program, cls: Class, name: str, self_: Any) -> Any:
@@ -346,3 +358,51 @@ def instantiate(program: Program, cls: Class, args: list[Any], kwargs: dict[str,
                 return base()
             return UNKNOWN if base is UNKNOWN or not args else Record(cls.name, {"args": args})
     return instance
+
+
+# -- isinstance and issubclass, where not all values are known
+
+
+def is_instance(program: Program, value: Any, kinds: Any) -> Any:
+    """isinstance(), as far as it is known."""
+    if value is UNKNOWN or isinstance(value, External):
+        return True if kinds is type and isinstance(value, External) else UNKNOWN
+    results = [_is_one(program, value, kind) for kind in (kinds if isinstance(kinds, tuple) else _alternatives(kinds))]
+    return True if True in results else (UNKNOWN if any(result is UNKNOWN for result in results) else False)
+
+
+def _alternatives(kinds: Any) -> tuple[Any, ...]:
+    return kinds.args if isinstance(kinds, Generic) and is_typing(kinds.origin, "Union") else (kinds,)
+
+
+def _is_one(program: Program, value: Any, kind: Any) -> Any:
+    if kind is UNKNOWN:
+        return UNKNOWN
+    if isinstance(kind, External):
+        if isinstance(value, Record):
+            return kind.name.rpartition(".")[2] == value.kind
+        if isinstance(value, (Instance, Member)):
+            return kind in lineage(program, value.owner)
+        if kind.name.rpartition(".")[2] in ("Mapping", "MutableMapping", "Sequence", "Iterable", "Callable"):
+            return UNKNOWN
+        return False
+    if isinstance(kind, Class):
+        return isinstance(value, (Instance, Member)) and kind in lineage(program, value.owner)
+    if kind is type:
+        return isinstance(value, (type, Class))
+    if isinstance(kind, type):
+        inner = value.value if isinstance(value, Member) and kind in lineage(program, value.owner) else value
+        return isinstance(inner, kind)
+    return UNKNOWN
+
+
+def is_subclass(program: Program, value: Any, kinds: Any) -> Any:
+    """issubclass(), as far as it is known."""
+    if isinstance(value, Class):
+        order = lineage(program, value)
+        options = kinds if isinstance(kinds, tuple) else (kinds,)
+        known = any(option in order for option in options)
+        return True if known else (UNKNOWN if any(base is UNKNOWN for base in order) else False)
+    if isinstance(value, type) and isinstance(kinds, type):
+        return issubclass(value, kinds)
+    return False if isinstance(value, (type, External)) else UNKNOWN

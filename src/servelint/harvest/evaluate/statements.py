@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from servelint.harvest.evaluate import expressions, operators
-from servelint.harvest.evaluate.scope import Scope
+from servelint.harvest.evaluate import expressions
+from servelint.harvest.evaluate.builtin import Scope
 from servelint.harvest.evaluate.values import UNBOUND, UNKNOWN, Class, Function, Raised, Record, Undecided
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Continue(Exception):
 
 
 def bindings(body: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
-    """name -> the statements of a body that bind it or change what it holds, in order; "*" for `from x import *`."""
+    """The statements of a body that bind each name or change its value, in order; "*" for `from x import *`."""
     found: dict[str, list[ast.stmt]] = {}
     for statement in body:
         for name in dict.fromkeys(_binds(statement)):
@@ -162,7 +162,7 @@ def _augmented(scope: Scope, node: ast.AugAssign, _only: str | None) -> None:
     if isinstance(old, list) and isinstance(node.op, ast.Add):
         old.extend(expressions.iterate(scope, value))
         return
-    expressions.assign(scope, node.target, operators.binary(node.op, old, value))
+    expressions.assign(scope, node.target, expressions.binary(node.op, old, value))
 
 
 def _expression(scope: Scope, node: ast.Expr, _only: str | None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from servelint.harvest.evaluate.scope import Scope
+    from servelint.harvest.evaluate.builtin import Scope
     from servelint.harvest.pysource import Module
 
 
@@ -64,6 +64,7 @@ class Function:
 
     @property
     def name(self) -> str:
+        """The name of its definition."""
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
 
     def __repr__(self) -> str:
@@ -91,6 +92,7 @@ class Class:
 
     @property
     def name(self) -> str:
+        """The name of its definition."""
         return self.node.name
 
     def __repr__(self) -> str:

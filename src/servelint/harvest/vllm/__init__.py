@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
-from servelint.harvest.declared import Reader
-from servelint.harvest.evaluate.parser import Declared, Parser
-from servelint.harvest.pysource import UNKNOWN, Class, Program
+from servelint.harvest.declared import Declared, Parser, Reader, canonical
+from servelint.harvest.pysource import UNKNOWN, Class, Function, Instance, Native, Program, Record, Text
 from servelint.harvest.sources import Tree
-from servelint.harvest.vllm import machine, names, ranges
-from servelint.harvest.vllm.converters import converter
-from servelint.harvest.vllm.environment import environment
-from servelint.harvest.vllm.json_options import JsonOptions
+from servelint.harvest.vllm import names
+from servelint.harvest.vllm.names import environment
+from servelint.harvest.vllm.options import JsonOptions, converter, docs
 
 _ARGPARSE = ("vllm.utils.argparse_utils", "vllm.utils")
 
 
 def snapshot(tree: Tree, report: Callable[[str], None] | None = None) -> dict[str, Any]:
-    """The snapshot of a release; `report` is told what its source leaves undecided."""
-    program, root = machine.load(tree, report)
+    """The snapshot of a release; `report` gets what its source leaves undecided."""
+    program, root = load(tree, report)
     names.fill(program)
     parser = serve_parser(program, root)
     alone = server_parser(program)
@@ -27,7 +26,7 @@ def snapshot(tree: Tree, report: Callable[[str], None] | None = None) -> dict[st
     reader = Reader(program, converter, inverse(program), json_options.link)
     options = {"help": reader.option(Declared(["-h", "--help"], {"action": "help"}))}
     options.update(reader.options(parser))
-    ranges.mark(program, options)
+    mark_bounds(program, options)
     positionals = reader.positionals(parser)
     if alone.declared:
         _mark(options, reader.options(alone))
@@ -92,3 +91,110 @@ def inverse(program: Program) -> Callable[[str], list[str]]:
         return [other + name.removeprefix(prefix) for prefix, other in prefixes.items() if name.startswith(prefix)]
 
     return spellings
+
+
+# -- what the start-up code finds around it: Linux, CUDA, no plugin, an empty environment
+
+
+_PARSERS = ("vllm.utils", "vllm.utils.argparse_utils")
+_DOCS = ("vllm.config", "vllm.config.utils")
+_LAZY = ("vllm.utils", "vllm.utils.import_utils")
+
+
+def load(tree: Text, report: Callable[[str], None] | None = None) -> tuple[Program, Parser]:
+    """A release's program, and the parser that its own `FlexibleArgumentParser()` gives."""
+    root = Parser()
+    externals: dict[str, Any] = {
+        "sys.argv": ["vllm", "serve", "--help=all"],  # what each field's docstring says becomes the option's help
+        "vllm.plugins.load_general_plugins": Native("load_general_plugins", lambda: None),
+        "vllm.envs.is_set": Native("is_set", lambda _name: False),
+    }
+    program = Program(tree, externals, report)
+    for module in _PARSERS:
+        program.externals[f"{module}.FlexibleArgumentParser"] = Native("parser", lambda **_kwargs: root.value(), raw=True)
+    for module in _DOCS:
+        program.externals[f"{module}.get_attr_docs"] = Native("get_attr_docs", lambda cls: docs(program, cls), raw=True)
+    for module in _LAZY:
+        program.externals[f"{module}.LazyLoader"] = Native(
+            "LazyLoader", lambda _name, _scope, module: program.lookup(module), raw=True
+        )
+    program.externals["vllm.platforms.current_platform"] = _platform(program)
+    return program, root
+
+
+def _platform(program: Program) -> Any:
+    """The CUDA platform of the release, with what it would ask a driver for answered here."""
+    attributes: dict[str, Any] = {"pre_register_and_update": Native("pre_register_and_update", lambda *_args: None, raw=True)}
+    attributes["device_type"] = attributes["device_name"] = "cuda"
+    for name in ("cuda", "cuda_alike"):
+        attributes[f"is_{name}"] = Native(f"is_{name}", lambda: True)
+    for name in ("rocm", "cpu", "tpu", "xpu", "hpu", "neuron", "openvino", "out_of_tree", "unspecified"):
+        attributes[f"is_{name}"] = Native(f"is_{name}", lambda: False)
+    module = program.module("vllm.platforms.cuda")
+    cls = module.resolve("NvmlCudaPlatform") if module is not None and module.defines("NvmlCudaPlatform") else None
+    return Instance(cls, attributes) if isinstance(cls, Class) else Record("Platform", attributes)
+
+
+# -- bounds of numbers: those of the config fields that options become (`Field(ge=..., gt=..., le=..., lt=...)`)
+
+
+BOUNDS = ("ge", "gt", "le", "lt")
+_SOMETIMES = ("LoRAConfig", "MultiModalConfig")
+"""Classes that are made only where LoRA is enabled, or the model is multimodal."""
+
+
+def mark_bounds(program: Program, options: dict[str, dict[str, Any]]) -> None:
+    """Add the bounds of their fields to the options of a release.
+
+    A body gets the bounds, and the name of the config class (`config`) if vLLM makes that class for some launches only.
+    """
+    module = program.module("vllm.engine.arg_utils")
+    engine = module.resolve("EngineArgs") if module is not None else None
+    method = program.attribute(engine, "add_cli_args") if isinstance(engine, Class) else None
+    if module is None or not isinstance(method, Function):
+        return
+    classes = _classes(method.node)
+    known = {name: module.resolve(name) for name in [*classes.values(), "VllmConfig"]}
+    fields = _fields(method.node, classes)
+    for name, option in options.items():
+        holder, key = fields.get(name, (None, name.replace("-", "_")))
+        for owner in [holder] if holder is not None else known:
+            bounds = _bounds(program, known[owner], key)
+            if bounds:
+                option.update({**bounds, **({"config": owner} if owner in _SOMETIMES else {})})
+                break
+
+
+def _classes(node: ast.AST) -> dict[str, str]:
+    """The config class whose fields each variable holds: `scheduler_kwargs = get_kwargs(SchedulerConfig)`."""
+    return {
+        one.targets[0].id: ast.unparse(one.value.args[0])
+        for one in ast.walk(node)
+        if isinstance(one, ast.Assign)
+        and isinstance(one.targets[0], ast.Name)
+        and isinstance(one.value, ast.Call)
+        and ast.unparse(one.value.func) == "get_kwargs"
+    }
+
+
+def _fields(node: ast.AST, classes: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """The class and the field that each option is declared from: `add_argument("--x", **scheduler_kwargs["x"])`."""
+    found: dict[str, tuple[str, str]] = {}
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith(".add_argument"):
+            continue
+        names = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        for part in (one for word in call.keywords if word.arg is None for one in ast.walk(word.value)):
+            if isinstance(part, ast.Subscript) and ast.unparse(part.value) in classes and isinstance(part.slice, ast.Constant):
+                found[canonical(names)] = classes[ast.unparse(part.value)], str(part.slice.value)
+    return found
+
+
+def _bounds(program: Program, cls: Any, key: str) -> dict[str, Any]:
+    if not isinstance(cls, Class):
+        return {}
+    for field in program.fields(cls):
+        if field.name == key and isinstance(field.info, Record):
+            given = field.info.attributes
+            return {bound: given[bound] for bound in BOUNDS if isinstance(given.get(bound), (int, float))}
+    return {}

@@ -1,5 +1,10 @@
-"""Names that vLLM takes in free-text options (speculative methods, parsers, quantizations, attention backends), those of the
-model architectures that it implements, and those that its start-up code compares others with."""
+"""What a vLLM release knows by name: its environment variables, and names that free-text options take.
+
+Variables come from the table of vllm.envs and from reads of os.environ in the package. `converter` says how the text is read
+where that can fail or is not obvious: "int", "float", "json", "bool(int)" (a word such as `true` ends the start), "1" (only
+that text is true), "words" (the words that are true are in `true`). Names are those of speculative methods, parsers,
+quantizations, attention backends and model architectures, and those that the start-up code compares others with.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,107 @@ import dataclasses
 import re
 from typing import Any
 
-from servelint.harvest.pysource import (
-    MISSING,
-    UNKNOWN,
-    Class,
-    External,
-    Function,
-    Generic,
-    Instance,
-    Module,
-    Program,
-    plain,
+from servelint.harvest.pysource import MISSING, UNKNOWN, Class, External, Function, Generic, Instance, Module, Program, plain
+from servelint.harvest.sources import Tree
+from servelint.harvest.vllm.options import closed
+
+# -- environment variables
+
+
+_READ = re.compile(
+    r"(?:environ\.get\(|environ\.pop\(|getenv\(|environ\[)\s*[\"'](?P<name>VLLM_[A-Z0-9_]+)[\"'](?P<after>\s*\]\s*=(?!=))?"
+    r"|[\"'](?P<tested>VLLM_[A-Z0-9_]+)[\"'] (?:not )?in os\.environ"
 )
+_TYPES = {bool: "bool", int: "int", float: "float", str: "str", list: "list", dict: "json"}
+_NOTE = re.compile(r"\bdeprecated\b", re.IGNORECASE)
+
+
+def environment(tree: Tree, program: Program) -> dict[str, dict[str, Any]]:
+    """The variables that a release reads, with what is known of each."""
+    found: dict[str, dict[str, Any]] = {}
+    module = program.module("vllm.envs")
+    if module is not None:
+        table = module.resolve("environment_variables")
+        texts = _texts(module)
+        declared = _declared(module)
+        for name, reader in table.items() if isinstance(table, dict) else []:
+            found[name] = _variable(program, reader, texts.get(name), declared.get(name))
+    for path in tree.paths("vllm/"):
+        for match in _READ.finditer((tree.read(path) or "") if path.endswith(".py") else ""):
+            name = match["name"] or match["tested"]
+            if match["after"] is None:
+                found.setdefault(name, {})
+    return dict(sorted(found.items()))
+
+
+def _texts(module: Module) -> dict[str, ast.expr]:
+    """The expression that reads each variable, from the display of the table."""
+    for node in module.tree.body:
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        if isinstance(value, ast.Dict) and "environment_variables" in ast.unparse(node).partition("{")[0]:
+            pairs = zip(value.keys, value.values, strict=True)
+            return {str(key.value): item for key, item in pairs if isinstance(key, ast.Constant)}
+    return {}
+
+
+def _declared(module: Module) -> dict[str, str]:
+    """The annotation of each variable under `if TYPE_CHECKING`."""
+    found = {}
+    for block in module.tree.body:
+        for node in block.body if isinstance(block, ast.If) else []:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found[node.target.id] = ast.unparse(node.annotation)
+    return found
+
+
+def _variable(program: Program, reader: Any, expression: ast.expr | None, annotation: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    text = ast.unparse(expression) if expression is not None else ""
+    default = plain(program.call(reader))
+    if default is not UNKNOWN:
+        found["default"] = default
+    kind = next((one for one in ("bool", "int", "float", "str") if annotation and re.search(rf"\b{one}\b", annotation)), None)
+    if kind is None and default is not UNKNOWN and default is not None:
+        kind = _TYPES.get(type(default))
+    if kind is not None:
+        found["type"] = kind
+    if isinstance(reader, Function) and isinstance(closed(reader, "choices"), (list, tuple, Function)):
+        choices = closed(reader, "choices")
+        choices = plain(program.call(choices) if isinstance(choices, Function) else choices)
+        if isinstance(choices, list) and choices:
+            found["choices"] = choices
+            found.update({"ignore_case": True} if closed(reader, "case_sensitive") is False else {})
+            found.update({"list": True} if "list_with" in text or "set_with" in text else {})
+    found.update(_converter(text))
+    if "deprecated" in text.partition("(")[0] or (isinstance(reader, Function) and "_deprecated" in text):
+        notes = [node.value for node in ast.walk(expression or ast.Pass()) if isinstance(node, ast.Constant)]
+        said = [" ".join(note.split()) for note in notes if isinstance(note, str) and (_NOTE.search(note) or " " in note)]
+        found["deprecated"] = said[0] if said else True
+    return found
+
+
+def _converter(text: str) -> dict[str, Any]:
+    words = re.search(r"\.lower\(\) in \((?P<words>[^)]*)\)", text)
+    if words is not None:
+        return {"converter": "words", "true": re.findall(r"'([^']*)'", words["words"])}
+    single = re.search(r"\.lower\(\) == '(?P<word>\w+)'", text)
+    if single is not None:
+        return {"converter": "words", "true": [single["word"]]}
+    for pattern, name in (
+        (r"\bbool\(int\(", "bool(int)"),
+        (r"maybe_convert_bool\(", "bool(int)"),
+        (r"maybe_convert_int\(|\bint\(", "int"),
+        (r"\bfloat\(", "float"),
+        (r"json\.loads\(", "json"),
+        (r"== '1'", "1"),
+    ):
+        if re.search(pattern, text):
+            return {"converter": name}
+    return {}
+
+
+# -- names
+
 
 _CONFIGS = ("vllm.config.speculative", "vllm.config.cache", "vllm.config")
 _BACKENDS = (

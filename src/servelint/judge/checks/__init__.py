@@ -1,12 +1,14 @@
 """Checks: conditions that data cannot express. A rule names one in `check`; it adds to the rule's `when`.
 
-A module here is found by its name: there is no list of checks.
+A module of this package is found by its name: there is no list of checks.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+
+from servelint.engines.config import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def run_check(name: str, config: Config) -> dict[str, str] | None:
     """Run the check that a rule names.
 
     Args:
-        name: `module`, whose function `check` it is, or `module.function`.
+        name: `module.function`, in this package.
         config: the launch under one release.
 
     Returns:
@@ -32,4 +34,24 @@ def run_check(name: str, config: Config) -> dict[str, str] | None:
 @lru_cache(maxsize=64)
 def _function(name: str) -> Any:
     module, _, function = name.partition(".")
-    return getattr(import_module("servelint.judge.checks." + module), function or "check")
+    return getattr(import_module("servelint.judge.checks." + module), function)
+
+
+def whole(config: Config, name: str, default: int | None = None) -> int | None:
+    """The whole number that an option has; the default if it is certainly not given; None if it is unknown or not whole."""
+    operand = config.operand(name)
+    if operand.present is False:
+        return default
+    value = operand.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def product(config: Config, names: tuple[str, ...]) -> int | None:
+    """The product of whole numbers of options, each 1 if it is certainly not given; None if one of them is unknown."""
+    size = 1
+    for name in names:
+        factor = whole(config, name, 1)
+        if factor is None:
+            return None
+        size *= factor
+    return size

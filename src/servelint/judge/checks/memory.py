@@ -11,21 +11,21 @@ from weakref import WeakKeyDictionary
 
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
-from servelint.judge.checks.values import whole
+from servelint.judge.checks import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
 _known: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
-"""Several rules ask for the plan of one config."""
+"""Plans by config: several rules use the same one."""
 
 
 # -- plans
 
 
 def plan(config: Config) -> MemoryPlan | None:
-    """The plan of a launch on the GPU that is named; None if none is, or if something that it needs is not known."""
+    """The memory plan of a launch; None if no GPU is named, or if something that the plan needs is unknown."""
     if not ENGINES[config.launch.engine].plans_memory or config.operand("gpu.memory-gib").value is None:
         return None
     arguments = config.reading.arguments
@@ -40,7 +40,7 @@ def plan(config: Config) -> MemoryPlan | None:
 
 
 def changed(config: Config, *settings: tuple[str, str]) -> MemoryPlan | None:
-    """The plan with options set to values; None if the release does not have one, or if the plan is not known."""
+    """The plan with options set to values; None if the release lacks one of them, or if the plan is unknown."""
     from servelint.memory import variants
 
     for option, value in settings:
@@ -68,7 +68,7 @@ def _has(config: Config, option: str) -> bool:
 
 
 def _times(new: float, old: float) -> str:
-    """How many times as much, as a reader says it: "2.1x"."""
+    """A ratio as messages print it: "2.1x"."""
     return f"{new / old:.1f}x"
 
 
@@ -77,7 +77,7 @@ def _gib(size: float) -> str:
 
 
 def _where(found: MemoryPlan) -> str:
-    """The GPUs as a reader says them: "4 x h100-80gb"."""
+    """The GPUs as messages print them: "4 x h100-80gb"."""
     name = found.gpu or "GPU"
     return name if found.gpu_count == 1 else f"{found.gpu_count} x {name}"
 
@@ -90,7 +90,7 @@ _SHORTEST = 2048
 
 
 def refused(config: Config) -> dict[str, str] | None:
-    """Weights that certainly do not fit into what the engine lets itself use, and what would fit."""
+    """Weights that certainly do not fit into the engine's share of the GPU, and what would fit."""
     found = plan(config)
     if found is None or found.verdict != "refused" or found.kv_gib is None:
         return None
@@ -125,7 +125,7 @@ def _not_free(found: MemoryPlan) -> bool:
 
 
 def _reason(found: MemoryPlan) -> str | None:
-    """Why it certainly does not start; None if it may, at the most that may be left."""
+    """Why a launch certainly does not start; None if it may start with the most memory that may be left."""
     kv, weights, budget = found.kv_gib, found.weights_gib, found.budget_gib
     if kv is None or weights is None or budget is None:
         return None
@@ -144,7 +144,7 @@ def _reason(found: MemoryPlan) -> str | None:
 
 
 def _encoder_gib(found: MemoryPlan) -> float:
-    """What the plan takes off the KV cache for the encoder of pictures, the least known of all."""
+    """The GiB that the plan reserves for the encoder of pictures, its least certain part."""
     part = found.part("activations")
     return part.gib.mid if part is not None and "encoder" in part.origin else 0.0
 
@@ -171,7 +171,7 @@ def _remedy(config: Config, found: MemoryPlan) -> str:
 
 
 def _changes(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
-    """What may help, the least first."""
+    """Changes of options that may help, the smallest first."""
     engine = ENGINES[config.launch.engine]
     fraction = engine.memory_fraction_option
     tries: list[list[tuple[str, str]]] = []
@@ -203,7 +203,7 @@ _SHARES_FOR_GRAPHS = ("0.95", "0.92", "0.90", "0.85")
 
 
 def _with_less(config: Config, shares: tuple[str, ...]) -> str | None:
-    """The first smaller fraction of the GPU that fits, and what it leaves; None if none does."""
+    """The first smaller memory fraction that fits, with the GiB that it leaves; None if none fits."""
     option = ENGINES[config.launch.engine].memory_fraction_option
     given = config.operand(option).value
     for share in shares:
@@ -216,7 +216,7 @@ def _with_less(config: Config, shares: tuple[str, ...]) -> str | None:
 
 
 def after_pools(config: Config) -> dict[str, str] | None:
-    """What is captured and computed after the pools, and certainly does not fit into what the memory fraction leaves."""
+    """Graphs and activations that certainly do not fit beside the memory pools, into what the memory fraction leaves."""
     found = plan(config)
     if found is None or found.verdict != "oom-risk" or found.gpu_gib is None:
         return None
@@ -258,7 +258,7 @@ def kv_bytes(config: Config) -> dict[str, str] | None:
         return None
     if config.operand(option).value is None:
         return None
-    remedy = f"delete --{option}: {config.told or 'vLLM'} measures what is left"
+    remedy = f"delete --{option}: {config.shown or 'vLLM'} measures what is left"
     for size in range(int(min(found.kv_gib.mid, found.gpu_gib)), 0, -1):
         other = changed(config, (option, str(size * 2**30)))
         if other is not None and other.verdict == "fits":
@@ -309,7 +309,7 @@ def sequences(config: Config) -> dict[str, str] | None:
 
 
 def _reserved(config: Config, found: MemoryPlan | None, option: str, fewer: int) -> dict[str, str] | None:
-    """What activations reserve for an option's number, where fewer certainly free a good part of the KV cache."""
+    """Memory reserved for activations, where a smaller number for an option certainly frees much of it for the KV cache."""
     if found is None or found.kv_gib is None or found.kv_gib.mid <= 0:
         return None
     activations, other = found.part("activations"), changed(config, (option, str(fewer)))
@@ -329,7 +329,7 @@ def _reserved(config: Config, found: MemoryPlan | None, option: str, fewer: int)
 
 
 def one_request(config: Config) -> dict[str, str] | None:
-    """A KV cache that certainly holds less than one request of the context length that is asked for: SGLang starts anyway.
+    """A KV cache that certainly holds less than one request of the context length: SGLang starts anyway.
 
     Source: sglang-0.5.23 srt/managers/tp_worker.py line 421 (0.4.6 line 120): max_req_len is at most max_total_num_tokens.
     """

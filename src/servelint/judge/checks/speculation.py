@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _TRIED = (1, 2, 3)
 _SURELY_MORE = 1.1
 _SURE = 0.15
-"""How likely speculation may still gain where it is said to lose."""
+"""The highest probability of a gain with which speculation is reported as a loss."""
 _FAR = 2
 _RATE = 0.9
 _BETTER = 1.08
 _MOST = 64
-"""Drafts beyond which one more counts for less than a thousandth."""
+"""Drafted tokens beyond which one more changes the length by less than a thousandth."""
 
 
 def off(config: Config) -> dict[str, str] | None:
@@ -48,7 +48,7 @@ def off(config: Config) -> dict[str, str] | None:
 
 
 def many_requests(config: Config) -> dict[str, str] | None:
-    """Speculation in a server that lets in many more requests at a time than those with which it loses already."""
+    """Speculation in a server that admits far more concurrent requests than the number at which it loses."""
     requests = config.operand(ENGINES[config.launch.engine].requests_option).value
     found = _case(config)
     if found is None or not isinstance(requests, int) or requests < _FAR:
@@ -66,7 +66,7 @@ def many_requests(config: Config) -> dict[str, str] | None:
 
 
 def many_tokens(config: Config) -> dict[str, str] | None:
-    """More drafted tokens than pay even if nine of ten are accepted, with one request at a time, where most pay."""
+    """More drafted tokens than pay off, even with one request at a time and nine of ten accepted."""
     found = _case(config)
     if found is None or found.drafted < 2:
         return None
@@ -86,9 +86,12 @@ def many_tokens(config: Config) -> dict[str, str] | None:
 
 
 def _case(config: Config, *, tokens: int | None = None, method: str | None = None) -> Case | None:
-    """A launch as the adviser sees it, one request at a time; None where something that it needs is not known.
+    """A launch as a case of the adviser, one request at a time; None if something that the case needs is unknown.
 
-    tokens, method: in the place of what the launch drafts
+    Args:
+        config: the launch.
+        tokens: drafted tokens instead of the launch's own.
+        method: a method instead of the launch's own.
     """
     engine = ENGINES[config.launch.engine]
     arguments = config.reading.arguments
@@ -100,26 +103,26 @@ def _case(config: Config, *, tokens: int | None = None, method: str | None = Non
     if not isinstance(model, str) or not isinstance(gpu, str) or not isinstance(ranks, int):
         return None
     drafted = tokens if tokens is not None else config.operand(engine.drafted_tokens_operand).value
-    asked = method or config.operand(engine.speculation_method_operand).value
-    if not isinstance(drafted, int) or drafted < 1 or not isinstance(asked, str):
+    wanted = method or config.operand(engine.speculation_method_operand).value
+    if not isinstance(drafted, int) or drafted < 1 or not isinstance(wanted, str):
         return None
     from servelint.speculation.cases import MTP, Case, method_of
 
-    kind = MTP if asked in ("EAGLE", "NEXTN") and config.operand("model.mtp").value is True else method_of(asked)
+    kind = MTP if wanted in ("EAGLE", "NEXTN") and config.operand("model.mtp").value is True else method_of(wanted)
     found = Case(engine.id, kind, model, gpu if ranks == 1 else f"{ranks}x {gpu}", drafted) if kind is not None else None
     known = found is not None and found.architecture is not None and found.gpus[0] is not None
     return found if known else None
 
 
 def _gain(found: Case) -> Gain | None:
-    """What the adviser expects; None where it cannot tell."""
+    """The gain that the adviser expects; None if it cannot be computed."""
     from servelint.speculation.gains import gain_of
 
     return gain_of(found)
 
 
 def percent(value: float) -> str:
-    """A gain as a reader says it: "20 % more", "30 % less".
+    """A gain as messages print it: "20 % more", "30 % less".
 
     >>> percent(1.2), percent(0.7)
     ('20 % more', '30 % less')

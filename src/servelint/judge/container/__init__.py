@@ -1,36 +1,36 @@
-"""What a launch needs of its surroundings: the image, the container, its variables. The same for every release.
+"""Violations in what surrounds a launch: the image, the container, its variables. They are the same for every release.
 
-Each complaint belongs to a rule of rules/container/, which has its severity and impact; here are the words and the places.
+Each belongs to a rule of rules/container/, which has its severity and impact; messages and places are made here.
 """
 
 from __future__ import annotations
 
 from servelint.engines.config import Config
-from servelint.judge.container import gpus, image, nodes, secrets, variables
-from servelint.judge.parser.complaint import Complaint
+from servelint.judge.container import gpus, image, variables
+from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.judge.container.allowed import Options
+    from servelint.judge.parser.violation import Options
 
-__all__ = ["complaints"]
+__all__ = ["violations"]
 
 
-def complaints(config: Config, options: Options) -> list[Complaint]:
-    """What is wrong around a launch. config: the launch under any of its releases;  options: those of each complaint's rule"""
+def violations(config: Config, options: Options) -> list[Violation]:
+    """The violations around a launch.
+
+    Args:
+        config: the launch under any of its releases.
+        options: the options of each violation's rule.
+    """
     found = [
-        *image.complaints(config, options),
-        *gpus.complaints(config),
-        *nodes.complaints(config),
-        *secrets.complaints(config, options),
-        *variables.complaints(config),
+        *image.violations(config, options),
+        *gpus.violations(config),
+        *variables.violations(config, options),
     ]
     container = config.launch.container
     if container is not None and container.runtime is not None:
-        from servelint.judge.container import ports, probes, shared_memory, upkeep
+        from servelint.judge.container import network, storage
 
-        found += shared_memory.complaints(config)
-        found += ports.complaints(config)
-        found += probes.complaints(config, options)
-        found += upkeep.complaints(config)
+        found += [*storage.violations(config, container), *network.violations(config, container.runtime, options)]
     return found

@@ -1,4 +1,4 @@
-"""The GPUs that a container is given: whether there are any, how many, and which of them the engine looks for."""
+"""The GPUs that a container is given, and the network between several nodes of them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
 from servelint.engines.registry import derived
 from servelint.fixes.change import Change
-from servelint.judge.checks.values import product
-from servelint.judge.parser.complaint import Complaint
+from servelint.judge.checks import product, whole
+from servelint.judge.parser.violation import Violation
 
 _WITHOUT = r"(?i)cpu|xeon|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan"
 _WITH = r"(?i)cuda|nvidia|nvcr|-cu\d"
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-def complaints(config: Config) -> list[Complaint]:
+def violations(config: Config) -> list[Violation]:
+    """The violations in the GPUs of a container, and in the network of a launch over several nodes."""
     container = config.launch.container
     if container is None:
-        return []
+        return _nodes(config)
     return [
         *_none(config, container),
         *_visible(config, container),
         *_below(config, container),
         *_idle(config, container),
         *_requested(container),
+        *_nodes(config),
     ]
 
 
-def _none(config: Config, container: Container) -> list[Complaint]:
-    """A service that asks for no GPU in any of the ways that its runtime knows."""
+def _none(config: Config, container: Container) -> list[Violation]:
+    """A container that requests no GPU in any of the ways of its runtime."""
     launch, engine = config.launch, ENGINES[config.launch.engine]
     if container.reserved is not False or container.open or not engine.needs_gpu:
         return []
@@ -53,11 +55,11 @@ def _none(config: Config, container: Container) -> list[Complaint]:
         advice = "give it some: --gpus all"
     else:
         advice = "ask for them: resources.limits nvidia.com/gpu"
-    return [Complaint("no-gpu", None, message, advice, "without a GPU")]
+    return [Violation("no-gpu", None, message, advice, "without a GPU")]
 
 
 def _elsewhere(config: Config) -> bool:
-    """Whether the engine is told to run on something else than NVIDIA's GPUs, or may be."""
+    """Whether the engine may be set to run on other devices than NVIDIA's GPUs."""
     device = config.operand("device")
     if device.present is not False and device.value not in ("cuda", "auto"):
         return True
@@ -69,8 +71,8 @@ def _device_variables() -> tuple[str, ...]:
     return tuple([name for engine in ENGINES.values() for name in engine.device_variables])
 
 
-def _visible(config: Config, container: Container) -> list[Complaint]:
-    """Indexes of GPUs that the container does not have: inside it they are counted from 0."""
+def _visible(config: Config, container: Container) -> list[Violation]:
+    """Indexes of GPUs that the container does not have: inside it they count from 0."""
     visible = config.operand("env." + _VISIBLE)
     held = container.visible_gpus
     if not isinstance(visible.value, str) or not held or not container.reserved:
@@ -87,17 +89,17 @@ def _visible(config: Config, container: Container) -> list[Complaint]:
     advice = f"delete {_VISIBLE}: the container is given its GPUs, and counts them from 0"
     change, title = Change(unset=_VISIBLE), f"delete {_VISIBLE}"
     label = "of the host, not of the container"
-    return [Complaint("visible-devices", visible.span, message, advice, label, change=change, title=title)]
+    return [Violation("visible-devices", visible.span, message, advice, label, change=change, title=title)]
 
 
-def _below(config: Config, container: Container) -> list[Complaint]:
-    """Fewer GPUs than the launch has ranks, if no rule of the engine's own is about that."""
+def _below(config: Config, container: Container) -> list[Violation]:
+    """Fewer GPUs than the launch has ranks, unless the engine has rules of its own about that."""
     engine = ENGINES[config.launch.engine]
     names = engine.rank_operands if not engine.own_gpu_rules else ()
     runtime = container.runtime
     if not container.visible_gpus or runtime is None or not runtime.direct or config.operand("nnodes").present is not False:
         return []
-    ranks, told = 1, None
+    ranks, first = 1, None
     for name in names:
         given = config.operand(name)
         value = str(given.value) if given.present else "1"
@@ -105,19 +107,19 @@ def _below(config: Config, container: Container) -> list[Complaint]:
         if given.present is None or number is None:
             return []
         ranks *= number
-        told = given if told is None and value != "1" else told
-    if ranks <= container.visible_gpus or told is None:
+        first = given if first is None and value != "1" else first
+    if ranks <= container.visible_gpus or first is None:
         return []
     message = f"{engine.name} is told to use {ranks} GPUs, and this container is given {container.gpus}"
     advice = f"give it {ranks}, or lower the number of ranks"
     limit = container.settings.get("gpu_limit")
     site = limit.span() if limit is not None else None
     related = [Related(site, "the GPUs of the container")] if site is not None else []
-    return [Complaint("gpus-below-ranks", told.span, message, advice, "more than it is given", related=related)]
+    return [Violation("gpus-below-ranks", first.span, message, advice, "more than it is given", related=related)]
 
 
-def _idle(config: Config, container: Container) -> list[Complaint]:
-    """GPUs that are reserved, and that the launch does not use."""
+def _idle(config: Config, container: Container) -> list[Violation]:
+    """GPUs that are reserved and not used."""
     needed = _needed(config)
     runtime = container.runtime
     if needed is None or container.gpus is None or container.gpus <= needed or runtime is None or not runtime.direct:
@@ -127,11 +129,11 @@ def _idle(config: Config, container: Container) -> list[Complaint]:
     advice = f"reserve {needed}, or set the tensor or data parallel size to use them all"
     limit = container.settings.get("gpu_limit")
     span = limit.span() if limit is not None else None
-    return [Complaint("idle-gpus", span, message, advice, "more than it uses")]
+    return [Violation("idle-gpus", span, message, advice, "more than it uses")]
 
 
 def _needed(config: Config) -> int | None:
-    """The GPUs that a launch uses; None if that is not known."""
+    """The number of GPUs that a launch uses; None if it is unknown."""
     engine = ENGINES[config.launch.engine]
     if not engine.replicas_operand or any(
         config.operand(name).present is not False for name in ("nnodes", *engine.uncounted_operands)
@@ -144,7 +146,7 @@ def _needed(config: Config) -> int | None:
     return None if shared is None or of_all is None else of_one if shared else of_all
 
 
-def _requested(container: Container) -> list[Complaint]:
+def _requested(container: Container) -> list[Violation]:
     """Requests and limits of GPUs that the API server refuses."""
     request, limit = container.settings.get("gpu_request"), container.settings.get("gpu_limit")
     if container.runtime is None or not container.runtime.declared:
@@ -153,17 +155,17 @@ def _requested(container: Container) -> list[Complaint]:
         span = text.span() if text is not None else None
         if text is not None and span is not None and _is_part(text):
             message = f"nvidia.com/gpu: {text.value} is refused by Kubernetes: GPUs are given whole"
-            return [Complaint("gpu-request", span, message, "write a whole number", "a part of a GPU")]
+            return [Violation("gpu-request", span, message, "write a whole number", "a part of a GPU")]
     if request is None or request.value is None or request.value in ("", "0") or (span := request.span()) is None:
         return []
     if limit is None:
         message = f"{request.value} GPUs are requested without a limit, which Kubernetes refuses for them"
-        return [Complaint("gpu-request", span, message, "write them under limits", "a request alone")]
+        return [Violation("gpu-request", span, message, "write them under limits", "a request alone")]
     site = limit.span()
     if limit.value is not None and limit.value != request.value and site is not None:
         message = f"{request.value} GPUs are requested and {limit.value} are the limit: Kubernetes refuses what is not equal"
         related = [Related(site, "the limit")]
-        return [Complaint("gpu-request", span, message, "write the limit alone", "not the limit", related=related)]
+        return [Violation("gpu-request", span, message, "write the limit alone", "not the limit", related=related)]
     return []
 
 
@@ -172,3 +174,34 @@ def _is_part(text: Text) -> bool:
     if re.fullmatch(r"\d*\.\d+", value):
         return float(value) != int(float(value))
     return value.endswith("m") and (whole_number(value[:-1]) or 0) % 1000 != 0
+
+
+_INTERFACES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME")
+_ADDRESSES = ("master-addr", "dist-init-addr", "nccl-init-addr")
+_LOOPBACK = ("127.", "localhost", "[::1]", "::1", "tcp://127.", "tcp://localhost")
+
+
+def _nodes(config: Config) -> list[Violation]:
+    """Loopback interfaces and addresses, over which the nodes of a launch cannot reach each other."""
+    if not ENGINES[config.launch.engine].several_nodes or (whole(config, "nnodes", 1) or 1) < 2:
+        return []
+    nodes = config.operand("nnodes")
+    related = [Related(nodes.span, "several nodes")] if nodes.span is not None else []
+    found: list[Violation] = []
+    for name in _INTERFACES:
+        variable = config.operand("env." + name)
+        if isinstance(variable.value, str) and variable.value.lstrip("=") == "lo":
+            message = f"{name}={variable.value} binds this node to its loopback interface: the other nodes cannot reach it"
+            advice = "name the interface that joins the nodes (ip route get ADDRESS says which), or delete it"
+            found.append(
+                Violation("nodes-on-loopback", variable.span, message, advice, "of this machine alone", related=related)
+            )
+    container = config.launch.container
+    alone = container is not None and container.runtime is not None and container.runtime.private and container.runtime.direct
+    for name in _ADDRESSES:
+        address = config.operand(name)
+        if alone and isinstance(address.value, str) and address.value.startswith(_LOOPBACK):
+            message = f"--{name} {address.value} is this container itself: no other node can join"
+            advice = "write an address of node 0 that the others reach, the same on every node"
+            found.append(Violation("nodes-on-loopback", address.span, message, advice, "of this container", related=related))
+    return found

@@ -8,27 +8,28 @@ from servelint.core.text import Text
 from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config
 from servelint.engines.releases import newest
-from servelint.judge.container.allowed import allowed
-from servelint.judge.parser.complaint import Complaint
+from servelint.judge.parser.violation import Violation, allowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.judge.container.allowed import Options
+    from servelint.judge.parser.violation import Options
+
 
 _MOVING = re.compile(r"(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?", re.IGNORECASE)
 _VARIABLE = r"\$(?:\{\w+\}|\w+)"
 _DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+")
 
 
-def complaints(config: Config, options: Options) -> list[Complaint]:
+def violations(config: Config, options: Options) -> list[Violation]:
+    """The violations in the name of the image. `options` are those of each violation's rule."""
     image = config.launch.image
     if image is None or not image.flat or (config.launch.container is not None and "build" in config.launch.container.settings):
         return []
     return _needs_variable(image) or _unpinned(config, image, options)
 
 
-def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
-    """An image without a tag, or with one that is moved."""
+def _unpinned(config: Config, image: Text, options: Options) -> list[Violation]:
+    """An image without a tag, or with a tag that moves to other images."""
     flat = image.value
     if flat is None or "@" in flat or flat.endswith((".sif", ".sqsh", ".img")):
         return []
@@ -36,7 +37,7 @@ def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
     if not colon or "/" in tag:
         name, tag = flat, ""
     if name != name.lower():
-        return []  # no image has such a name: somebody fills it in
+        return []  # image names are lower case: this is a placeholder
     if (tag and (not _MOVING.fullmatch(tag) or _DATED.search(tag))) or allowed(options, "unpinned-image", flat):
         return []
     engine = config.launch.engine
@@ -49,10 +50,10 @@ def _unpinned(config: Config, image: Text, options: Options) -> list[Complaint]:
     what = f"the tag {tag} is moved to other images" if tag else "without a tag it is whatever was pushed last"
     message = f"{flat} names no release of {ENGINE_NAMES[engine]}: {what}, and the engine changes under this file"
     span = image.span(start) or image.span()
-    return [Complaint("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []
+    return [Violation("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []
 
 
-def _needs_variable(image: Text) -> list[Complaint]:
+def _needs_variable(image: Text) -> list[Violation]:
     """A default that itself needs a variable without a default: `${IMAGE:-engine:nightly-${SHA}}`."""
     pieces = image.pieces
     for index, piece in enumerate(pieces):
@@ -62,5 +63,5 @@ def _needs_variable(image: Text) -> list[Complaint]:
             before = "".join([one.text for one in pieces[:index] if one.expression is None])
             message = f"the default image needs {piece.shown}, which has no default: {before} alone is no image"
             advice = f"give {piece.shown} a default as well, or write a whole tag"
-            return [Complaint("image-needs-variable", image.span(), message, advice, "not a whole image name by itself")]
+            return [Violation("image-needs-variable", image.span(), message, advice, "not a whole image name by itself")]
     return []

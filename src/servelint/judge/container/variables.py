@@ -1,20 +1,34 @@
-"""Values of variables that somebody has still to fill in, or that nothing fills in."""
+"""Values of variables and options: placeholders that nothing fills in, and secrets in plain text, which are never shown."""
 
 from __future__ import annotations
 
 import re
 
+from servelint.core.secrets import is_placeholder, mask_of
+from servelint.core.text import Text
+from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
-from servelint.judge.parser.complaint import Complaint
+from servelint.engines.registry import ENGINES, derived
+from servelint.judge.parser.violation import Violation, allowed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.judge.parser.violation import Options
+
 
 _TEMPLATE = r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>"
 _PAGES = (".md", ".mdx", ".markdown", ".ipynb")
-"""Files that somebody reads: there it is the reader who fills in."""
+"""Files that people read: there the reader fills in the placeholders."""
 _REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
-def complaints(config: Config) -> list[Complaint]:
-    found: list[Complaint] = []
+def violations(config: Config, options: Options) -> list[Violation]:
+    """The violations in the values of variables and options. `options` are those of each violation's rule."""
+    return [*_server_keys(config, options), *_tokens(config, options), *_unfilled(config)]
+
+
+def _unfilled(config: Config) -> list[Violation]:
+    found: list[Violation] = []
     page = config.launch.source.path.lower().endswith(_PAGES)
     for name, variable in config.launch.env.items():
         site = variable.value.span() if variable.value is not None else None
@@ -23,17 +37,74 @@ def complaints(config: Config) -> list[Complaint]:
         shown = site.text
         if not page and shown[:1] in ("{", "<") and re.fullmatch(_TEMPLATE, shown):
             message = f"{name} is {shown}: a place to fill in, and nothing here fills it in"
-            found.append(Complaint("placeholder", site, message, "write the value, or take it from a secret", "to fill in"))
+            found.append(Violation("placeholder", site, message, "write the value, or take it from a secret", "to fill in"))
             continue
         reference = re.fullmatch(_REFERENCE, shown) if shown[:1] == "$" else None
-        if reference is not None and _of_kubernetes(config):
+        if reference is not None and _in_kubernetes(config):
             variable_name = reference.group(1) or reference.group(2)
             message = f"Kubernetes passes {shown} on as it stands: it replaces only $({variable_name}), of variables set here"
             advice = f"take {name} from a secret (valueFrom.secretKeyRef), unless envsubst or the like fills this in before"
-            found.append(Complaint("env-not-expanded", site, message, advice, "not replaced by Kubernetes"))
+            found.append(Violation("env-not-expanded", site, message, advice, "not replaced by Kubernetes"))
     return found
 
 
-def _of_kubernetes(config: Config) -> bool:
-    """Whether the launch stands in an object of Kubernetes, whose variables nobody else interpolates."""
+def _in_kubernetes(config: Config) -> bool:
+    """Whether the launch is in a Kubernetes object, where only Kubernetes expands variables."""
     return ".containers." in config.launch.name or ".initContainers." in config.launch.name
+
+
+# -- secrets; their patterns are compiled on first use, which saves a check some milliseconds
+
+
+OPTIONS = ("api-key", "api-keys", "admin-api-key")
+ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
+"""Options whose value is a secret; how the names of variables end that hold one."""
+_TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
+_BEGINNINGS = ("hf_", "sk-", "nvapi-", "gh", "AKIA")
+_NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
+
+
+@derived
+def _key_variables() -> tuple[str, ...]:
+    """Variables that hold a key of any engine's server."""
+    return tuple([name for engine in ENGINES.values() for name in engine.api_key_variables])
+
+
+def _server_keys(config: Config, options: Options) -> list[Violation]:
+    """Keys of the server in plain text."""
+    found: list[Violation] = []
+    texts = [(setting.spelling, setting.value) for setting in config.reading.arguments.every if setting.name in OPTIONS]
+    texts += [(name, config.launch.env[name].value) for name in _key_variables() if name in config.launch.env]
+    for name, text in texts:
+        if text is None or not _written(text) or re.fullmatch(_NOTHING, text.flat):
+            continue
+        if allowed(options, "api-key-in-plain-text", text.flat):
+            continue
+        how = "as its default" if text.assumed else "in plain text"
+        engine = ENGINE_NAMES[config.launch.engine]
+        message = f"{name} has {mask_of(text.flat)} {how}: whoever reads this file may call the {engine} server"
+        advice = "take it from a secret store, or from a variable without a default (${API_KEY:?}), and change the key"
+        found.append(Violation("api-key-in-plain-text", text.span(), message, advice, "a key of the server"))
+    return found
+
+
+def _tokens(config: Config, options: Options) -> list[Violation]:
+    """Tokens of other services in plain text."""
+    found: list[Violation] = []
+    for name, variable in config.launch.env.items():
+        text = variable.value
+        if text is None or len(text.flat) < 12 or name in _key_variables():
+            continue
+        if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
+            continue
+        if not _written(text) or is_placeholder(text.flat) or allowed(options, "secret-in-plain-text", text.flat):
+            continue
+        message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
+        advice = "take it from a secret store or from the environment, and revoke this one"
+        found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret", variable=name))
+    return found
+
+
+def _written(text: Text) -> bool:
+    """Whether a value is known and written in the file itself, not in a `.env` beside it."""
+    return text.value is not None and bool(text.flat) and text.origin is None and text.span() is not None

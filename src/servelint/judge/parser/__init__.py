@@ -1,6 +1,6 @@
-"""What an engine's own parser would say of a launch, by the catalog of its release.
+"""What an engine's own parser makes of a launch, by the catalog of its release.
 
-Each complaint belongs to a rule of rules/catalog/, which has its severity and impact; here are the words and the places.
+Each violation belongs to a rule of rules/catalog/, which has its severity and impact; messages and places are made here.
 """
 
 from __future__ import annotations
@@ -8,20 +8,21 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from servelint.engines.config import Config
-from servelint.judge.parser import arguments, env_values, environment, objects, values, words
-from servelint.judge.parser.complaint import Complaint
-from servelint.judge.parser.wording import Here
+from servelint.judge.parser import arguments, environment, values
+from servelint.judge.parser.view import ReleaseView
+from servelint.judge.parser.violation import Violation
 
-_known: WeakKeyDictionary[Config, list[Complaint]] = WeakKeyDictionary()
-"""A config is asked several times: whether it starts, what is refused, what a later release would refuse."""
+_known: WeakKeyDictionary[Config, list[Violation]] = WeakKeyDictionary()
+"""A config's violations are needed several times: for its start, its findings, and what a later release refuses."""
 
-__all__ = ["Complaint", "complaints", "refuses"]
+__all__ = ["Violation", "refuses", "violations"]
 
 
-def complaints(config: Config) -> list[Complaint]:
-    """What the release of a config has to say of the launch.
+def violations(config: Config) -> list[Violation]:
+    """The violations of a launch under one release.
 
-    Of a release that the catalog does not have: what those before and after it both say, nothing at the catalog's ends.
+    For a release that the catalog does not have, they are those that the releases before and after it share; none at the ends
+    of the catalog.
     """
     found = _known.get(config)
     if found is None:
@@ -30,28 +31,23 @@ def complaints(config: Config) -> list[Complaint]:
 
 
 def refuses(config: Config) -> bool:
-    """Whether the release of a config ends the start, as far as complaints say; cheaper than the complaints themselves.
+    """Whether a release keeps a launch from starting, as far as violations show; cheaper than the violations themselves.
 
-    What no release has may be of the next one, and tells nothing of these.
+    What is in no known release may be in the next one, so it is no reason against any of them.
     """
     if config.around is None and config.index is not None and any(fault.fatal for fault in config.reading.arguments.faults):
         return True
-    return any(complaint.refused and not complaint.new for complaint in complaints(config))
+    return any(violation.refused and not violation.new for violation in violations(config))
 
 
-def _found(config: Config) -> list[Complaint]:
+def _found(config: Config) -> list[Violation]:
     if config.around is not None:
         before, after = config.around
-        later = {(one.rule, one.span) for one in complaints(after)}
-        return [one for one in complaints(before) if (one.rule, one.span) in later]
-    if config.catalog is None or config.index is None:
-        return words.complaints(config)
-    here = Here(config, config.catalog, config.index)
-    return [
-        *words.complaints(config),
-        *arguments.complaints(here),
-        *values.complaints(here),
-        *objects.complaints(here),
-        *environment.complaints(here),
-        *env_values.complaints(here),
-    ]
+        later = {(one.rule, one.span) for one in violations(after)}
+        return [one for one in violations(before) if (one.rule, one.span) in later]
+    found = arguments.word_violations(config)
+    if config.catalog is not None and config.index is not None:
+        view = ReleaseView(config, config.catalog, config.index)
+        for part in (arguments, values, environment):
+            found += part.violations(view)
+    return found

@@ -1,18 +1,22 @@
-"""Complaints about the words of an argv: options that the release lacks, cannot tell apart, or takes for others."""
+"""Violations in the words of an argv: options that the release lacks, and words that a shell cut off or left in."""
 
 from __future__ import annotations
 
+import re
+
 from servelint.core.finding import Related
 from servelint.core.launch import Word
+from servelint.core.source import Span
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
 from servelint.engines.catalog import APPEND, LIST
+from servelint.engines.config import Config
 from servelint.fixes.change import Change, written_at
-from servelint.judge.parser.complaint import Complaint
 from servelint.judge.parser.repairs import (
     after_switch,
     instead_of,
+    replacement,
     setting_of,
     switched_off,
     titled,
@@ -21,113 +25,98 @@ from servelint.judge.parser.repairs import (
     without_value,
     written_in,
 )
-from servelint.judge.parser.replacements import replacement
-from servelint.judge.parser.wording import Here, Life, listed, similar
+from servelint.judge.parser.view import Life, ReleaseView, listed, similar
+from servelint.judge.parser.violation import Violation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def complaints(here: Here) -> list[Complaint]:
-    found = [_fault(here, fault) for fault in here.config.reading.arguments.faults]
-    return [
-        *[one for one in found if one is not None],
-        *_model_first(here),
-        *_deprecated(here),
-        *_repeated(here),
-        *_back_again(here),
-    ]
+def violations(view: ReleaseView) -> list[Violation]:
+    """The violations in the words of an argv, under a release that the catalog has."""
+    found = [_FAULTS[fault.kind](view, fault) for fault in view.config.reading.arguments.faults if fault.kind in _FAULTS]
+    return [*found, *_model_first(view), *_deprecated(view), *_repeated(view), *_back_again(view)]
 
 
-def _fault(here: Here, fault: Fault) -> Complaint | None:
-    if fault.kind == "unknown-option":
-        return _unknown(here, fault)
-    if fault.kind == "ambiguous-option":
-        return _ambiguous(here, fault)
-    if fault.kind == "abbreviated-option":
-        return _abbreviated(here, fault)
-    release = here.release
-    if fault.kind == "missing-value":
-        return Complaint(
-            "missing-value", fault.span, f"{fault.spelling} takes a value and has none", "give it a value", "without a value"
-        )
-    if fault.kind == "unexpected-value":
-        return Complaint(
-            "unexpected-value",
-            fault.span,
-            f"{fault.spelling} is a switch of {release} and takes no value",
-            _switch(fault),
-            "a switch",
-            change=without_value(here, fault.setting),
-            title="" if fault.setting is None or switched_off(fault.setting) is None else _switch(fault),
-            safe=True,
-        )
-    if fault.kind == "one-word":
-        return Complaint(
-            "one-word",
-            fault.span,
-            f"{fault.spelling} and its value are one word, which {release} takes for an argument",
-            "make two words of it: in a list, two items",
-            "one word",
-            change=two_words(fault),
-            title=f"write {fault.spelling} and its value as two words",
-            safe=True,
-        )
-    if fault.kind == "unexpected-argument":
-        return _argument(here, fault)
-    if fault.kind == "missing-argument":
-        return Complaint(
-            "missing-argument", None, f"{release} does not start without {fault.spelling}", f"give {fault.spelling}"
-        )
-    if fault.kind == "config-file":
-        message = f"{here.release} does not start: the file of --config is not to be used, {fault.names[0]}"
-        return Complaint("invalid-value", fault.span, message, "name a YAML file that is there", "this file")
-    if fault.kind == "stray-path":
-        return Complaint(
-            "unexpected-argument",
-            fault.span,
-            f"{here.release} reads {fault.spelling} as a key of a JSON option, because of its dash and its dot",
-            "write the option, an equals sign and the value as one word",
-            "not read as a value",
-        )
-    if fault.kind == "ignored-model":
-        return Complaint(
-            "ignored-model",
-            fault.span,
-            f"{_without_model(here)} does not look at the positional {fault.spelling}: it serves its default model",
-            f"write --model before it, or start {' '.join(here.record.command)}",
-            "not looked at",
-            change=Change(instead=([fault.word], ["--model", fault.spelling])) if fault.word is not None else None,
-            title=f"write --model {fault.spelling}",
-        )
-    if fault.kind == "exclusive":
-        other = next((one for one in here.config.reading.arguments.every if one.spelling == fault.names[0]), None)
-        place = other.word.site if other is not None else None
-        return Complaint(
-            "exclusive-options",
-            fault.span,
-            f"{release} takes either {fault.names[0]} or {fault.spelling}",
-            "delete one of them",
-            related=[Related(place, "and this")] if place is not None else [],
-        )
-    return None
+def _missing_value(_view: ReleaseView, fault: Fault) -> Violation:
+    message = f"{fault.spelling} takes a value and has none"
+    return Violation("missing-value", fault.span, message, "give it a value", "without a value")
 
 
-def _without_model(here: Here) -> str:
-    """The module that starts the engine's server and uses no positional model."""
-    return next(start.modules[0] for start in here.record.starts if not start.takes_model)
+def _unexpected_value(view: ReleaseView, fault: Fault) -> Violation:
+    off = switched_off(fault.setting)
+    advice = f"write {fault.spelling}"
+    if off:
+        advice = f"delete it, or write {fault.spelling.replace('--', '--no-', 1)} where the release has that"
+    return Violation(
+        "unexpected-value",
+        fault.span,
+        f"{fault.spelling} is a switch of {view.release} and takes no value",
+        advice,
+        "a switch",
+        change=without_value(view, fault.setting),
+        title="" if off is None else advice,
+        safe=True,
+    )
 
 
-def _switch(fault: Fault) -> str:
-    value = fault.setting.value.value if fault.setting is not None and fault.setting.value is not None else None
-    if value is not None and value.lower() in ("false", "0", "no", "off"):
-        return f"delete it, or write {fault.spelling.replace('--', '--no-', 1)} where the release has that"
-    return f"write {fault.spelling}"
+def _one_word(view: ReleaseView, fault: Fault) -> Violation:
+    return Violation(
+        "one-word",
+        fault.span,
+        f"{fault.spelling} and its value are one word, which {view.release} takes for an argument",
+        "make two words of it: in a list, two items",
+        "one word",
+        change=two_words(fault),
+        title=f"write {fault.spelling} and its value as two words",
+        safe=True,
+    )
 
 
-def _argument(here: Here, fault: Fault) -> Complaint:
-    argv = here.config.launch.argv
+def _missing_argument(view: ReleaseView, fault: Fault) -> Violation:
+    message = f"{view.release} does not start without {fault.spelling}"
+    return Violation("missing-argument", None, message, f"give {fault.spelling}")
+
+
+def _config_file(view: ReleaseView, fault: Fault) -> Violation:
+    message = f"{view.release} does not start: the file of --config is not to be used, {fault.names[0]}"
+    return Violation("invalid-value", fault.span, message, "name a YAML file that is there", "this file")
+
+
+def _stray_path(view: ReleaseView, fault: Fault) -> Violation:
+    message = f"{view.release} reads {fault.spelling} as a key of a JSON option, because of its dash and its dot"
+    advice = "write the option, an equals sign and the value as one word"
+    return Violation("unexpected-argument", fault.span, message, advice, "not read as a value")
+
+
+def _ignored_model(view: ReleaseView, fault: Fault) -> Violation:
+    module = next(start.modules[0] for start in view.record.starts if not start.takes_model)
+    return Violation(
+        "ignored-model",
+        fault.span,
+        f"{module} does not look at the positional {fault.spelling}: it serves its default model",
+        f"write --model before it, or start {' '.join(view.record.command)}",
+        "not looked at",
+        change=Change(instead=([fault.word], ["--model", fault.spelling])) if fault.word is not None else None,
+        title=f"write --model {fault.spelling}",
+    )
+
+
+def _exclusive(view: ReleaseView, fault: Fault) -> Violation:
+    other = next((one for one in view.config.reading.arguments.every if one.spelling == fault.names[0]), None)
+    place = other.word.site if other is not None else None
+    message = f"{view.release} takes either {fault.names[0]} or {fault.spelling}"
+    related = [Related(place, "and this")] if place is not None else []
+    return Violation("exclusive-options", fault.span, message, "delete one of them", related=related)
+
+
+def _argument(view: ReleaseView, fault: Fault) -> Violation:
+    argv = view.config.launch.argv
     first, second = (argv[index].value if index < len(argv) else None for index in (0, 1))
-    begun = next((one for one in here.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
+    begun = next((one for one in view.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
     if begun is not None and fault.spelling in (*begun.programs, *begun.verbs):
-        return Complaint(
+        return Violation(
             "unexpected-argument",
             fault.span,
             "the image starts the engine itself, so that these words are arguments of it",
@@ -137,64 +126,52 @@ def _argument(here: Here, fault: Fault) -> Complaint:
             title="delete the words that the image starts with already",
         )
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
-    return Complaint(
+    return Violation(
         "unexpected-argument",
         fault.span,
-        f"{shown!r} belongs to no option; {here.release} refuses it",
+        f"{shown!r} belongs to no option; {view.release} refuses it",
         "delete it, or quote what it is a part of",
         "no option's value",
-        change=after_switch(here, fault),
-        title=titled_switch(here, fault),
+        change=after_switch(view, fault),
+        title=titled_switch(view, fault),
         safe=True,
     )
 
 
-def _unknown(here: Here, fault: Fault) -> Complaint:
-    instead = replacement(here.engine, fault.spelling.lstrip("-"))
-    runs = here.catalog.spelled(fault.spelling)
+def _unknown(view: ReleaseView, fault: Fault) -> Violation:
+    instead = replacement(view.engine, fault.spelling.lstrip("-"))
+    runs = view.catalog.spelled(fault.spelling)
     if runs:
-        life = Life(here.catalog, runs, here.index)
+        life = Life(view.catalog, runs, view.index)
         gone = life.before is not None
-        advice = instead.text if instead is not None and gone else f"delete it, or use {life.use(here.name)}"
-        change = instead_of(here, instead, setting_of(here, fault.word)) if instead is not None and gone else None
-        return Complaint(
+        return Violation(
             "removed-option" if gone else "option-not-yet",
             fault.span,
-            f"{fault.spelling} {life.told(here.name)}; {here.release} refuses it",
-            advice,
+            f"{fault.spelling} {life.written(view.name)}; {view.release} refuses it",
+            instead.text if instead is not None and gone else f"delete it, or use {life.use(view.name)}",
             "not an option of this release",
-            change=change,
+            change=instead_of(view, instead, setting_of(view, fault.word)) if gone else None,
             title=titled(instead, fault.spelling),
             safe=instead.safe if instead is not None else False,
         )
     name, sign, _ = fault.spelling.partition("=")
-    if sign and here.catalog.table(here.index).find(name) is not None:
-        message = f"{here.release} takes no value after an equals sign, and refuses {fault.spelling}"
-        return Complaint("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
-    other = _other_engine(here.engine, fault.spelling)
-    close = similar(fault.spelling, here.catalog.table(here.index).lines)
-    advice = instead.text if instead is not None else f"write {close}, if that is meant" if close else "delete it"
-    change = written_at(written_in(fault), close) if close and instead is None else None
+    if sign and view.catalog.table(view.index).find(name) is not None:
+        message = f"{view.release} takes no value after an equals sign, and refuses {fault.spelling}"
+        return Violation("unknown-option", fault.span, message, f"write {name} and the value as two words", "one word")
+    other = _other_engine(view.engine, fault.spelling)
+    close = similar(fault.spelling, view.catalog.table(view.index).lines)
+    message = f"{fault.spelling} is no option of {view.release}"
     if other is not None:
-        message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {here.release} refuses it"
-        return Complaint(
-            "option-of-other-engine",
-            fault.span,
-            message,
-            advice,
-            f"not an option of {here.name}",
-            change=change,
-            title=f"write {close}" if close else "",
-        )
-    return Complaint(
-        "unknown-option",
+        message = f"{fault.spelling} is an option of {ENGINE_NAMES[other]}; {view.release} refuses it"
+    return Violation(
+        "unknown-option" if other is None else "option-of-other-engine",
         fault.span,
-        f"{fault.spelling} is no option of {here.release}",
-        advice,
-        "no option",
-        change=change,
+        message,
+        instead.text if instead is not None else f"write {close}, if that is meant" if close else "delete it",
+        "no option" if other is None else f"not an option of {view.name}",
+        change=written_at(written_in(fault), close) if close and instead is None else None,
         title=f"write {close}" if close else "",
-        new=instead is None and close is None,
+        new=other is None and instead is None and close is None,
     )
 
 
@@ -206,38 +183,38 @@ def _other_engine(engine: str, spelling: str) -> str | None:
     return None
 
 
-def _ambiguous(here: Here, fault: Fault) -> Complaint:
-    runs = here.catalog.spelled(fault.spelling)
-    was = f" {Life(here.catalog, runs, here.index).told(here.name)}, and" if runs else ""
-    instead = replacement(here.engine, fault.spelling.lstrip("-")) if runs else None
-    return Complaint(
+def _ambiguous(view: ReleaseView, fault: Fault) -> Violation:
+    runs = view.catalog.spelled(fault.spelling)
+    was = f" {Life(view.catalog, runs, view.index).written(view.name)}, and" if runs else ""
+    instead = replacement(view.engine, fault.spelling.lstrip("-")) if runs else None
+    return Violation(
         "ambiguous-option",
         fault.span,
-        f"{fault.spelling}{was} may be short for {listed(fault.names, 4)}; {here.release} refuses it",
+        f"{fault.spelling}{was} may be short for {listed(fault.names, 4)}; {view.release} refuses it",
         instead.text if instead is not None else "write the option in full",
         "may be several options",
-        change=instead_of(here, instead, setting_of(here, fault.word)) if instead is not None else None,
+        change=instead_of(view, instead, setting_of(view, fault.word)),
         title=titled(instead, fault.spelling),
         safe=instead is not None and instead.safe,
     )
 
 
-def _abbreviated(here: Here, fault: Fault) -> Complaint:
-    runs = here.catalog.spelled(fault.spelling)
+def _abbreviated(view: ReleaseView, fault: Fault) -> Violation:
+    runs = view.catalog.spelled(fault.spelling)
     full = fault.names[0]
     if runs:
-        life = Life(here.catalog, runs, here.index)
-        instead = replacement(here.engine, fault.spelling.lstrip("-"))
-        return Complaint(
+        instead = replacement(view.engine, fault.spelling.lstrip("-"))
+        was = Life(view.catalog, runs, view.index).written(view.name)
+        return Violation(
             "taken-for-another",
             fault.span,
-            f"{fault.spelling} {life.told(here.name)}; {here.release} takes it for {full}",
+            f"{fault.spelling} {was}; {view.release} takes it for {full}",
             f"delete it, or write {full} if that is meant",
             f"read as {full}",
-            change=instead_of(here, instead, setting_of(here, fault.word)) if instead is not None else None,
+            change=instead_of(view, instead, setting_of(view, fault.word)),
             title=titled(instead, fault.spelling),
         )
-    return Complaint(
+    return Violation(
         "abbreviated-option",
         fault.span,
         f"{fault.spelling} is short for {full}, until a release has another option that starts so",
@@ -249,75 +226,73 @@ def _abbreviated(here: Here, fault: Fault) -> Complaint:
     )
 
 
-def _model_first(here: Here) -> list[Complaint]:
-    """vLLM's command looks for the model before argparse does: FlexibleArgumentParser.parse_args of each release."""
-    arguments = here.config.reading.arguments
+_FAULTS: dict[str, Callable[[ReleaseView, Fault], Violation]] = {
+    "unknown-option": _unknown,
+    "ambiguous-option": _ambiguous,
+    "abbreviated-option": _abbreviated,
+    "missing-value": _missing_value,
+    "unexpected-value": _unexpected_value,
+    "one-word": _one_word,
+    "unexpected-argument": _argument,
+    "missing-argument": _missing_argument,
+    "config-file": _config_file,
+    "stray-path": _stray_path,
+    "ignored-model": _ignored_model,
+    "exclusive": _exclusive,
+}
+"""Kind of a fault (servelint.engines.argv) -> the violation that it is."""
+
+
+def _model_first(view: ReleaseView) -> list[Violation]:
+    """What vLLM's command does with a model before argparse sees it: FlexibleArgumentParser.parse_args of each release."""
+    arguments = view.config.reading.arguments
     settings = arguments.settings
-    command = " ".join(here.record.command)
-    if not here.record.dialect.model_first or not arguments.takes_model or not arguments.complete or "config" in settings:
+    command = " ".join(view.record.command)
+    if not view.record.dialect.model_first or not arguments.takes_model or not arguments.complete or "config" in settings:
         return []
     model, name = settings.get("model"), settings.get("served-model-name")
-    refused = here.config.at_least("0.8.3") and not here.config.at_least("0.11.1")
-    if refused and model is not None and model.word.text.flat == "--model":
-        message = f"{command} of {here.release} takes the model as its first argument, not by --model"
-        first_of_all = here.config.launch.argv[:1] == [model.word]
-        return [
-            Complaint(
-                "missing-argument",
-                model.word.text.span(),
-                message,
-                f"write {command} MODEL, without --model",
-                change=Change(words=[model.word]) if first_of_all else None,
-                safe=True,
-            )
-        ]
-    moved = here.config.at_least("0.11.1") and model is not None and model.value is not None and model.value.flat
-    if moved and model is not None and arguments.positionals and _is_model(arguments.positionals[0]):
-        message = f"{command} of {here.release} is given the model twice, by --model and as an argument, and takes it once"
-        same = model.value is not None and arguments.positionals[0].text.flat == model.value.flat
-        return [
-            Complaint(
-                "unexpected-argument",
-                model.word.text.span(),
-                message,
-                "delete --model and its value",
-                change=Change(drop=[model]) if same else None,
-                safe=True,
-            )
-        ]
-    first = here.config.launch.argv[0] if here.config.launch.argv else None
+    later = view.config.at_least("0.11.1")
+    if model is not None and view.config.at_least("0.8.3") and not later and model.word.text.flat == "--model":
+        message = f"{command} of {view.release} takes the model as its first argument, not by --model"
+        change = Change(words=[model.word]) if view.config.launch.argv[:1] == [model.word] else None
+        advice = f"write {command} MODEL, without --model"
+        return [Violation("missing-argument", model.word.text.span(), message, advice, change=change, safe=True)]
+    given = model.value.flat if model is not None and model.value is not None else ""
+    if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
+        message = f"{command} of {view.release} is given the model twice, by --model and as an argument, and takes it once"
+        change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
+        advice = "delete --model and its value"
+        return [Violation("unexpected-argument", model.word.text.span(), message, advice, change=change, safe=True)]
+    first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):
         return []
-    if not here.config.at_least("0.17"):
+    if not view.config.at_least("0.17"):
         return []
-    message = f"{command} of {here.release} takes no --served-model-name where the model is not its first argument"
-    return [Complaint("missing-argument", name.word.text.span(), message, f"write {command} MODEL, then the options")]
+    message = f"{command} of {view.release} takes no --served-model-name where the model is not its first argument"
+    return [Violation("missing-argument", name.word.text.span(), message, f"write {command} MODEL, then the options")]
 
 
 def _is_model(word: Word) -> bool:
     return word.text.known and not word.text.flat.startswith("-")
 
 
-def _deprecated(here: Here) -> list[Complaint]:
-    found: list[Complaint] = []
-    for setting in here.config.reading.arguments.every:
+def _deprecated(view: ReleaseView) -> list[Violation]:
+    found: list[Violation] = []
+    for setting in view.config.reading.arguments.every:
         option = setting.option
         if option is None or not option.deprecated or option.refuses:
             continue
-        instead = replacement(here.engine, setting.name)
-        told = " ".join(option.deprecated.split())
+        instead = replacement(view.engine, setting.name)
+        notice = " ".join(option.deprecated.split())
+        advice = notice if notice != "it is deprecated" else "look for what takes its place"
         found.append(
-            Complaint(
+            Violation(
                 "deprecated-option",
                 head_of(setting.word),
-                f"{setting.spelling} is deprecated in {here.release}",
-                instead.text
-                if instead is not None
-                else told
-                if told != "it is deprecated"
-                else "look for what takes its place",
+                f"{setting.spelling} is deprecated in {view.release}",
+                instead.text if instead is not None else advice,
                 "deprecated",
-                change=instead_of(here, instead, setting) if instead is not None else None,
+                change=instead_of(view, instead, setting),
                 title=titled(instead, setting.spelling),
                 safe=instead is not None and instead.safe and (instead.idle or not instead.delete),
             )
@@ -325,10 +300,10 @@ def _deprecated(here: Here) -> list[Complaint]:
     return found
 
 
-def _repeated(here: Here) -> list[Complaint]:
+def _repeated(view: ReleaseView) -> list[Violation]:
     seen: dict[str, Setting] = {}
-    found: list[Complaint] = []
-    for setting in here.config.reading.arguments.every:
+    found: list[Violation] = []
+    for setting in view.config.reading.arguments.every:
         before = seen.get(setting.name)
         seen[setting.name] = setting
         option = setting.option
@@ -340,7 +315,7 @@ def _repeated(here: Here) -> list[Complaint]:
         if place is not None and first is not None and place.source is not first.source:
             continue  # the command line over its configuration file
         found.append(
-            Complaint(
+            Violation(
                 "repeated-option",
                 head_of(before.word),
                 f"{before.spelling} is given again with another value, which is the one that counts",
@@ -355,23 +330,23 @@ def _repeated(here: Here) -> list[Complaint]:
     return found
 
 
-def _back_again(here: Here) -> list[Complaint]:
-    """Options that the release takes and that releases before it refused, after they had been taken."""
-    found: list[Complaint] = []
-    for setting in here.config.reading.arguments.every:
-        gaps = here.catalog.gaps(setting.spelling) if setting.option is not None else []
-        gap = next((one for one in reversed(gaps) if one[1] <= here.index), None)
+def _back_again(view: ReleaseView) -> list[Violation]:
+    """Options that this release takes and that some releases between it and older ones refuse."""
+    found: list[Violation] = []
+    for setting in view.config.reading.arguments.every:
+        gaps = view.catalog.gaps(setting.spelling) if setting.option is not None else []
+        gap = next((one for one in reversed(gaps) if one[1] <= view.index), None)
         if gap is None:
             continue
         gone, back = gap
-        releases = here.catalog.releases
+        releases = view.catalog.releases
         spell = releases[gone] if gone == back - 1 else f"{releases[gone]} to {releases[back - 1]}"
-        instead = replacement(here.engine, setting.spelling.lstrip("-"))
+        instead = replacement(view.engine, setting.spelling.lstrip("-"))
         found.append(
-            Complaint(
+            Violation(
                 "option-came-and-went",
                 head_of(setting.word),
-                f"{here.name} {spell} refuse {setting.spelling}, which {releases[back]} takes again",
+                f"{view.name} {spell} refuse {setting.spelling}, which {releases[back]} takes again",
                 instead.text if instead is not None else "delete it, or name the release of the image",
                 "depends on the release",
             )
@@ -383,3 +358,60 @@ def _content(setting: Setting) -> object:
     if setting.value is not None:
         return setting.value.value
     return setting.on
+
+
+# -- what a shell makes of a command, the same under every release
+
+
+_QUOTES = ("'", '"')
+_UNQUOTED = re.compile(r"[\w./:=@%+-]+", re.ASCII)
+
+
+def word_violations(config: Config) -> list[Violation]:
+    """The violations in a command that are the same under every release."""
+    return [*_cut(config), *_literal_quotes(config)]
+
+
+def _cut(config: Config) -> list[Violation]:
+    cut = config.launch.cut
+    if cut is None:
+        return []
+    first = cut.text.split(None, 1)[0]
+    name = ENGINE_NAMES[config.launch.engine]
+    message = f"the command ends before {first}: this and what follows never reaches {name}"
+    advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
+    title = "end the line before with a backslash"
+    label = "not part of the command"
+    return [Violation("command-cut-short", cut, message, advice, label, change=_joined(config, cut), title=title)]
+
+
+def _joined(config: Config, cut: Span) -> Change | None:
+    """A backslash at the end of the line before, if only the line end stands between."""
+    words = [word for word in (*config.launch.verb, *config.launch.argv) if word.text.flat.strip() or word.many]
+    last = words[-1].site if words else None
+    source = cut.source
+    if last is None or last.source is not source or last.end > cut.start or source.path.endswith((".bat", ".cmd", ".ps1")):
+        return None
+    gap = source.text[last.end : cut.start]
+    line = re.fullmatch(r"([ \t]*(?:\\[ \t]+)?)\r?\n[ \t]*", gap)
+    return Change(goes_on=Span(source, last.end, last.end + len(line[1]))) if line is not None else None
+
+
+def _literal_quotes(config: Config) -> list[Violation]:
+    """Quotes in the value of a variable: a shell removes only those that are written in the command itself."""
+    found: list[Violation] = []
+    for setting in config.reading.arguments.every:
+        text, option = setting.value, setting.option
+        if text is None or (option is not None and (option.json or "json" in option.types)):
+            continue
+        flat = text.flat
+        if flat[:1] not in _QUOTES or len(flat) < 2 or (flat[-1:] != flat[:1] and " " in flat):
+            continue
+        span = text.span()
+        if span is None or not text.known:
+            continue
+        message = f"the value of {setting.spelling} is {flat}: the quotes are part of it, since no shell removes them here"
+        advice = "write the value without these quotes"
+        change = written_at(text.written, flat[1:-1]) if _UNQUOTED.fullmatch(flat[1:-1]) else None
+        found.append(Violation("literal-quotes", span, message, advice, "quotes and all", change=change))
+    return found

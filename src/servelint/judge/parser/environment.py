@@ -1,19 +1,20 @@
-"""Complaints about environment variables: those that nothing in the release reads."""
+"""Violations in environment variables: those that nothing in the release reads, and values that it cannot convert."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from servelint.core.launch import Variable
+from servelint.core.text import Text
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
 from servelint.engines.registry import derived
 from servelint.fixes.change import Change, name_span
-from servelint.judge.parser.complaint import Complaint
-from servelint.judge.parser.repairs import setting_named
-from servelint.judge.parser.replacements import Replacement, replacement
-from servelint.judge.parser.wording import Here, Life, similar
+from servelint.judge.parser.repairs import Replacement, replacement, setting_named
+from servelint.judge.parser.view import Life, ReleaseView, listed, similar
+from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,41 +23,41 @@ if TYPE_CHECKING:
 
 @derived
 def _prefixes(engine: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the names of an engine's own variables begin with, and those of the other engines."""
+    """The prefixes of an engine's own variables, and those of the other engines."""
     closed = [one for one in ENGINES.values() if one.variables_closed]
     own = tuple([prefix for one in closed if one.id == engine for prefix in one.variables])
     return own, tuple([prefix for one in closed if one.id != engine for prefix in one.variables])
 
 
-def complaints(here: Here) -> list[Complaint]:
-    prefixes, others = _prefixes(here.engine)
-    both = (*prefixes, *others)
-    env = [(name, variable) for name, variable in here.config.launch.env.items() if name.startswith(both)]
+def violations(view: ReleaseView) -> list[Violation]:
+    """The violations in the variables of a launch: names that the release does not read, and values that it cannot read."""
+    prefixes, others = _prefixes(view.engine)
+    env = [(name, variable) for name, variable in view.config.launch.env.items() if name.startswith((*prefixes, *others))]
     if not env:
-        return []
-    known = here.catalog.variables()
+        return value_violations(view)
+    known = view.catalog.variables()
     foreign = [
-        _foreign(here, name, variable)
+        _foreign(view, name, variable)
         for name, variable in env
         # what a script exports may be for another engine that it starts
-        if here.config.launch.container is not None and name.startswith(others) and name not in known
+        if view.config.launch.container is not None and name.startswith(others) and name not in known
     ]
-    found = [_variable(here, name, variable, known) for name, variable in env if name.startswith(prefixes)]
-    return [one for one in [*foreign, *found] if one is not None]
+    found = [_variable(view, name, variable, known) for name, variable in env if name.startswith(prefixes)]
+    return [*(one for one in (*foreign, *found) if one is not None), *value_violations(view)]
 
 
-def _foreign(here: Here, name: str, variable: Variable) -> Complaint | None:
-    """A variable of another engine, if that one does read it."""
+def _foreign(view: ReleaseView, name: str, variable: Variable) -> Violation | None:
+    """A variable that only another engine reads."""
     other = next(one for one in ENGINES.values() if one.variables_closed and name.startswith(one.variables))
     catalog = catalogs.load(other.id)
     if catalog is None or name not in catalog.variables():
         return None
-    if here.record.alone_since and not here.config.at_least(here.record.alone_since):
+    if view.record.alone_since and not view.config.at_least(view.record.alone_since):
         return None
-    return Complaint(
+    return Violation(
         "env-of-other-engine",
         name_span(variable),
-        f"{name} is a variable of {other.name}; nothing in {here.release} reads it",
+        f"{name} is a variable of {other.name}; nothing in {view.release} reads it",
         "delete it",
         "not read",
         variable=name,
@@ -66,75 +67,138 @@ def _foreign(here: Here, name: str, variable: Variable) -> Complaint | None:
     )
 
 
-def _variable(here: Here, name: str, variable: Variable, known: dict[str, Any]) -> Complaint | None:
-    engine = here.name
+def _variable(view: ReleaseView, name: str, variable: Variable, known: dict[str, Any]) -> Violation | None:
+    """A variable that the release does not read, or that it deprecates."""
     place = name_span(variable)
     runs = known.get(name)
-    old, new = here.record.renamed_variables
+    old, new = view.record.renamed_variables
     if old and name.startswith(old):
         renamed = known.get(old + "*")
         if runs is None and renamed is not None:
             return None  # read under the new name, and judged there by the engine itself
-        if _live(here, renamed) and _live(here, known.get(new + name[len(old) :])):
+        if view.has_now(renamed) and view.has_now(known.get(new + name[len(old) :])):
             return None  # read under the new name, although the release has nothing of the old one itself
-    instead = replacement(here.engine, name)
+    instead = replacement(view.engine, name)
     if runs is None:
-        close = similar(name, _read(here.catalog, here.index))
+        close = similar(name, _variables_read(view.catalog, view.index))
         if close is None:
             return None  # a script beside the engine may read it
-        return Complaint(
+        return Violation(
             "unknown-env",
             place,
-            f"nothing in {here.release} reads {name}",
+            f"nothing in {view.release} reads {name}",
             instead.text if instead is not None else f"write {close}, if that is meant",
             "not read",
             change=Change(rename=(name, close)),
             title=f"write {close}",
             variable=name,
         )
-    body = next((run[2] for run in runs if run[0] <= here.index <= run[1]), None)
-    if body is not None:
-        told = body.get("deprecated") if isinstance(body, dict) else None
-        if not told:
+    if view.has_now(runs):
+        body = next(run[2] for run in runs if run[0] <= view.index <= run[1])
+        notice = body.get("deprecated") if isinstance(body, dict) else None
+        if not notice:
             return None
-        text = " ".join(told.split()) if isinstance(told, str) else "look for what takes its place"
-        return Complaint(
-            "deprecated-env",
-            place,
-            f"{name} is deprecated in {here.release}",
-            instead.text if instead else text,
-            "deprecated",
-            variable=name,
-        )
-    life = Life(here.catalog, runs, here.index)
+        advice = " ".join(notice.split()) if isinstance(notice, str) else "look for what takes its place"
+        message = f"{name} is deprecated in {view.release}"
+        return Violation("deprecated-env", place, message, instead.text if instead else advice, "deprecated", variable=name)
+    life = Life(view.catalog, runs, view.index)
     gone = life.before is not None and life.after is None and (instead is None or instead.delete)
-    return Complaint(
+    return Violation(
         "removed-env" if life.before is not None else "env-not-yet",
         place,
-        f"nothing in {here.release} reads {name}: it {life.told(engine)}",
-        instead.text if instead is not None and life.before is not None else f"delete it, or use {life.use(engine)}",
+        f"nothing in {view.release} reads {name}: it {life.written(view.name)}",
+        instead.text if instead is not None and life.before is not None else f"delete it, or use {life.use(view.name)}",
         "not read",
         variable=name,
-        change=Change(unset=name) if gone else _as_option(here, instead, variable),
+        change=Change(unset=name) if gone else _as_option(view, instead, variable),
         title=f"delete {name}" if gone or instead is None else instead.text,
         safe=gone,
     )
 
 
-@lru_cache(maxsize=256)
-def _read(catalog: Catalog, index: int) -> tuple[str, ...]:
-    """The variables that a release reads."""
-    known = catalog.variables()
-    return tuple([one for one, lives in known.items() if any(life[0] <= index <= life[1] for life in lives)])
-
-
-def _as_option(here: Here, instead: Replacement | None, variable: Variable) -> Change | None:
+def _as_option(view: ReleaseView, instead: Replacement | None, variable: Variable) -> Change | None:
     """The option that takes a variable's place, with its value."""
     option, value = instead.option if instead is not None else None, variable.value
-    if option is None or value is None or not value.known or setting_named(here, option) is not None:
+    if option is None or value is None or not value.known or setting_named(view, option) is not None:
         return None
     return Change(unset=variable.name, option=(option, value.flat))
 
 
-def _live(here: Here, runs: Any) -> bool:
-    return runs is not None and any(run[0] <= here.index <= run[1] for run in runs)
+@lru_cache(maxsize=256)
+def _variables_read(catalog: Catalog, index: int) -> tuple[str, ...]:
+    """The variables that a release reads."""
+    return tuple([one for one, runs in catalog.variables().items() if any(run[0] <= index <= run[1] for run in runs)])
+
+
+# -- values
+
+
+_INTEGER = re.compile(r"\s*[-+]?\d+(?:_\d+)*\s*")
+_WHOLE, _SWITCH, _TRUE = "a whole number", "1 or 0", "true or 1"
+_MEANT = {"true": "1", "yes": "1", "on": "1", "y": "1", "t": "1", "enable": "1", "enabled": "1"}
+_MEANT |= {"false": "0", "no": "0", "off": "0", "n": "0", "f": "0", "disable": "0", "disabled": "0"}
+_NOT_READ_AS_TRUE = frozenset(("on", "t", "enable", "enabled"))
+"""Words for "true" that a reader of `true or 1` does not know; what it does not know is false, or the default."""
+
+
+def value_violations(view: ReleaseView) -> list[Violation]:
+    """The violations in the values of variables, for releases whose way of reading them the catalog has."""
+    since = view.record.values_read_since
+    if not since or not view.config.at_least(since):
+        return []
+    known = view.catalog.variables()
+    found: list[Violation] = []
+    for name, variable in view.config.launch.env.items():
+        for first, last, body in known.get(name, ()):
+            text = variable.value
+            if first <= view.index <= last and text is not None and text.value and isinstance(body, dict):
+                one = _value(view, name, text, variable, body)
+                found += [one] if one is not None else []
+    return found
+
+
+def _value(view: ReleaseView, name: str, text: Text, variable: Variable, body: dict[str, Any]) -> Violation | None:
+    """A value that raises an error when the engine reads it, or that it ignores for the default."""
+    record = view.record
+    if name in record.value_names:
+        return _named(view, name, text, variable)
+    wanted = record.value_kinds.get(body.get(record.value_kind, ""))
+    if wanted is None or _reads(text.flat, wanted):
+        return None
+    meant = _MEANT.get(text.flat.strip().lower()) if wanted == _SWITCH else None
+    if record.values_refused:
+        message = f"{name}={text.flat} is not read as {wanted}: {view.release} ends with ValueError after loading"
+    else:
+        message = f"{name}={text.flat} is not read as {wanted} by {view.release}, which goes on without it"
+    return Violation(
+        "unreadable-env-value" if record.values_refused else "ignored-env-value",
+        text.span() or variable.site,
+        message,
+        f"write {meant or wanted}",
+        f"not {wanted}",
+        variable=name,
+    )
+
+
+def _named(view: ReleaseView, name: str, text: Text, variable: Variable) -> Violation | None:
+    """A value that must be a name of the release, and is not."""
+    names = view.names(view.record.value_names[name])
+    if not names or text.flat in names:
+        return None
+    close = similar(text.flat, names)
+    message = f"{name}={text.flat} names no backend of {view.release}, which ends with ValueError"
+    advice = f"write {close or listed(names)}"
+    return Violation("unreadable-env-value", text.span() or variable.site, message, advice, "no such name", variable=name)
+
+
+def _reads(text: str, wanted: str) -> bool:
+    """Whether the engine reads a text as what it wants."""
+    if wanted == _TRUE:
+        return text.strip().lower() not in _NOT_READ_AS_TRUE
+    if wanted in (_WHOLE, _SWITCH):
+        return _INTEGER.fullmatch(text) is not None
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

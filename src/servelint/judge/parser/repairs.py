@@ -1,16 +1,60 @@
-"""What is to be written instead of words that a release refuses, where that is one thing."""
+"""What to write instead of words that a release refuses or ignores: replacements by name, and the edits that make them."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from functools import lru_cache
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import Text
 from servelint.engines.argv import Fault, Setting
 from servelint.fixes.change import Change, written_at
-from servelint.judge.parser.replacements import Replacement
-from servelint.judge.parser.wording import Here
+from servelint.judge.parser.view import ReleaseView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Replacement:
+    """What takes the place of an option or variable that was removed or deprecated.
+
+    Attributes:
+        text: what to do, as an advice.
+        option: the new spelling, if it takes the same value.
+        write: the words to write instead of the option and its value.
+        delete: whether nothing takes its place.
+        idle: whether it had no effect any more when it was deprecated.
+        safe: whether the launch then means the same, or could mean nothing else.
+    """
+
+    __slots__ = ("delete", "idle", "option", "safe", "text", "write")
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        self.option: str | None = body.get("option")
+        self.write: list[str] = body.get("write", [])
+        self.idle: bool = body.get("idle", False)
+        self.delete: bool = body.get("delete", False)
+        self.safe: bool = body.get("safe", False)
+        self.text: str = body.get("text", f"write {self.option}")
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, dict[str, Any]]:
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "engines", "data", "replacements.json")
+    with open(path, encoding="utf-8") as file:
+        found: dict[str, dict[str, Any]] = json.load(file)["engines"]
+    return found
+
+
+def replacement(engine: str, name: str) -> Replacement | None:
+    """What takes the place of an option (without dashes) or a variable of an engine; None if it is not known."""
+    body = _data().get(engine, {}).get(name)
+    return Replacement(body) if body is not None else None
+
 
 _ON = ("true", "1", "yes", "on")
 _OFF = ("false", "0", "no", "off")
@@ -18,41 +62,42 @@ _PLAIN = re.compile(r"[\w./:=@%+-]+", re.ASCII)
 
 
 def written_in(fault: Fault) -> Span | None:
-    """Where the option of a fault stands in the file character for character."""
+    """The span of a fault's option, if the file has it character for character; None otherwise."""
     if fault.span is None or fault.word is None or not fault.word.text.flat.startswith(fault.span.text):
         return None
     return fault.span
 
 
-def setting_of(here: Here, word: Word | None) -> Setting | None:
-    return next((one for one in here.config.reading.arguments.every if one.word is word), None)
+def setting_of(view: ReleaseView, word: Word | None) -> Setting | None:
+    """The setting that a word of the argv makes; None if it makes none."""
+    return next((one for one in view.config.reading.arguments.every if one.word is word), None)
 
 
-def setting_named(here: Here, spelling: str) -> Setting | None:
-    """The option of a spelling, where the launch sets it."""
-    option = here.catalog.table(here.index).find(spelling)
-    return next((one for one in here.config.reading.arguments.every if option is not None and one.name == option.name), None)
+def setting_named(view: ReleaseView, spelling: str) -> Setting | None:
+    """The setting of an option by any of its spellings; None if the launch does not set it."""
+    option = view.catalog.table(view.index).find(spelling)
+    return next((one for one in view.config.reading.arguments.every if option is not None and one.name == option.name), None)
 
 
-def instead_of(here: Here, instead: Replacement, setting: Setting | None) -> Change | None:
-    """What takes an option's place, if the release takes that: another spelling, other words, nothing."""
-    if setting is None:
+def instead_of(view: ReleaseView, instead: Replacement | None, setting: Setting | None) -> Change | None:
+    """The change from an option to its replacement, if the release takes that; None otherwise."""
+    if setting is None or instead is None:
         return None
     new = instead.option or next(iter(instead.write), None)
     if new is None:
         return Change(drop=[setting]) if instead.delete else None
     head, dot, _ = new.partition(".")
-    if here.catalog.table(here.index).find(head) is None or (dot and not here.config.at_least("0.9.2")):
+    if view.catalog.table(view.index).find(head) is None or (dot and not view.config.at_least("0.9.2")):
         return None
     if instead.option is None:
-        there = setting_named(here, head)
+        there = setting_named(view, head)
         return Change(drop=[setting]) if there is not None else Change(instead=(setting.words, instead.write))
     flat = setting.word.text.flat
     return written_at(setting.word.text.cut(0, flat.find("=") if "=" in flat else None).written, instead.option)
 
 
 def titled(instead: Replacement | None, spelling: str) -> str:
-    """What instead_of does."""
+    """The title of the change of `instead_of`."""
     if instead is None:
         return ""
     if instead.delete:
@@ -61,7 +106,7 @@ def titled(instead: Replacement | None, spelling: str) -> str:
 
 
 def two_words(fault: Fault) -> Change | None:
-    """An option and its value, which are one word."""
+    """The change that splits a word into an option and its value."""
     word = fault.word
     option, _, value = word.text.flat.partition(" ") if word is not None else ("", "", "")
     if word is None or not word.text.known or _PLAIN.fullmatch(value.strip()) is None:
@@ -70,53 +115,52 @@ def two_words(fault: Fault) -> Change | None:
 
 
 def switched_off(setting: Setting | None) -> bool | None:
-    """Whether the value that a switch is given says that it is off; None if it says neither."""
-    value = setting.value.value if setting is not None and setting.value is not None else None
-    return _says_off(value)
+    """Whether the value of a switch means off; None if it means neither on nor off."""
+    return _means_off(setting.value.value if setting is not None and setting.value is not None else None)
 
 
-def _says_off(value: str | None) -> bool | None:
+def _means_off(value: str | None) -> bool | None:
     plain = value.lower() if value is not None else ""
     return True if plain in _OFF else False if plain in _ON else None
 
 
-def without_value(here: Here, setting: Setting | None) -> Change | None:
-    """A switch without the value that it does not take; nothing where the value says that it is off."""
+def without_value(view: ReleaseView, setting: Setting | None) -> Change | None:
+    """The change to a switch without the value that it does not take; nothing is written where the value means off."""
     off = switched_off(setting)
     if setting is None or off is None or not setting.spelling.startswith("--"):
         return None
-    return _switch(here, setting, off, [setting.word])
+    return _switch(view, setting, off, [setting.word])
 
 
-def _switch(here: Here, setting: Setting, off: bool, words: list[Word]) -> Change:
+def _switch(view: ReleaseView, setting: Setting, off: bool, words: list[Word]) -> Change:
     if not off:
         return Change(instead=(words, [setting.spelling]))
     other = setting.spelling.replace("--", "--no-", 1)
-    if here.catalog.table(here.index).find(other) is not None:
+    if view.catalog.table(view.index).find(other) is not None:
         return Change(instead=(words, [other]))
     return Change(words=words)
 
 
-def after_switch(here: Here, fault: Fault) -> Change | None:
-    """A switch and `true` or `false` behind it."""
-    setting = _before(here, fault)
-    off = _says_off(fault.word.value) if fault.word is not None else None
+def after_switch(view: ReleaseView, fault: Fault) -> Change | None:
+    """The change of a switch with a word `true` or `false` behind it."""
+    setting = _before(view, fault)
+    off = _means_off(fault.word.value) if fault.word is not None else None
     if setting is None or off is None or fault.word is None:
         return None
-    return _switch(here, setting, off, [setting.word, fault.word])
+    return _switch(view, setting, off, [setting.word, fault.word])
 
 
-def titled_switch(here: Here, fault: Fault) -> str:
-    """What after_switch does."""
-    setting = _before(here, fault)
+def titled_switch(view: ReleaseView, fault: Fault) -> str:
+    """The title of the change of `after_switch`."""
+    setting = _before(view, fault)
     shown = fault.word.text.shown if fault.word is not None else ""
     return f"write {setting.spelling} without {shown}" if setting is not None else ""
 
 
-def _before(here: Here, fault: Fault) -> Setting | None:
-    argv = here.config.launch.argv
+def _before(view: ReleaseView, fault: Fault) -> Setting | None:
+    argv = view.config.launch.argv
     at = next((index for index, word in enumerate(argv) if word is fault.word), 0)
-    setting = setting_of(here, argv[at - 1]) if at else None
+    setting = setting_of(view, argv[at - 1]) if at else None
     option = setting.option if setting is not None else None
     if setting is None or option is None or option.takes_value or setting.value is not None:
         return None
@@ -127,7 +171,7 @@ _PYTHON = {"True": "true", "False": "false", "None": "null"}
 
 
 def mended_json(text: Text, at: int) -> tuple[Change | None, str]:
-    """JSON without the comma that stands before a closing brace, or with Python's words as JSON's; and what was done."""
+    """The change that mends JSON at a position, and its title: a comma before a closing brace, a word of Python's."""
     flat = text.flat
     if flat[at : at + 1] == "," and flat[at + 1 :].lstrip()[:1] in ("}", "]"):
         return written_at(text.cut(at, at + 1).written, ""), "delete the comma"

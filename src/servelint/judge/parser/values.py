@@ -1,120 +1,117 @@
-"""Complaints about the values of options: choices, conversions, JSON that cannot be read, options that end the start."""
+"""Violations in the values of options: choices, conversions, JSON that cannot be parsed, keys and fields of JSON objects."""
 
 from __future__ import annotations
 
+import operator
 import os
+import re
 
 from servelint.core.launch import Word
 from servelint.core.text import Text
 from servelint.engines.argv import Setting
-from servelint.engines.catalog import LIST, Option
+from servelint.engines.catalog import LIST, Keys, Option
 from servelint.engines.conversions import Refused, convert, is_known
-from servelint.fixes.change import written_at
-from servelint.judge.parser.complaint import Complaint
-from servelint.judge.parser.fields import expected_of
-from servelint.judge.parser.repairs import instead_of, mended_json, titled
-from servelint.judge.parser.replacements import replacement
-from servelint.judge.parser.wording import Here, Life, elsewhere, listed, similar
+from servelint.fixes.change import Change, written_at
+from servelint.judge.parser.repairs import instead_of, mended_json, replacement, titled
+from servelint.judge.parser.view import Life, ReleaseView, elsewhere, listed, similar
+from servelint.judge.parser.violation import Violation
 from servelint.syntax import json
+from servelint.syntax.json import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+
 _JSON = frozenset(("none", "json"))
 
 
-def complaints(here: Here) -> list[Complaint]:
-    found: list[Complaint] = []
-    taken = here.config.reading.taken
-    record = here.record
+def violations(view: ReleaseView) -> list[Violation]:
+    """The violations in the values of options, under a release that the catalog has."""
+    found: list[Violation] = []
+    taken = view.config.reading.taken
+    record = view.record
     # releases that declare these alike take different values
     by_release = (*record.moved_values, *record.looked_up_options, *record.object_options)
-    for setting in here.config.reading.arguments.every:
+    for setting in view.config.reading.arguments.every:
         option = setting.option
         if option is None or "." in setting.name:
             continue
         if option.refuses:
-            text = " ".join(option.refuses.split())
-            instead = replacement(here.engine, setting.spelling.lstrip("-"))
-            found.append(
-                Complaint(
-                    "refused-option",
-                    setting.word.text.span() or setting.word.site,
-                    f"{here.release} ends the start at {setting.spelling}",
-                    text,
-                    "refused",
-                    change=instead_of(here, instead, setting) if instead is not None else None,
-                    title=titled(instead, setting.spelling),
-                    safe=instead is not None and instead.safe and not instead.delete,
-                )
-            )
+            found.append(_refused(view, setting, option.refuses))
             continue
         if not option.takes_value:
             continue
         words = setting.values if option.kind == LIST else [setting.value_word] if setting.value_word is not None else []
         for word in words:
-            text_of = setting.value if word is setting.value_word else word.text
+            text = setting.value if word is setting.value_word else word.text
             place = id(setting), id(word)
-            if text_of is not None and text_of.known and not word.many and place not in taken:
-                complaint = _value(here, setting, option, text_of, word)
-                if complaint is not None:
-                    found.append(complaint)
+            if text is not None and text.known and not word.many and place not in taken:
+                violation = _value(view, setting, option, text, word)
+                if violation is not None:
+                    found.append(violation)
                 elif option.name not in by_release:
                     taken.add(place)
-    return found
+    return found + object_violations(view)
 
 
-def _value(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
-    if setting.name == here.record.template_option and _is_missing(here.config.launch.folder, text.flat):
-        return Complaint(
-            "invalid-value",
-            text.span() or word.site,
-            f"{text.flat} looks like a path, and there is no such file; {here.release} refuses it",
-            "name a file that is there, or write the template itself",
-            "no such file",
+def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
+    """An option at which the release ends the start."""
+    instead = replacement(view.engine, setting.spelling.lstrip("-"))
+    return Violation(
+        "refused-option",
+        setting.word.text.span() or setting.word.site,
+        f"{view.release} ends the start at {setting.spelling}",
+        " ".join(reason.split()),
+        "refused",
+        change=instead_of(view, instead, setting),
+        title=titled(instead, setting.spelling),
+        safe=instead is not None and instead.safe and not instead.delete,
+    )
+
+
+def _value(view: ReleaseView, setting: Setting, option: Option, text: Text, word: Word) -> Violation | None:
+    """The violation in one value of an option; None if the parser takes it."""
+    place = text.span() or word.site
+    if setting.name == view.record.template_option and _is_missing(view.config.launch.folder, text.flat):
+        message = f"{text.flat} looks like a path, and there is no such file; {view.release} refuses it"
+        return Violation(
+            "invalid-value", place, message, "name a file that is there, or write the template itself", "no such file"
         )
     if "json" in option.types and set(option.types) <= _JSON and text.flat not in ("", "None"):
         return _json(setting, text, word)
     try:
-        converted = convert(here.engine, option.types, text.flat)
+        converted = convert(view.engine, option.types, text.flat)
     except Refused as refused:
-        shown = text.flat if text.flat else "an empty value"
-        return Complaint(
-            "invalid-value",
-            text.span() or word.site,
-            f"{setting.spelling} does not take {shown} in {here.release}",
-            f"write {refused}",
-            f"not {refused}",
-        )
-    if option.name in here.record.object_options and isinstance(converted, str) and here.checks_fields:
-        message = f"{setting.spelling} takes an object in {here.release}, and {text.flat} is none"
-        return Complaint("invalid-value", text.span() or word.site, message, "write a JSON object", "not an object")
+        message = f"{setting.spelling} does not take {text.flat or 'an empty value'} in {view.release}"
+        return Violation("invalid-value", place, message, f"write {refused}", f"not {refused}")
+    if option.name in view.record.object_options and isinstance(converted, str) and view.checks_fields:
+        message = f"{setting.spelling} takes an object in {view.release}, and {text.flat} is none"
+        return Violation("invalid-value", place, message, "write a JSON object", "not an object")
     if option.choices is None:
-        return _looked_up(here, setting, option, text, word)
-    if not is_known(here.engine, option.types) or any(
+        return _looked_up(view, setting, option, text, word)
+    if not is_known(view.engine, option.types) or any(
         converted == one and isinstance(converted, bool) == isinstance(one, bool) for one in option.choices
     ):
         return None
-    return _choice(here, setting, option.choices, text, word)
+    return _choice(view, setting, option.choices, text, word)
 
 
-def _looked_up(here: Here, setting: Setting, option: Option, text: Text, word: Word) -> Complaint | None:
-    """A name that the parser takes as it stands, and that is looked up when the configs are made of the arguments."""
-    field = here.record.moved_values.get(option.name)
+def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: Text, word: Word) -> Violation | None:
+    """A name that the parser takes as it is, and that the engine looks up when it makes its configs of the arguments."""
+    field = view.record.moved_values.get(option.name)
     if text.flat in ("", "None"):
         return None
     if field is not None:
-        keys = here.catalog.keys(field[0], here.index)
+        keys = view.catalog.keys(field[0], view.index)
         body = keys.get(field[1]) if keys is not None else None
         taken = body is None or "choices" not in body or expected_of(body, text.flat) is None
-        return None if taken or body is None else _choice(here, setting, [one for one in body["choices"] if one], text, word)
-    kind = here.record.looked_up_options.get(option.name)
+        return None if taken or body is None else _choice(view, setting, [one for one in body["choices"] if one], text, word)
+    kind = view.record.looked_up_options.get(option.name)
     if kind is None:
         return None
-    lives = here.catalog.names(kind)
-    known = [name for name, runs in lives.items() if any(run[0] <= here.index <= run[1] for run in runs)]
-    return _choice(here, setting, known, text, word) if known and text.flat not in known else None
+    known = view.names(kind)
+    return _choice(view, setting, known, text, word) if known and text.flat not in known else None
 
 
 def _is_missing(folder: str | None, template: str) -> bool:
@@ -125,42 +122,38 @@ def _is_missing(folder: str | None, template: str) -> bool:
     return not own and not os.path.exists(os.path.join(folder, template))
 
 
-def _choice(here: Here, setting: Setting, choices: list[Any], text: Text, word: Word) -> Complaint:
-    written = text.written
-    close = similar(text.flat, [str(one) for one in choices]) if text.flat else None
-    message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {here.release}"
-    runs = [run for run in here.catalog.spelled(setting.spelling) if run[2].choices is not None]
+def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Text, word: Word) -> Violation:
+    """A value that is none of the choices, though it may be one in another release."""
+    place = text.span() or word.site
+    message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {view.release}"
+    runs = [run for run in view.catalog.spelled(setting.spelling) if run[2].choices is not None]
     known = [run for run in runs if text.flat in (run[2].choices or ()) and run[2].name == setting.name]
     if known:
-        engine = here.name
-        life = Life(here.catalog, known, here.index)
-        return Complaint(
-            "invalid-choice",
-            text.span() or word.site,
-            f"{message}; it {life.told(engine)}",
-            f"write {listed(choices)}, or use {life.use(engine)}",
-            "not a choice of this release",
-        )
-    return Complaint(
+        life = Life(view.catalog, known, view.index)
+        advice = f"write {listed(choices)}, or use {life.use(view.name)}"
+        message = f"{message}; it {life.written(view.name)}"
+        return Violation("invalid-choice", place, message, advice, "not a choice of this release")
+    close = similar(text.flat, [str(one) for one in choices]) if text.flat else None
+    return Violation(
         "invalid-choice",
-        text.span() or word.site,
+        place,
         message,
         f"write {close}, if that is meant" if close else f"write {listed(choices)}",
         "not a choice",
-        change=written_at(written, close) if close else None,
+        change=written_at(text.written, close) if close else None,
         safe=close is not None and close.lower() == text.flat.lower(),
         title=f"write {close}" if close else "",
-        new=close is None and not elsewhere(here.engine, setting.spelling, text.flat),
+        new=close is None and not elsewhere(view.engine, setting.spelling, text.flat),
     )
 
 
-def _json(setting: Setting, text: Text, word: Word) -> Complaint | None:
+def _json(setting: Setting, text: Text, word: Word) -> Violation | None:
     node = json.parsed(text)
     if isinstance(node, json.JsonNode):
         return None
     at = min(node.offset, max(len(text.flat) - 1, 0))
     change, title = mended_json(text, at)
-    return Complaint(
+    return Violation(
         "malformed-json",
         text.span(at, at + 1) or text.span() or word.site,
         f"the value of {setting.spelling} is no JSON: {node.message}",
@@ -170,3 +163,228 @@ def _json(setting: Setting, text: Text, word: Word) -> Complaint | None:
         title=title,
         safe=True,
     )
+
+
+# -- JSON objects: their keys, and the values of their fields
+
+
+def object_violations(view: ReleaseView) -> list[Violation]:
+    """The violations in JSON objects: keys that the release does not know, and values that its fields refuse."""
+    found: list[Violation] = []
+    arguments = view.config.reading.arguments
+    for setting in arguments.every:
+        option = setting.option
+        keys = view.catalog.keys(option.json, view.index) if option is not None and option.json else None
+        if option is None or keys is None:
+            continue
+        if "." in setting.name:
+            found += _path(view, setting, keys)
+            continue
+        node = view.config.reading.parsed(setting.name) if arguments.settings.get(setting.name) is setting else None
+        level = setting.spelling == "-O"  # of optimization: an object is made of the number
+        if node is not None and node.kind not in (OBJECT, UNKNOWN) and not _is_null(node) and not level and view.checks_fields:
+            message = f"{setting.spelling} is {_SHAPES.get(node.kind, _SINGLE)} here; {view.release} takes an object"
+            found.append(Violation("invalid-json-value", node.text.span(), message, "write an object", "not an object"))
+        if node is not None and node.kind == OBJECT:
+            found += _object(view, setting.spelling, option.json, keys, node)
+    return found
+
+
+def _is_null(node: JsonNode) -> bool:
+    return node.kind == WORD and node.value is None
+
+
+def _path(view: ReleaseView, setting: Setting, keys: Keys) -> list[Violation]:
+    """A single key, `--option.key value`."""
+    spelling, _, path = setting.spelling.partition(".")
+    key = path.rstrip("+").partition(".")[0]
+    flat = setting.word.text.flat
+    if keys.get(key) is None:
+        at = flat.find(".") + 1
+        return [_unknown_key(view, spelling, key, keys, setting.word.text.cut(at, at + len(key)))] if at else []
+    if "." in path or path.endswith("+") or setting.value is None:
+        return []
+    return _single(view, spelling, key, setting.value, keys)
+
+
+def _object(view: ReleaseView, spelling: str, name: str, keys: Keys, node: JsonNode) -> list[Violation]:
+    """The violations in an object and in those inside it. `name`: the catalog's, `compilation-config.pass_config`."""
+    found: list[Violation] = []
+    for key, (written, value) in node.members.items():
+        body = keys.get(key)
+        if body is None:
+            found.append(_unknown_key(view, spelling, key, keys, written.content, f"{name}.{key}"))
+            continue
+        if value.kind != UNKNOWN and not _is_null(value) and view.checks_fields:
+            found += _kind(view, spelling, key, value.kind, value.text, keys) or _field(view, spelling, key, value, keys)
+        inner = view.catalog.inner(f"{name}.{key}", body, view.index)
+        if inner is not None and value.kind == OBJECT:
+            found += _object(view, f"{spelling}.{key}", f"{name}.{key}", inner, value)
+    return found
+
+
+_SHAPES = {OBJECT: "an object", ARRAY: "a list"}
+_SINGLE = "a single value"
+_SET_BY_ENGINE = ("target_model_config", "target_parallel_config", "draft_model_config", "draft_parallel_config")
+"""Fields whose value the engine makes itself, so that a written value does not matter."""
+
+
+def _single(view: ReleaseView, spelling: str, name: str, text: Text, keys: Keys) -> list[Violation]:
+    """The value of one key, which is JSON or else a text."""
+    if not text.known or not text.flat or not view.checks_fields:
+        return []
+    node = parse(text)
+    if not isinstance(node, JsonNode):
+        node = JsonNode(STRING, text, text.flat)
+    if text.flat.strip() == "null":
+        return []
+    return _kind(view, spelling, name, node.kind, text, keys) or _field(view, spelling, name, node, keys)
+
+
+def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: Text, keys: Keys) -> list[Violation]:
+    """A value that no conversion makes fit: a list or an object for a single value, or a single value for one of these."""
+    if name.endswith(_SET_BY_ENGINE):
+        return []
+    types = (keys.get(name) or {}).get("type", "any")
+    wanted = ({types} if isinstance(types, str) else set(types)) - {"null"}
+    given = {OBJECT: "object", ARRAY: "list"}.get(kind)
+    if kind == STRING and wanted & {"list", "object"}:
+        return []  # some fields split a text themselves
+    if "any" in wanted or (given in wanted if given is not None else bool(wanted - {"object", "list"})):
+        return []
+    expected_of_node = " or ".join(sorted({{"object": "an object", "list": "a list"}.get(one, _SINGLE) for one in wanted}))
+    message = f"{name} of {spelling} is {_SHAPES.get(kind, _SINGLE)} here; {view.release} takes {expected_of_node}"
+    return [Violation("invalid-json-value", text.span(), message, f"write {expected_of_node}", f"not {expected_of_node}")]
+
+
+def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Keys) -> list[Violation]:
+    """A single value that the field does not take."""
+    body = keys.get(name) or {}
+    wanted = expected_of_node(body, node)
+    if wanted is None:
+        return []
+    message = f"{node.text.flat} is no value of {name} of {spelling} in {view.release}"
+    choices = [str(one) for one in body.get("choices", ()) if one is not None]
+    close = similar(str(node.value), choices) if isinstance(node.value, str) else None
+    written = node.content.written
+    return [
+        Violation(
+            "invalid-json-value",
+            node.content.span() or node.text.span(),
+            message,
+            f"write {close}, if that is meant" if close else f"write {wanted}",
+            "not taken",
+            change=written_at(written, close) if close else None,
+            title=f"write {close}" if close else "",
+            new="choices" in body and close is None and not _ever(keys, name, node.value),
+        )
+    ]
+
+
+def _ever(keys: Keys, name: str, value: object) -> bool:
+    """Whether a value is a choice of any release."""
+    return any(value in body.get("choices", ()) for _, _, body in keys.runs.get(name, ()))
+
+
+def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: Text, operand: str = "") -> Violation:
+    """A key that the release refuses or ignores. `operand`: its name in conditions, "" for a single key."""
+    refused = keys.extra == "reject"
+    rule, what = ("unknown-json-key", "refuses it") if refused else ("ignored-json-key", "ignores it")
+    delete = Change(key=operand) if operand and not refused else None
+    runs = keys.runs.get(key)
+    if runs:
+        life = Life(view.catalog, runs, view.index)
+        return Violation(
+            rule,
+            text.span(),
+            f"{key} of {spelling} {life.written(view.name)}; {view.release} {what}",
+            f"delete it, or use {life.use(view.name)}",
+            "not a key of this release",
+            change=delete if life.after is None else None,
+            title=f"delete {key}",
+            safe=True,
+        )
+    close = similar(key, keys.known, 0.75)
+    return Violation(
+        rule,
+        text.span(),
+        f"{key} is no key of {spelling} in {view.release}, which {what}",
+        f"write {close}, if that is meant" if close else "delete it",
+        "no such key",
+        change=written_at(text.written, close) if close else delete,
+        title=f"write {close}" if close else f"delete {key}",
+        safe=close is None,
+    )
+
+
+# -- fields of an engine's config class: the conversions of pydantic's lax mode, choices and bounds
+
+
+_INTEGER = re.compile(r"\s*[-+]?\d[\d_]*(?:\.0*)?\s*")
+_TRUTH = frozenset(("0", "off", "f", "false", "n", "no", "1", "on", "t", "true", "y", "yes"))
+_BOUNDS = (
+    ("ge", "at least", operator.ge),
+    ("gt", "more than", operator.gt),
+    ("le", "at most", operator.le),
+    ("lt", "less than", operator.lt),
+)
+_TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
+
+
+def expected_of_node(body: dict[str, Any], node: JsonNode) -> str | None:
+    """What a field takes instead of a JSON value that is a word, a number or a text; None if it may take the value."""
+    if node.kind in (UNKNOWN, OBJECT, ARRAY) or node.value is None:
+        return None
+    return expected_of(body, node.value)
+
+
+def expected_of(body: dict[str, Any], value: str | float | bool) -> str | None:
+    """What a field takes instead of a value; None if it may take the value. `body`: the field in the catalog."""
+    kinds = body.get("type", "any")
+    types = {kinds} if isinstance(kinds, str) else set(kinds)
+    choices = body.get("choices")
+    if choices is not None:
+        return (
+            None if _chosen(choices, value, open_ended="any" in types) else listed([one for one in choices if one is not None])
+        )
+    if "any" in types or types & {"list", "object"}:
+        return None
+    fitting = [kind for kind in sorted(types - {"null"}) if _fits(kind, value)]
+    if not fitting:
+        return " or ".join([_TYPES[kind] for kind in sorted(types - {"null"})])
+    if "str" in types or "bool" in types:
+        return None
+    number = _number(value) if isinstance(value, str) else value
+    return _beyond(body, number) if number is not None else None
+
+
+def _chosen(choices: list[Any], value: str | float | bool, *, open_ended: bool) -> bool:
+    """Whether a value is one of the choices, in any case if a validator reads the enum."""
+    if open_ended and isinstance(value, str):
+        return value.lower() in [str(one).lower() for one in choices]
+    return any(value == one and isinstance(value, str) == isinstance(one, str) for one in choices)
+
+
+def _fits(kind: str, value: str | float | bool) -> bool:
+    if kind == "str":
+        return isinstance(value, str)
+    if kind == "int":
+        return _INTEGER.fullmatch(value) is not None if isinstance(value, str) else float(value).is_integer()
+    if kind == "float":
+        return not isinstance(value, str) or _number(value) is not None
+    if kind == "bool":
+        return value.lower() in _TRUTH if isinstance(value, str) else value in (0, 1)
+    return True
+
+
+def _beyond(bounds: dict[str, Any], number: float) -> str | None:
+    """The bounds that a number breaks, in words; None if it breaks none. `bounds`: "ge", "gt", "le", "lt" and others."""
+    broken = [f"{words} {bounds[name]}" for name, words, holds in _BOUNDS if name in bounds and not holds(number, bounds[name])]
+    return f"a number of {' and '.join(broken)}" if broken else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -12,7 +12,7 @@ from servelint.core.secrets import MaskedLine, masked_line, masked_text, without
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
-from servelint.engines.snapshot import carry
+from servelint.engines.launch_files import carry
 from servelint.filters.masking import secrets_of
 from servelint.report.clean import clean
 from servelint.report.formats.text import judged_by

@@ -1,0 +1,262 @@
+"""The files that a launch names: the options in the YAML file of `--config`, and files read before a launch leaves the process.
+
+vLLM (FlexibleArgumentParser._pull_args_from_config) and SGLang (server_args_config_parser.py) read the file before they parse:
+each key becomes an option in front of the command line's own, which therefore win; a positional model stays first. Only the
+separate word `--config` is looked for.
+
+A launch opens files by a function of its reader, which cannot be pickled. What a memory plan and a report's page need is
+therefore read beforehand: the file of `--config`, and the configurations of its models.
+"""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+
+from servelint.core import safe_open
+from servelint.core.launch import Launch, OpenedFile, Word
+from servelint.core.source import Source, Span
+from servelint.core.text import Piece, Text
+from servelint.engines.config import Config, configs
+from servelint.models.folder import CONFIG
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from servelint.syntax.yaml import Node, ScalarNode
+    from servelint.syntax.yaml_values import Value
+
+
+# -- the file of --config
+
+
+_MAX_SIZE = 1 << 20
+_MAX_NODES = 2_000
+_NOT_LOADED = "it is no YAML that can be loaded"
+
+
+class Missing(Exception):
+    """Why the file cannot be read; the engine ends the start as well."""
+
+
+def merged(argv: list[Word], read: Callable[[Text], Text | None]) -> list[Word] | None:
+    """The argv with the file's options in it; None if no file is named, or if it is not known. Raises Missing.
+
+    read: gives the text of the file that a word names, None if that is not known; may raise Missing
+    """
+    at = next((index for index, word in enumerate(argv) if word.value == "--config"), None)
+    if at is None or at + 1 >= len(argv) or argv[at + 1].many or argv[at + 1].value is None:
+        return None
+    text = read(argv[at + 1].text)
+    if text is None:
+        return None
+    rest = [*argv[:at], *argv[at + 2 :]]
+    first = rest[:1] if rest and not rest[0].text.flat.startswith("-") else []
+    return [*first, *_options(text), *rest[len(first) :]]
+
+
+def open_in(folder: str, name: Text) -> Text:
+    """The text of the file that a name stands for in a folder. Raises Missing."""
+    path = os.path.join(folder, name.flat)
+    if not name.flat.endswith((".yaml", ".yml")):
+        raise Missing("it is no .yaml or .yml file")
+    try:
+        source = Source(name.flat, safe_open.read(path, _MAX_SIZE)[:_MAX_SIZE].decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise Missing("it cannot be read") from error
+    return Text.at(source, 0, len(source.text))
+
+
+def _options(text: Text) -> list[Word]:
+    """The options of a file's text, which may stand in another file (a here-document)."""
+    from servelint.syntax import yaml
+
+    source = Source("", text.flat)
+    nodes, problem = yaml.documents(source)
+    if problem is not None:
+        raise Missing(problem.message)
+    return [_moved(word, text) for word in options(source, nodes[0])] if nodes else []
+
+
+def _moved(word: Word, text: Text) -> Word:
+    """A word of the text alone as a word of the file that the text stands in."""
+    pieces = [
+        Piece(piece.text, _place(piece.span, text), verbatim=piece.verbatim and _place(piece.span, text) is not None)
+        for piece in word.text.pieces
+    ]
+    return Word(Text(pieces), _place(word.site, text))
+
+
+def _place(span: Span | None, text: Text) -> Span | None:
+    return text.span(span.start, span.end) if span is not None else None
+
+
+def options(source: Source, document: Node) -> list[Word]:
+    """The options of a YAML document as the words that the engine's parser makes of them. Raises Missing."""
+    from servelint.syntax import yaml, yaml_values
+
+    words: list[Word] = []
+    for key, value in yaml.entries(document).values():
+        site = yaml.span(source, key)
+        option = Word(Text.join((Text.of("--"), yaml.text(source, key))), site)
+        kind = yaml_values.truth(value, yaml_values.PYYAML)
+        if kind is False:
+            continue
+        if kind is True:
+            words.append(option)
+            continue
+        items = yaml.items(value)
+        texts = [_text(source, item) for item in items or ([value] if items is None else [])]
+        if texts:
+            words += [option, *[Word(text) for text in texts]]
+    return words
+
+
+def _text(source: Source, node: Node) -> Text:
+    """A scalar as Python's str() writes what PyYAML loads of it; a mapping as the JSON that the parser makes of it."""
+    from servelint.syntax import yaml, yaml_values
+
+    if yaml.is_mapping(node):
+        return _Json(source).text(node)
+    text = yaml.text(source, node)
+    value = _loaded(node) if yaml.is_scalar(node) else ""
+    plain = yaml_values.printed(value, yaml_values.PYYAML)
+    return text if isinstance(value, str) or plain == text.flat else Text.of(plain, yaml.span(source, node))
+
+
+def _loaded(node: ScalarNode) -> Value:
+    """What PyYAML's safe loader makes of a scalar. Raises Missing."""
+    from servelint.syntax import yaml_values
+
+    try:
+        return yaml_values.value(node, yaml_values.PYYAML)
+    except ValueError as error:
+        raise Missing(_NOT_LOADED) from error
+
+
+class _Json:
+    """A YAML node as JSON, each character of a key or a value with its place."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.left = _MAX_NODES
+
+    def text(self, node: Node) -> Text:
+        parts: list[Text] = []
+        try:
+            self.add(node, parts)
+        except (RecursionError, ValueError) as error:
+            raise Missing(_NOT_LOADED) from error
+        return Text.join(parts)
+
+    def add(self, node: Node, parts: list[Text]) -> None:
+        from servelint.syntax import yaml
+
+        self.left -= 1
+        if self.left < 0:
+            raise Missing(_NOT_LOADED)
+        items = yaml.items(node)
+        if items is not None:
+            parts.append(Text.of("["))
+            for index, item in enumerate(items):
+                parts.append(Text.of(", " if index else ""))
+                self.add(item, parts)
+            parts.append(Text.of("]"))
+        elif yaml.is_mapping(node):
+            parts.append(Text.of("{"))
+            for index, (key, value) in enumerate(yaml.entries(node).values()):
+                parts += [Text.of(", " if index else ""), self.string(key), Text.of(": ")]
+                self.add(value, parts)
+            parts.append(Text.of("}"))
+        elif yaml.is_scalar(node):
+            parts.append(self.scalar(node))
+
+    def scalar(self, node: ScalarNode) -> Text:
+        import json
+
+        value = _loaded(node)
+        if isinstance(value, str):
+            return self.string(node)
+        return Text.of(json.dumps(value, default=str), self.span(node))
+
+    def string(self, node: Node) -> Text:
+        import json
+
+        from servelint.syntax import yaml
+
+        text = yaml.text(self.source, node)
+        written = json.dumps(text.flat, ensure_ascii=False)
+        if written[1:-1] != text.flat:
+            return Text.of(written, self.span(node))
+        return Text.join((Text.of('"'), text, Text.of('"')))
+
+    def span(self, node: Node) -> Span:
+        from servelint.syntax import yaml
+
+        return yaml.span(self.source, node)
+
+
+# -- files read beforehand
+
+
+_DRAFTS = ("speculative-config.model", "spec-model", "speculative-draft-model-path")
+
+
+class Carried:
+    """Opens the files that were read.
+
+    Attributes:
+        texts: name of a file as the launch has it -> its text.
+    """
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: dict[str, Text]) -> None:
+        self.texts = texts
+
+    def __call__(self, name: Text) -> OpenedFile | None:
+        """The file of a name; None if it was not read."""
+        text = self.texts.get(name.flat)
+        if text is None:
+            return None
+        return OpenedFile(text, name.flat, False, None)
+
+
+def carry(given: Launch) -> Carried | None:
+    """Read the files that a launch names, and return what opens them in another process; None if there are none."""
+    if given.open is None or isinstance(given.open, Carried):
+        return given.open
+    found = Carried({})
+    launch = copy(given)
+    launch.open = _kept(given.open, found)
+    release = given.release.release
+    (config,) = configs(launch, [release] if release is not None else [])
+    for model in _models(config):
+        folder = model.rstrip("/")
+        if launch.open(Text.of(f"{folder}/{CONFIG}")) is not None:
+            from servelint.models.checkpoint import (  # where a model is here: a check needs them nowhere else
+                INDEX,
+                QUANTIZATION,
+            )
+
+            for name in (QUANTIZATION, INDEX):
+                launch.open(Text.of(f"{folder}/{name}"))
+    return found if found.texts else None
+
+
+def _kept(opened: Callable[[Text], OpenedFile | None], found: Carried) -> Callable[[Text], OpenedFile | None]:
+    def keep(name: Text) -> OpenedFile | None:
+        one = opened(name)
+        if one is not None:
+            found.texts[name.flat] = one.text
+        return one
+
+    return keep
+
+
+def _models(config: Config) -> list[str]:
+    """The models that a launch names, with the options of its file."""
+    model = config.reading.model
+    named = [model.value if model is not None else None, *[config.operand(name).value for name in _DRAFTS]]
+    return [one for one in named if isinstance(one, str) and one]

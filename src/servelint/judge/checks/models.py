@@ -1,0 +1,257 @@
+"""Checks of a model under a release: whether it can be loaded, its names, and the parsers that fit its output.
+
+The first releases have no fallback for an architecture that they do not list (vLLM to 0.7.1, SGLang to 0.4.6.post5). Later ones
+run it with Transformers, which must know the model type: some release of it brought that, and only older ones may go with the
+engine's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint import models
+from servelint.core.launch import Word
+from servelint.engines import ENGINES, images
+from servelint.engines.argv import Setting
+from servelint.engines.config import Config
+from servelint.judge.checks import whole
+from servelint.models import Family, is_known_parser, parsers_of
+
+_FALLBACKS = ("TransformersForCausalLM", "TransformersModel")
+_OTHER_TRANSFORMERS = re.compile(r"install\b.*\btransformers\b", re.IGNORECASE | re.DOTALL)
+
+
+def too_new(config: Config) -> dict[str, str] | None:
+    """A release that cannot load the model: it does not list the architecture, and cannot fall back on Transformers."""
+    missing = _not_listed(config)
+    if missing is None or (_falls_back(config) and _readable(config) and _loads_weights(config)):
+        return None
+    return missing
+
+
+def not_listed(config: Config) -> dict[str, str] | None:
+    """A release that does not list the model's architecture, but may load it with its Transformers backend."""
+    missing = _not_listed(config)
+    return missing if missing is not None and too_new(config) is None else None
+
+
+def unreadable_config(config: Config) -> dict[str, str] | None:
+    """A config.json that neither the engine nor Transformers beside it can read, of an architecture that the engine runs.
+
+    The rule names architectures for which the engine has no class of its own. Those whose model type no release of Transformers
+    has need the code of their repository.
+    """
+    family = config.family
+    if family is None or _not_listed(config) is not None or config.index is None:
+        return None
+    if family.transformers is None:
+        return {"needs": "its own code"}
+    if _readable(config):
+        return None
+    return {"needs": f"Transformers {family.transformers} or its own code", "transformers": family.transformers}
+
+
+def plain_weights(config: Config) -> dict[str, str] | None:
+    """A checkpoint of a known size whose name says no quantization, and whose family ships none."""
+    family = config.family
+    return {} if family is not None and family.size is not None and family.facts.get("quantization", "none") == "none" else None
+
+
+def _not_listed(config: Config) -> dict[str, str] | None:
+    """The fields of a message if the release does not list the model's architecture; None if it does, or if it is unknown."""
+    family, since, catalog = config.family, config.since, config.catalog
+    if family is None or since is None or catalog is None or family.architecture is None or config.at_least(since) is not False:
+        return None
+    image = config.launch.image
+    if image is not None and images.identify(image).house:
+        return None  # its builder may have added the model
+    if config.index is None and config.around is not None and _lists(config.around[1], family.architecture):
+        return None  # somewhere between two releases, the later of which has it
+    return {"architecture": family.architecture, "since": since}
+
+
+def _lists(config: Config, architecture: str) -> bool:
+    found = config.named("architectures", architecture)
+    return found is not None and found.here is True
+
+
+def _falls_back(config: Config) -> bool:
+    """Whether the release may run an architecture that it does not list with Transformers."""
+    known = config.around[1] if config.index is None and config.around is not None else config
+    return any(_lists(known, name) for name in _FALLBACKS)
+
+
+def _loads_weights(config: Config) -> bool:
+    """Whether the release may have the method that the checkpoint is quantized with."""
+    known = config.named("quantization", str(config.operand("model.quant-method").value))
+    return not ENGINES[config.launch.engine].quantization_listed or known is None or known.here is not False
+
+
+def names_transformers(text: str) -> bool:
+    """Whether a file installs Transformers, of whatever release."""
+    return "transformers" in text.lower() and _OTHER_TRANSFORMERS.search(text) is not None
+
+
+def _readable(config: Config) -> bool:
+    """Whether Transformers beside the release may know the model type; true if another release of it may be installed."""
+    family, key = config.family, config.key
+    if family is None or family.transformers is None or key is None or names_transformers(config.launch.source.text):
+        return True
+    if any(config.operand(name).present is not False for name in ("trust-remote-code", "skip-tokenizer-init")):
+        return True  # the repository may bring its own; without a tokenizer an older engine runs beside a later Transformers
+    from servelint.engines.releases import knows, newest_transformers
+
+    newest = newest_transformers(config.launch.engine, key, image=config.launch.release.how == "image")
+    return newest is None or knows(newest, family.transformers)
+
+
+# -- names that vLLM's source lists, which the catalog holds
+
+
+def hidden_state_drafts(config: Config) -> dict[str, str] | None:
+    """A model that the release cannot draft for on hidden states (EAGLE-3): its model type contains no name of the list.
+
+    Source: SpeculativeConfig._verify_args in vllm/config/speculative.py (vllm/config.py, vllm/config/__init__.py before
+    0.11.0), 0.8.5 to 0.21.0: the model type of the language model must contain one of the listed names. Later releases have no
+    list.
+    """
+    model_type, listed = config.operand("model.text-type").value, config.names("hidden-state-targets")
+    if not isinstance(model_type, str) or listed is None or any(name in model_type for name in listed):
+        return None
+    since = _first_with(config, model_type)
+    return {"since": since} if since is not None else None
+
+
+def _first_with(config: Config, model_type: str) -> str | None:
+    """The first later release that takes a model type; one without a list takes every one."""
+    catalog, index = config.catalog, config.index
+    if catalog is None or index is None:
+        return None
+    lives = catalog.names("hidden-state-targets")
+    for later in range(index + 1, len(catalog.releases)):
+        listed = [name for name, runs in lives.items() if any(run[0] <= later <= run[1] for run in runs)]
+        if not listed or any(name in model_type for name in listed):
+            return catalog.releases[later]
+    return None
+
+
+def kv_connector(config: Config) -> dict[str, str] | None:
+    """A KV connector of vLLM's own that the release does not have. A name that no release has may be a plugin's.
+
+    Source: KVConnectorFactory in vllm/distributed/kv_transfer/kv_connector/factory.py.
+    """
+    known = config.named("kv-connectors", str(config.operand("kv-transfer-config.kv_connector").value))
+    if known is None or known.here is not False or config.catalog is None:
+        return None
+    runs = config.catalog.names("kv-connectors")[str(config.operand("kv-transfer-config.kv_connector").value)]
+    releases, (first, last, _) = config.catalog.releases, runs[-1]
+    if last == len(releases) - 1:
+        return {"since": f"from {releases[first]} on", "advice": f"use vLLM {releases[first]} or later, or another connector"}
+    return {"since": f"until {releases[last + 1]}", "advice": "write NixlConnector or LMCacheConnectorV1"}
+
+
+def kv_heads(config: Config) -> dict[str, str] | None:
+    """A tensor parallel size among which the key-value heads are neither shared evenly nor copied to the same number of GPUs.
+
+    Source: LlamaAttention and its kin assert it when the layers are built, as QKVParallelLinear does (vllm-0.33.0
+    vllm/model_executor/models/llama.py, vllm/model_executor/layers/linear.py; sglang-0.5.23 srt/models/llama.py).
+    """
+    heads, size = whole(config, "model.kv-heads"), whole(config, ENGINES[config.launch.engine].tensor_parallel_operand)
+    every = whole(config, "model.heads")
+    if heads is None or size is None or every is None or size < 1 or config.operand("model.mla").value is not False:
+        return None
+    if every % size:
+        return None  # another rule reports that
+    if (heads % size if heads >= size else size % heads) == 0:
+        return None
+    fits = [
+        one
+        for one in range(1, min(size, every + 1))
+        if every % one == 0 and (heads % one if heads >= one else one % heads) == 0
+    ]
+    return {"heads": str(heads), "largest": str(fits[-1])}
+
+
+# -- names: those under which a model is served, and those of its files
+
+
+_STEM = r"[a-z]+"
+_MTP = r"(?i)(?:^|[-_.])mtp(?:[-_.]|$)"
+
+
+def another_model(config: Config) -> dict[str, str] | None:
+    """A model that is served under the name of another one: of another size, or of another make."""
+    loaded, setting = config.family, config.setting("served-model-name")
+    if loaded is None or not loaded.size or setting is None or setting.value is None:
+        return None
+    if any(word.many for word in _after(config, setting)):
+        return None  # it may be the loaded model's name
+    served = [word.text for word in setting.values] or [setting.value]
+    named = [models.identify(text) for text in served]
+    if not all(one is not None and one.size and _differ(loaded, one) for one in named):
+        return None
+    return {"served": served[0].shown, "size": loaded.size}
+
+
+def name_with_colon(config: Config) -> dict[str, str] | None:
+    """A colon in the served name, which stands between a model and its adapter.
+
+    Source: sglang-0.5.5.post1 srt/server_args.py, sglang-0.5.23 srt/arg_groups/validation_hook.py:213 (an address of an object
+    store is let through in later releases).
+    """
+    name = config.operand("served-model-name").value
+    if not isinstance(name, str) or ":" not in name or "://" in name:
+        return None
+    return {"plain": name.replace(":", "-")}
+
+
+def file_with_mtp(config: Config) -> dict[str, str] | None:
+    """A GGUF file with MTP in its name, which therefore holds the tensors of the draft."""
+    for name in ("model", "hf-repo"):
+        value = config.operand(name).value
+        if isinstance(value, str) and re.search(_MTP, value.rpartition("/")[2].partition(":")[0]):
+            return {"file": value.rpartition("/")[2]}
+    return None
+
+
+def _after(config: Config, setting: Setting) -> list[Word]:
+    """The word after the served names, if there is one."""
+    words = config.launch.argv
+    last = setting.values[-1] if setting.values else setting.value_word
+    return next((words[at + 1 : at + 2] for at, word in enumerate(words) if word is last), [])
+
+
+def _differ(one: Family, other: Family) -> bool:
+    """Whether two families are different models; a name may leave out the active parameters or the point release."""
+    stems = [re.match(_STEM, family.name) for family in (one, other)]
+    if stems[0] is None or stems[1] is None or stems[0].group() != stems[1].group():
+        return True
+    sizes = [family.size or "" for family in (one, other)]
+    return sizes[0] != sizes[1] and not sizes[0].startswith(sizes[1] + "-") and not sizes[1].startswith(sizes[0] + "-")
+
+
+# -- parsers that read another format than the one in which the model writes; source: models/parsers.json
+
+
+def tool_calls(config: Config) -> dict[str, str] | None:
+    """A tool-call parser for another format than that of the model's calls."""
+    family = config.family
+    return _misfit(config, "tool-call-parser", "tools", family.tools if family is not None else None)
+
+
+def reasoning(config: Config) -> dict[str, str] | None:
+    """A reasoning parser for other marks than those that the model writes around its reasoning."""
+    family = config.family
+    return _misfit(config, "reasoning-parser", "thinks", family.thinks if family is not None else None)
+
+
+def _misfit(config: Config, option: str, kind: str, wanted: str | None) -> dict[str, str] | None:
+    """The parser to write instead of one that reads another format; None if it fits, or if that is not known."""
+    engine, given = config.launch.engine, config.operand(option).value
+    if wanted is None or not isinstance(given, str) or not is_known_parser(kind, given, engine):
+        return None
+    fitting = parsers_of(kind, wanted, engine)
+    if given in fitting:
+        return None
+    here = [name for name in fitting if (found := config.named(option + "s", name)) is not None and found.here]
+    return {"fits": here[0]} if here else None

@@ -1,0 +1,244 @@
+"""Checks of option values with parts, and of values that depend on each other: lists, JSON objects, GPUs, parallel sizes."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+
+from servelint.core.numbers import is_whole
+from servelint.engines.config import Config
+from servelint.engines.sglang.facts import CONTEXT_PARALLEL
+from servelint.engines.vllm.facts import refused_number
+from servelint.judge.checks import whole
+from servelint.syntax.json import ARRAY, NUMBER, OBJECT, STRING, JsonNode
+
+# -- numbers
+
+
+def number_range(config: Config) -> dict[str, str] | None:
+    """The option whose number the release refuses, and its range in words."""
+    found = refused_number(config)
+    return {"option": "--" + found[0], "wanted": _described(found[1])} if found is not None else None
+
+
+def _described(bounds: dict[str, float]) -> str:
+    """Bounds in words: "a number from 1 to 65535", "a number above 0 and below 1"."""
+    if bounds.keys() == {"ge", "le"}:
+        return f"a number from {bounds['ge']:g} to {bounds['le']:g}"
+    words = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
+    return "a number " + " and ".join([f"{words[name]} {bound:g}" for name, bound in bounds.items()])
+
+
+# -- CUDA graphs
+
+_CERTAIN = 512
+_WITHOUT_GRAPHS = (
+    "enforce-eager",
+    "compilation-config.cudagraph_mode",
+    "compilation-config.mode",
+    "optimization-level",
+    "all2all-backend",
+)
+
+
+def capture_sizes(config: Config) -> dict[str, str] | None:
+    """The batch sizes for which CUDA graphs are captured.
+
+    Source: VllmConfig._set_cudagraph_sizes in vllm-0.33.0 vllm/config/vllm.py:2551-2625; the same in 0.11.1. Sizes above
+    --max-num-batched-tokens are dropped before the largest is compared, so that only sizes up to 512 are looked at here.
+    Without CUDA graphs nothing is checked.
+    """
+    if any(config.operand(name).present is not False and config.operand(name).value is not False for name in _WITHOUT_GRAPHS):
+        return None
+    if any(config.operand(name).present is not False for name in ("max-num-batched-tokens", "kv-transfer-config")):
+        return None
+    sizes, largest = _sizes(config), _largest(config)
+    if largest is not None and largest < 1:
+        return {"reason": f"have {largest} as the largest"}
+    if sizes is None:
+        return None
+    if not sizes:
+        return {"reason": "are an empty list"}
+    if largest is None or largest == max(sizes) or max(sizes) > _CERTAIN:
+        return None
+    return {"reason": f"are given up to {max(sizes)}, and max_cudagraph_capture_size is {largest}"}
+
+
+def _largest(config: Config) -> int | None:
+    own = whole(config, "max-cudagraph-capture-size")
+    return own if own is not None else whole(config, "compilation-config.max_cudagraph_capture_size")
+
+
+def _sizes(config: Config) -> list[int] | None:
+    """All sizes; None if they are not given, or not all of them are known."""
+    setting = config.setting("cudagraph-capture-sizes")
+    if setting is not None:
+        words = [word.text.flat for word in setting.values if word.text.known and not word.many]
+        return [int(word) for word in words] if len(words) == len(setting.values) and all(map(is_whole, words)) else None
+    node = config.reading.parsed("compilation-config")
+    member = node.members.get("cudagraph_capture_sizes") if node is not None and node.kind == OBJECT else None
+    if member is None or member[1].kind != ARRAY or member[1].open:
+        return None
+    values = [int(item.value) for item in member[1].items if item.kind == NUMBER and isinstance(item.value, int)]
+    return values if len(values) == len(member[1].items) else None
+
+
+# -- custom operations
+
+
+def custom_op(config: Config) -> dict[str, str] | None:
+    """An operation in custom_ops that is neither switched on nor off.
+
+    Source: CompilationConfig.__post_init__ in vllm-0.33.0 vllm/config/compilation.py:1013; the same in 0.11.0.
+    """
+    bare = [op for op in _custom_ops(config) if op not in ("all", "none") and (len(op) < 2 or op[0] not in "+-")]
+    return {"op": bare[0]} if bare else None
+
+
+def custom_ops(config: Config) -> dict[str, str] | None:
+    """custom_ops that contradict each other about one operation.
+
+    Source: CompilationConfig.__post_init__ in vllm-0.33.0 vllm/config/compilation.py:1022-1038. Two base modes are refused in
+    every release since 0.8.5, an operation with + and - from 0.27.0 on.
+    """
+    ops = _custom_ops(config)
+    if "all" in ops and "none" in ops:
+        return {"reason": "asks for all and for none"}
+    both = sorted({op[1:] for op in ops if op.startswith("+")} & {op[1:] for op in ops if op.startswith("-")})
+    return {"reason": f"switches {both[0]} on and off"} if both and config.at_least("0.27.0") else None
+
+
+def _custom_ops(config: Config) -> list[str]:
+    """The operations that are known, in order."""
+    node = config.reading.parsed("compilation-config")
+    member = node.members.get("custom_ops") if node is not None and node.kind == OBJECT else None
+    if member is None or member[1].kind != ARRAY:
+        return []
+    return [item.value for item in member[1].items if item.kind == STRING and isinstance(item.value, str)]
+
+
+# -- JSON objects
+
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+def reasoning_efforts(config: Config) -> dict[str, str] | None:
+    """The efforts of --reasoning-effort-map.
+
+    Source: validate_reasoning_effort_map in vllm-0.33.0 vllm/entrypoints/common/cli_args.py:512-528.
+    """
+    node = config.reading.parsed("reasoning-effort-map")
+    if node is None:
+        return None
+    if node.kind == ARRAY:
+        return {"reason": "is a list, not an object"}
+    if node.kind != OBJECT:
+        return None
+    for effort, (_, value) in node.members.items():
+        if effort not in _EFFORTS:
+            return {"reason": f"names {effort}, which is no effort"}
+        if value.kind in (ARRAY, OBJECT, NUMBER):
+            return {"reason": f"gives {effort} something else than a text"}
+    return None
+
+
+def histogram_buckets(config: Config) -> dict[str, str] | None:
+    """The buckets of --custom-histogram-buckets.
+
+    Source: ObservabilityConfig in vllm-0.33.0 vllm/config/observability.py:163-214; the catalog has the families, which are in
+    vllm/v1/metrics/buckets.py.
+    """
+    node, families = config.reading.parsed("custom-histogram-buckets"), config.names("histogram-families")
+    if node is None or node.kind != OBJECT:
+        return None
+    for family, (_, buckets) in node.members.items():
+        if families is not None and family not in families:
+            return {"reason": f"{family} is no family of histograms"}
+        if buckets.kind == ARRAY and (reason := _bucket_fault(buckets)) is not None:
+            return {"reason": f"{family} {reason}"}
+    return None
+
+
+def _bucket_fault(buckets: JsonNode) -> str | None:
+    if not buckets.items and not buckets.open:
+        return "has no bucket"
+    bounds = [item.value for item in buckets.items if item.kind == NUMBER and isinstance(item.value, (int, float))]
+    if any(not math.isfinite(bound) or bound <= 0 for bound in bounds):
+        return "has a bound that is not above 0"
+    known = len(bounds) == len(buckets.items) and not buckets.open
+    return "has bounds that do not rise" if known and any(a >= b for a, b in pairwise(bounds)) else None
+
+
+# -- GPUs and cores
+
+_CORES = r"\d+(-\d+)?(,\d+(-\d+)?)*"
+
+
+def device_ids(config: Config) -> dict[str, str] | None:
+    """GPUs in --device-ids that are named twice, in two ways, or beyond those that the process sees.
+
+    Source: EngineArgs._resolve_device_ids in vllm-0.33.0 vllm/engine/arg_utils.py:2140-2178; from 0.24.0 on.
+    """
+    given = config.operand("device-ids").text
+    if given is None or not given.known:
+        return None
+    ids = [one.strip() for one in given.flat.split(",")]
+    if len(set(ids)) != len(ids):
+        return {"reason": f"{given.flat} names a GPU twice"}
+    numbers = [int(one) for one in ids if is_whole(one)]
+    if numbers and len(numbers) != len(ids):
+        return {"reason": f"{given.flat} mixes numbers with UUIDs"}
+    visible = config.operand("env.CUDA_VISIBLE_DEVICES").value
+    if not numbers or not isinstance(visible, str) or not visible:
+        return None
+    count = len(visible.split(","))
+    if max(numbers) < count:
+        return None
+    return {"reason": f"{max(numbers)} is no place among the {count} GPUs of CUDA_VISIBLE_DEVICES ({visible})"}
+
+
+def numa_cpus(config: Config) -> dict[str, str] | None:
+    """The lists of cores that --numa-bind-cpus takes.
+
+    Source: ParallelConfig._validate_numa_bind_cpus in vllm-0.33.0 vllm/config/parallel.py:496-520; the same from 0.20.0 on.
+    """
+    setting = config.setting("numa-bind-cpus")
+    for word in setting.values if setting is not None else []:
+        if not word.text.known or word.many:
+            continue
+        cpus = word.text.flat
+        if re.fullmatch(_CORES, cpus) is None:
+            return {"cpus": cpus, "reason": "numbers and ranges, separated by commas"}
+        if any(int(first) > int(last) for first, last in re.findall(r"(?<!\d)(\d{1,18})-(\d{1,18})(?!\d)", cpus)):
+            return {"cpus": cpus, "reason": "a range goes up"}
+    return None
+
+
+# -- SGLang: replicas of the experts must fit all GPUs, and the parts of the context
+
+
+def expert_replicas(config: Config) -> dict[str, str] | None:
+    """With expert parallelism the replicas must make up all GPUs, in one pipeline stage."""
+    replicas, width = whole(config, "effective.moe-dp-size"), whole(config, "effective.tp-size")
+    if replicas is None or width is None or replicas < 2:
+        return None
+    if width % replicas:
+        return {"misfit": f"does not divide the tensor parallel size {width}"}
+    stages = whole(config, "effective.pp-size")
+    if stages is not None and stages > 1:
+        return {"misfit": f"does not go with {stages} pipeline stages"}
+    experts = whole(config, "effective.ep-size")
+    if experts is None or experts < 2 or experts * replicas == width or config.operand("moe-a2a-backend").present is not False:
+        return None
+    return {"misfit": f"times the expert parallel size {experts} is not the tensor parallel size {width}"}
+
+
+def expert_context(config: Config) -> dict[str, str] | None:
+    """Replicas of the experts are as many as attention has parts of the context, from 0.5.11 on."""
+    replicas, parts = whole(config, "effective.moe-dp-size"), whole(config, "effective.cp-size")
+    if replicas is None or parts is None or replicas in (1, parts):
+        return None
+    if any(config.operand(name).present is not False for name in CONTEXT_PARALLEL):
+        return None  # some of these layouts set the size by themselves
+    return {"width": str(parts)} if expert_replicas(config) is None else None

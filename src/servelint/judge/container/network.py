@@ -1,0 +1,219 @@
+"""The network of a container: where its server listens, the ports that are published, and the probes of its health."""
+
+from __future__ import annotations
+
+from servelint.core.finding import Related
+from servelint.core.launch import Port, Probe, Runtime
+from servelint.core.numbers import is_whole
+from servelint.core.source import Span
+from servelint.engines import ENGINE_NAMES, ENGINES, images
+from servelint.engines.config import Config, Operand
+from servelint.fixes.change import written_at
+from servelint.judge.parser.violation import Violation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.judge.parser.violation import Options
+
+
+# -- where a server listens, as options, variables or the engine's defaults say
+
+
+_LOOPBACK_NAMES = ("localhost", "::1")
+_SERVED_ELSEWHERE = ("headless", "uds", "grpc", "nnodes", "node-rank", "ssl-port", "data-parallel-multi-port-external-lb")
+"""Options with which another process, a socket or another port than the one is served."""
+
+
+def served_port(config: Config) -> tuple[int, Span | None] | None:
+    """The port that the server listens on, and the span that sets it; None if it is unknown, or if it serves no HTTP."""
+    engine = ENGINES[config.launch.engine]
+    if not engine.port or any(config.operand(name).present is not False for name in _SERVED_ELSEWHERE):
+        return None
+    found = _setting(config, engine.port_option, engine.port_variables)
+    if found is None:
+        return None
+    if found.present:
+        value = str(found.value) if found.value is not None else ""
+        return (int(value), found.span) if is_whole(value) else None
+    return (engine.port, None) if _own(config) else None
+
+
+def bound_loopback(config: Config) -> tuple[str, Span | None] | None:
+    """The loopback address that the server is bound to, and the span that sets it; None if it is another, or unknown."""
+    engine = ENGINES[config.launch.engine]
+    found = _setting(config, engine.host_option, engine.host_variables)
+    if found is None:
+        return None
+    if found.present:
+        value = found.value
+        inside = isinstance(value, str) and (value in _LOOPBACK_NAMES or value.startswith("127."))
+        return (str(value), found.span) if inside else None
+    return ("127.0.0.1", None) if engine.loopback and _own(config) else None
+
+
+def _setting(config: Config, option: str, variables: tuple[str, ...]) -> Operand | None:
+    """The operand of an option, else of the first variable that is set; None if that is unknown."""
+    found = config.operand(option)
+    for name in variables:
+        if found.present is False:
+            found = config.operand("env." + name)
+    return None if found.present is None or (found.present and found.value is None) else found
+
+
+def _own(config: Config) -> bool:
+    """Whether the engine's own defaults hold: its program or an official image starts it."""
+    launch = config.launch
+    return bool(launch.verb) or (launch.image is not None and not images.identify(launch.image).house)
+
+
+def names_number(config: Config, number: int) -> bool:
+    """Whether a number is in the words or the variables of a launch, where it may be another port of it."""
+    text = str(number)
+    launch = config.launch
+    words = [word.text.flat for word in launch.argv]
+    values = [variable.value.flat for variable in launch.env.values() if variable.value is not None]
+    return any(text in one for one in (*words, *values))
+
+
+# -- published ports
+
+
+def violations(config: Config, runtime: Runtime, options: Options) -> list[Violation]:
+    """The violations in the published ports and the probes of a container. `options` are those of each violation's rule."""
+    if not config.launch.likely:
+        return []
+    found = _ports(config, runtime)
+    for probe in runtime.probes:
+        found += [*_patience(config, probe, options), *_probe_port(config, runtime, probe)]
+    return found
+
+
+def _ports(config: Config, runtime: Runtime) -> list[Violation]:
+    if not runtime.ports:
+        return []
+    on_host = _on_host(runtime, runtime.ports)
+    if on_host or (runtime.network is not None and runtime.network.value == "host"):
+        return on_host
+    listening = served_port(config)
+    if listening is None:
+        return []
+    own = next((one for one in runtime.ports if one.number == listening[0]), None)
+    if own is not None:
+        return _loopback(config, runtime, own) or _open(config, own)
+    return _not_served(config, runtime, runtime.ports, listening)
+
+
+def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: tuple[int, Span | None]) -> list[Violation]:
+    """Published ports that are all other ones than the server's."""
+    numbers = [one.number for one in ports if one.number is not None]
+    if runtime.declared or not runtime.direct or not runtime.private or len(numbers) < len(ports):
+        return []
+    span = ports[0].text.span()
+    if span is None or any(names_number(config, number) for number in numbers):
+        return []
+    port, site = listening
+    engine = ENGINES[config.launch.engine]
+    shown = " and ".join([str(number) for number in numbers[:3]])
+    message = f"port {shown} of the container is published, and {engine.name} listens on {port}: nobody answers there"
+    other = f"add --{engine.port_option} {numbers[0]}" if site is None else "write the other one"
+    related = [Related(site, "listens here")] if site is not None else []
+    return [Violation("port-not-served", span, message, f"publish {port}, or {other}", "leads nowhere", related=related)]
+
+
+def _loopback(config: Config, runtime: Runtime, port: Port) -> list[Violation]:
+    """A published port of a server that is bound to the container's loopback interface."""
+    bound = bound_loopback(config)
+    span = port.text.span()
+    if bound is None or not runtime.private or span is None:
+        return []
+    name = ENGINE_NAMES[config.launch.engine]
+    address, site = bound
+    by = f"listens on {address}" if site is not None else f"listens on {address} unless --host says otherwise"
+    way = "declared" if runtime.declared else "published"
+    message = f"port {port.number} is {way}, and {name} {by}, which nobody outside of the container reaches"
+    related = [Related(site, "inside the container alone")] if site is not None else []
+    advice = "write --host 0.0.0.0; what should not be reached from outside is published on 127.0.0.1 of the host"
+    change = written_at(site, "0.0.0.0") if site is not None and site.text == address else None  # noqa: S104 - in the container
+    title = "listen on 0.0.0.0"
+    return [
+        Violation("listens-on-loopback", span, message, advice, "reaches nobody", related=related, change=change, title=title)
+    ]
+
+
+def _open(config: Config, port: Port) -> list[Violation]:
+    """A port that is published on every interface of the host, of a server without a key."""
+    engine = ENGINES[config.launch.engine]
+    span = port.text.span()
+    if not engine.api_key_operands or not port.exposed or span is None:
+        return []
+    closing = (*engine.api_key_operands, *engine.open_host_operands)
+    if any(config.operand(name).present is not False for name in closing) or bound_loopback(config) is not None:
+        return []
+    shown = port.host if port.host is not None else port.number
+    message = f"port {shown} is published on every interface, and {engine.name} asks for no key"
+    advice = "publish it on 127.0.0.1 or not at all, or give the server a key (--api-key)"
+    return [Violation("open-port-without-key", span, message, advice, "for everybody who reaches the host")]
+
+
+def _on_host(runtime: Runtime, ports: list[Port]) -> list[Violation]:
+    """Ports mapped to others in the host's network, where the runtime drops the mapping."""
+    if runtime.declared or runtime.network is None or runtime.network.value != "host":
+        return []
+    moved = [one for one in ports if one.host is not None and one.number is not None and one.host != one.number]
+    span = moved[0].text.span() if moved else None
+    if span is None or not runtime.direct:
+        return []
+    message = (
+        f"port {moved[0].host} stays closed: in the host's network published ports are dropped, {moved[0].number} included"
+    )
+    site = runtime.network.span()
+    related = [Related(site, "the host's network")] if site is not None else []
+    advice = f"delete it and have the server listen on {moved[0].host}, or leave the host's network"
+    return [Violation("ports-on-host-network", span, message, advice, "dropped", related=related)]
+
+
+# -- probes
+
+
+_SELDOM, _SHORT = 60, 180
+"""Seconds within which a server is seldom up, and within which a large or downloaded model is not loaded: the defaults of the
+rules' options."""
+
+
+def _patience(config: Config, probe: Probe, options: Options) -> list[Violation]:
+    span = probe.text.span()
+    if probe.patience is None or span is None or not ENGINES[config.launch.engine].starts_slowly:
+        return []
+    kills = probe.kind in ("startupProbe", "livenessProbe")
+    eager = config.operand("enforce-eager").present is not False or config.operand("disable-cuda-graph").present is not False
+    seldom = options.get("probe-before-load", {}).get("seconds", _SELDOM)
+    soon = probe.patience < seldom and (kills or probe.gates) and not eager
+    if not soon and probe.patience >= options.get("short-probe", {}).get("seconds", _SHORT):
+        return []
+    end = "Kubernetes kills it while it loads, and it starts again" if kills else "the container counts as unhealthy"
+    if probe.gates:
+        end = "the services that wait for it are not started"
+    when = f"{probe.patience:g} s after the start"
+    what = "a model is seldom loaded by then" if soon else "a large model, or one that is downloaded, is not loaded by then"
+    message = f"the {probe.kind} has failed for good {when}: {what}, and {end}"
+    advice = "give it as long as the slowest start takes: "
+    advice += "a startupProbe with a failureThreshold of some minutes" if kills else "a start_period of some minutes"
+    return [Violation("probe-before-load" if soon else "short-probe", span, message, advice, "too soon")]
+
+
+def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
+    """A probe of a port that nothing listens on."""
+    span = probe.site.span() if probe.site is not None else None
+    answers = ENGINES[config.launch.engine].answers_on_port
+    if span is None or probe.port is None or not runtime.private or not runtime.direct or not answers:
+        return []
+    listening = served_port(config)
+    if listening is None or listening[0] == probe.port or names_number(config, probe.port):
+        return []
+    port, site = listening
+    message = (
+        f"the {probe.kind} asks port {probe.port}, and {ENGINE_NAMES[config.launch.engine]} listens on {port}: it always fails"
+    )
+    related = [Related(site, "listens here")] if site is not None else []
+    change = written_at(probe.site.written, str(port)) if probe.site is not None else None
+    return [Violation("probe-port", span, message, f"ask port {port}", "nobody listens", related=related, change=change)]

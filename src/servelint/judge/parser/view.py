@@ -1,0 +1,162 @@
+"""A launch seen by one release: the release's names in messages, the life of options, and names that are spelled alike."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines import catalog as catalogs
+from servelint.engines.catalog import Catalog
+from servelint.engines.config import Config
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+
+class ReleaseView:
+    """A launch under a release that the catalog has.
+
+    Attributes:
+        config: the launch under that release.
+        catalog: the engine's catalog.
+        index: the release's position in the catalog.
+        engine: the engine's id.
+        record: the engine's record.
+        name: the engine's name as people write it.
+        release: the name with the release, "vLLM 0.27.1".
+    """
+
+    __slots__ = ("catalog", "config", "engine", "index", "name", "record", "release")
+
+    def __init__(self, config: Config, catalog: Catalog, index: int) -> None:
+        self.config = config
+        self.catalog = catalog
+        self.index = index
+        self.engine = config.launch.engine
+        self.record = ENGINES[self.engine]
+        self.name = self.record.name
+        self.release = f"{self.name} {config.shown}"
+
+    def has_now(self, runs: Iterable[Sequence[Any]] | None) -> bool:
+        """Whether the release is within one of some runs of releases: (first position, last position, ...)."""
+        return runs is not None and any(run[0] <= self.index <= run[1] for run in runs)
+
+    def names(self, kind: str) -> list[str]:
+        """The names of a kind that the release has in its catalog."""
+        return [name for name, runs in self.catalog.names(kind).items() if self.has_now(runs)]
+
+    @property
+    def checks_fields(self) -> bool:
+        """Whether the release certainly checks the values of JSON options against their types."""
+        since = self.record.fields_checked_since
+        return bool(since) and self.config.at_least(since) is True
+
+
+class Life:
+    """In which releases something exists, seen from a release that lacks it.
+
+    Attributes:
+        before: position of the last earlier release that has it; None if there is none.
+        after: position of the first later release that has it; None if there is none.
+    """
+
+    __slots__ = ("after", "before", "catalog")
+
+    def __init__(self, catalog: Catalog, runs: Sequence[Sequence[Any]], index: int) -> None:
+        self.catalog = catalog
+        ended = [run[1] for run in runs if run[1] < index]
+        begins = [run[0] for run in runs if run[0] > index]
+        self.before = max(ended) if ended else None
+        self.after = min(begins) if begins else None
+
+    def written(self, engine: str) -> str:
+        """The life in words: "exists from vLLM 0.10.2", "was removed in vLLM 0.18.0", or both."""
+        releases = self.catalog.releases
+        removed = f"was removed in {engine} {releases[self.before + 1]}" if self.before is not None else ""
+        if self.after is None:
+            return removed
+        since = releases[self.after]
+        return f"{removed} and is back from {since}" if removed else f"exists from {engine} {since}"
+
+    def use(self, engine: str) -> str:
+        """Which releases to use instead."""
+        last = f"{engine} {self.catalog.releases[self.before]} or earlier" if self.before is not None else ""
+        first = f"{engine} {self.catalog.releases[self.after]} or later" if self.after is not None else ""
+        return " or ".join([part for part in (first, last) if part])
+
+
+def similar(name: str, known: Iterable[str], cutoff: float = 0.84) -> str | None:
+    """The known name that is spelled most alike, by difflib; None if none reaches the cutoff (0 to 1)."""
+    return _similar(name, tuple(known), cutoff)
+
+
+@lru_cache(maxsize=4096)
+def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
+    # most releases know the same names, and an editor asks after each keystroke
+    scores = _scores(_plain(name), cutoff)
+    # no name is close enough whose length alone differs by more
+    least, most = len(name) * cutoff / (2 - cutoff), len(name) * (2 - cutoff) / cutoff
+    near = [one for one in known if least <= len(one) <= most]
+    alike = [(score, plain, one) for one in near if (score := scores.of(plain := _plain(one)))]
+    return max(alike, key=lambda found: found[:2])[2] if alike else None
+
+
+@lru_cache(maxsize=65536)
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+class _Scores:
+    """How much other names are like one name, by difflib (0 to 1); each is compared once."""
+
+    __slots__ = ("_cutoff", "_known", "_matcher")
+
+    def __init__(self, name: str, cutoff: float) -> None:
+        from difflib import SequenceMatcher
+
+        self._matcher = SequenceMatcher(b=name)
+        self._cutoff = cutoff
+        self._known: dict[str, float] = {}
+
+    def of(self, other: str) -> float:
+        """The ratio with another name; 0 below the cutoff."""
+        found = self._known.get(other)
+        if found is None:
+            matcher, cutoff = self._matcher, self._cutoff
+            matcher.set_seq1(other)
+            near = matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff
+            score = matcher.ratio() if near else 0.0
+            found = self._known[other] = score if score >= cutoff else 0.0
+        return found
+
+
+@lru_cache(maxsize=512)
+def _scores(name: str, cutoff: float) -> _Scores:
+    return _Scores(name, cutoff)
+
+
+def elsewhere(engine: str, spelling: str, value: str) -> bool:
+    """Whether another engine takes a value for its option of the same spelling, or for the attention backend."""
+    for other in ENGINE_NAMES:
+        catalog = catalogs.load(other) if other != engine else None
+        if catalog is None:
+            continue
+        choices = [choice for _, _, option in catalog.spelled(spelling) for choice in option.choices or ()]
+        backends = catalog.names("attention-backends") if "attention" in spelling else []
+        if value.lower() in [str(choice).lower() for choice in [*choices, *backends]]:
+            return True
+    return False
+
+
+def listed(items: Iterable[object], most: int = 8) -> str:
+    """A list in words: "a, b or c"; only the first items of a long one."""
+    texts = [_shown(item) for item in items]
+    if len(texts) > most:
+        return ", ".join(texts[:most]) + f" or one of {len(texts) - most} more"
+    return " or ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def _shown(item: object) -> str:
+    return str(item).lower() if isinstance(item, bool) else str(item)

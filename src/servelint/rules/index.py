@@ -1,0 +1,82 @@
+"""The selected rules, indexed for judging: by what a launch has, by id, by the kind of violation."""
+
+from __future__ import annotations
+
+from servelint.engines.releases import ReleaseKey
+from servelint.rules import ranges
+from servelint.rules.rule import ANY, Rule
+
+_COMMON = frozenset(("model.", "gpu."))
+_MAX_COVERS = 512
+_MAX_SEEN = 64
+
+
+class RuleIndex:
+    """Rules by what selects them.
+
+    Attributes:
+        rules: in the order of their ids.
+        by_id: id -> rule.
+        parser: violation -> the rule of rules/catalog/ that it belongs to, for the engine of the rules.
+        container: violation -> the rule of rules/container/ that it belongs to.
+    """
+
+    __slots__ = ("_covers", "by_id", "container", "parser", "rules")
+
+    def __init__(self, rules: list[Rule]) -> None:
+        self.rules = rules
+        self.by_id = {rule.id: rule for rule in rules}
+        self.parser = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine != ANY}
+        self.container = {rule.complaint: rule for rule in rules if rule.complaint is not None and rule.engine == ANY}
+        self._covers: dict[tuple[ReleaseKey | None, ...], _Cover] = {}
+
+    def candidates(self, keys: tuple[ReleaseKey | None, ...], there: set[str]) -> list[Rule]:
+        """The rules with a condition that may hold.
+
+        Args:
+            keys: of the releases that the launch may run on; the range of each rule covers them all.
+            there: what the launch has, by the names of Rule.needs; no rule needs anything else.
+        """
+        cover = self._covers.get(keys)
+        if cover is None:
+            if len(self._covers) >= _MAX_COVERS:
+                self._covers.clear()
+            cover = self._covers[keys] = _Cover(self.rules, keys)
+        return cover.candidates(there)
+
+
+class _Cover:
+    """The rules for some releases, by the rarest thing that each of them needs."""
+
+    __slots__ = ("_named", "_seen", "always", "by_need", "rules")
+
+    def __init__(self, rules: list[Rule], keys: tuple[ReleaseKey | None, ...]) -> None:
+        self.rules = [
+            rule for rule in rules if rule.complaint is None and all(ranges.contains(rule.bounds, key) for key in keys)
+        ]
+        self.always: list[int] = []
+        self.by_need: dict[str, list[int]] = {}
+        for number, rule in enumerate(self.rules):
+            if not rule.needs:
+                self.always.append(number)
+                continue
+            for name in min(rule.needs, key=lambda names: (not _COMMON.isdisjoint(names), len(names))):
+                self.by_need.setdefault(name, []).append(number)
+        self._named = frozenset([name for rule in self.rules for names in rule.needs for name in names])
+        self._seen: dict[frozenset[str], list[Rule]] = {}
+
+    def candidates(self, there: set[str]) -> list[Rule]:
+        known = self._named.intersection(there)  # the rest is nothing that a rule needs: variables of the user's own
+        found = self._seen.get(known)
+        if found is None:
+            if len(self._seen) >= _MAX_SEEN:
+                self._seen.clear()
+            found = self._seen[known] = self._candidates(known)
+        return found
+
+    def _candidates(self, there: frozenset[str]) -> list[Rule]:
+        numbers = set(self.always)
+        for name in there:
+            numbers.update(self.by_need.get(name, ()))
+        found = [self.rules[number] for number in sorted(numbers)]
+        return [rule for rule in found if not any(there.isdisjoint(names) for names in rule.needs)]

@@ -1,0 +1,517 @@
+"""Complaints about the words of an argv: what a release's parser refuses, and what it takes for something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.core.settings import Settings
+from servelint.engines.releases import newest
+from servelint.judge.judging import judge
+from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
+from tests.launching import marked_launch
+
+MODEL = {"vllm": "m", "sglang": "--model-path m", "lmdeploy": "m", "llama.cpp": "-m m.gguf"}
+
+
+def with_model(engine: str, text: str) -> str:
+    return f"{MODEL[engine]} {text}"
+
+
+class TestOptionThatTheReleaseLacks:
+    @pytest.mark.parametrize(
+        ("engine", "release", "text", "kind", "message", "advice"),
+        [
+            (
+                "vllm",
+                "0.27.1",
+                "--swap-space 4",
+                "removed-option",
+                "--swap-space was removed in vLLM 0.18.0; vLLM 0.27.1 refuses it",
+                "--kv-offloading-size",
+            ),
+            (
+                "sglang",
+                "0.5.23",
+                "--stream-output",
+                "removed-option",
+                "--stream-output was removed in SGLang 0.5.20; SGLang 0.5.23 refuses it",
+                "write --incremental-streaming-output",
+            ),
+            (
+                "vllm",
+                "0.8.5",
+                "--async-scheduling",
+                "option-not-yet",
+                "--async-scheduling exists from vLLM 0.10.0; vLLM 0.8.5 refuses it",
+                "delete it, or use vLLM 0.10.0 or later",
+            ),
+            (
+                "sglang",
+                "0.5.4",
+                "--dsa-prefill-backend flashmla_sparse",
+                "option-not-yet",
+                "--dsa-prefill-backend exists from SGLang 0.5.13; SGLang 0.5.4 refuses it",
+                "delete it, or use SGLang 0.5.13 or later",
+            ),
+            (
+                "llama.cpp",
+                "b3995",
+                "--draft-max 8",
+                "option-not-yet",
+                "--draft-max exists from llama.cpp b4234; llama.cpp b3995 refuses it",
+                "delete it, or use llama.cpp b4234 or later",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--mem-fraction-static 0.8",
+                "option-of-other-engine",
+                "--mem-fraction-static is an option of SGLang; vLLM 0.27.1 refuses it",
+                "delete it",
+            ),
+            (
+                "sglang",
+                "0.5.12",
+                "--gpu-memory-utilization 0.8",
+                "option-of-other-engine",
+                "--gpu-memory-utilization is an option of vLLM; SGLang 0.5.12 refuses it",
+                "delete it",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--no-such-option",
+                "unknown-option",
+                "--no-such-option is no option of vLLM 0.27.1",
+                "delete it",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--max-model-lenght 8",
+                "unknown-option",
+                "--max-model-lenght is no option of vLLM 0.27.1",
+                "write --max-model-len, if that is meant",
+            ),
+            ("lmdeploy", "0.18.0", "--tq 2", "unknown-option", "--tq is no option of LMDeploy 0.18.0", "delete it"),
+        ],
+    )
+    def test_says_since_when_and_what_instead(
+        self, engine: str, release: str, text: str, kind: str, message: str, advice: str
+    ) -> None:
+        finding = only(engine, with_model(engine, text), release)
+        assert finding.rule.endswith("/" + kind)
+        assert finding.message == message
+        assert advice in finding.advice
+        assert (finding.severity, finding.impact, finding.release) == ("error", "crash-at-start", release)
+        assert finding.span.text == text.split()[0]
+
+    def test_one_that_comes_back(self) -> None:
+        finding = only("vllm", "m --disable-log-requests", "0.27.1")
+        assert finding.rule == "vllm/removed-option"
+        assert "was removed in vLLM 0.17.0 and is back from 0.33.0" in finding.message
+
+    @pytest.mark.parametrize(
+        ("engine", "release", "text"),
+        [
+            ("vllm", "0.17.1", "--swap-space 4"),
+            ("vllm", "0.10.0", "--async-scheduling"),
+            ("sglang", "0.5.9", "--stream-output"),
+            ("sglang", "0.5.13", "--dsa-prefill-backend flashmla_sparse"),
+            ("llama.cpp", "b4234", "--draft-max 8"),
+        ],
+    )
+    def test_nothing_is_said_where_the_release_has_it(self, engine: str, release: str, text: str) -> None:
+        assert kinds(engine, with_model(engine, text), release) == []
+
+    @pytest.mark.parametrize(
+        ("engine", "release", "text", "expected", "safe"),
+        [
+            ("vllm", "0.27.1", "--max-model-lenght 8", [("--max-model-lenght", "--max-model-len")], False),
+            ("vllm", "0.27.1", "--max-model-lenght=8", [("--max-model-lenght", "--max-model-len")], False),
+            ("sglang", "0.5.12", "--tp_size 2", [("--tp_size", "--tp-size")], False),
+            ("llama.cpp", "b11434", "--ctx-siz 8", [("--ctx-siz", "--ctx-size")], False),
+            (
+                "vllm",
+                "0.27.1",
+                "--guided-decoding-backend xgrammar",
+                [("--guided-decoding-backend", "--structured-outputs-config.backend")],
+                False,
+            ),
+            ("sglang", "0.5.20", "--stream-output", [("--stream-output", "--incremental-streaming-output")], True),
+            # nothing takes their place
+            ("vllm", "0.27.1", "--swap-space 4", [(" --swap-space 4", "")], True),
+            ("vllm", "0.27.1", "--enable-lora-bias", [(" --enable-lora-bias", "")], False),
+            # other words do
+            (
+                "vllm",
+                "0.27.1",
+                "--disable-mm-preprocessor-cache",
+                [("--disable-mm-preprocessor-cache", "--mm-processor-cache-gb 0")],
+                True,
+            ),
+            # what takes their place does not take the same value
+            ("vllm", "0.27.1", "--speculative-model x/y", [], None),
+            ("vllm", "0.27.1", "--no-such-option", [], None),
+            ("vllm", "0.27.1", "--mem-fraction-static 0.8", [], None),
+            ("vllm", "0.8.5", "--async-scheduling", [], None),
+        ],
+    )
+    def test_its_fix(self, engine: str, release: str, text: str, expected: list[tuple[str, str]], safe: bool | None) -> None:
+        finding = only(engine, with_model(engine, text), release)
+        assert (edits(finding), is_safe(finding)) == (expected, safe)
+
+    @pytest.mark.parametrize("text", ["--max-model-lenght 8", "--guided-decoding-backend=xgrammar"])
+    def test_what_its_fix_leaves_is_accepted(self, text: str) -> None:
+        after = fixed(only("vllm", with_model("vllm", text), "0.27.1"))
+        assert kinds("vllm", after.removeprefix("vllm serve "), "0.27.1") == []
+
+    def test_an_option_of_llama_cpp_takes_no_equals_sign(self) -> None:
+        finding = only("llama.cpp", "-m m.gguf --ctx-size=8", "b11434")
+        assert finding.rule == "llamacpp/unknown-option"
+        assert all(before != after for before, after in edits(finding))  # a fix that changes nothing is none
+
+    def test_a_spelling_that_the_shell_puts_together_is_not_mended(self) -> None:
+        text = """
+            A=lenght
+            vllm serve m --max-model-$A 8
+        """
+        (finding,) = in_file(text, "run.sh", vllm="0.27.1")
+        assert (finding.rule, finding.fix) == ("vllm/unknown-option", None)
+
+
+class TestPrefixes:
+    def test_a_unique_one_is_told_and_written_out(self) -> None:
+        finding = only("vllm", "m --max-num-batched-token=8", "0.27.1")
+        assert finding.rule == "vllm/abbreviated-option"
+        assert (finding.severity, finding.impact) == ("info", "best-practice")
+        assert finding.message.startswith("--max-num-batched-token is short for --max-num-batched-tokens")
+        assert edits(finding) == [("--max-num-batched-token", "--max-num-batched-tokens")]
+        assert is_safe(finding) is True
+
+    @pytest.mark.parametrize(
+        ("engine", "release", "text", "options"),
+        [
+            ("vllm", "0.27.1", "--max-num 8", ["--max-num-batched-tokens", "--max-num-seqs"]),
+            ("sglang", "0.5.12", "--quant fp8", ["--quantization", "--quantize-and-serve"]),
+        ],
+    )
+    def test_one_that_may_be_several_is_refused(self, engine: str, release: str, text: str, options: list[str]) -> None:
+        finding = only(engine, with_model(engine, text), release)
+        assert finding.rule == f"{engine}/ambiguous-option"
+        assert finding.span.text == text.split()[0]
+        assert all(option in finding.message for option in options)
+        assert finding.message.endswith(" refuses it")
+        assert (finding.impact, finding.fix) == ("crash-at-start", None)
+
+    def test_a_removed_option_is_taken_for_the_one_that_it_is_a_prefix_of(self) -> None:
+        finding = only("vllm", "m --device cuda", "0.27.1")
+        assert finding.rule == "vllm/taken-for-another"
+        assert finding.message == "--device was removed in vLLM 0.10.0; vLLM 0.27.1 takes it for --device-ids"
+        assert (finding.severity, edits(finding), is_safe(finding)) == ("warning", [(" --device cuda", "")], False)
+
+    def test_llama_cpp_takes_none(self) -> None:
+        assert kinds("llama.cpp", "-m m.gguf --ctx-siz 8", "b11434") == ["unknown-option"]
+
+    @pytest.mark.parametrize("text", ["m --max-model-len 8", "m -tp 2", "m --max_num_seqs 8"])
+    def test_whole_spellings_are_none(self, text: str) -> None:
+        assert kinds("vllm", text, "0.27.1") == []
+
+
+class TestValuesThatAreMissingOrTooMany:
+    @pytest.mark.parametrize(
+        ("engine", "release", "text", "kind", "span", "message"),
+        [
+            ("vllm", "0.27.1", "--port", "missing-value", "--port", "--port takes a value and has none"),
+            ("vllm", "0.27.1", "--port --enforce-eager", "missing-value", "--port", "--port takes a value and has none"),
+            ("sglang", "0.5.12", "--port --trust-remote-code", "missing-value", "--port", "takes a value and has none"),
+            ("llama.cpp", "b11434", "-c", "missing-value", "-c", "-c takes a value and has none"),
+            (
+                "vllm",
+                "0.27.1",
+                "--enforce-eager=true",
+                "unexpected-value",
+                "--enforce-eager",
+                "--enforce-eager is a switch of vLLM 0.27.1 and takes no value",
+            ),
+            (
+                "vllm",
+                "0.27.1",
+                "--enforce-eager true",
+                "unexpected-argument",
+                "true",
+                "'true' belongs to no option; vLLM 0.27.1 refuses it",
+            ),
+            ("vllm", "0.27.1", "other", "unexpected-argument", "other", "'other' belongs to no option"),
+            ("lmdeploy", "0.18.0", "other", "unexpected-argument", "other", "'other' belongs to no option"),
+            ("vllm", "0.27.1", "'--dtype auto'", "one-word", "--dtype auto", "--dtype and its value are one word"),
+            ("sglang", "0.5.12", "'--dtype auto'", "one-word", "--dtype auto", "--dtype and its value are one word"),
+        ],
+    )
+    def test_is_refused(self, engine: str, release: str, text: str, kind: str, span: str, message: str) -> None:
+        finding = only(engine, with_model(engine, text), release)
+        assert finding.rule.partition("/")[2] == kind
+        assert finding.span.text == span
+        assert message in finding.message
+        assert finding.impact == "crash-at-start"
+        assert finding.advice != ""
+
+    @pytest.mark.parametrize(
+        ("value", "advice"), [("true", "write --enforce-eager"), ("false", "delete it, or write --no-enforce-eager")]
+    )
+    def test_a_switch_with_a_value_is_mended_by_what_the_value_says(self, value: str, advice: str) -> None:
+        assert only("vllm", f"m --enforce-eager={value}", "0.27.1").advice.startswith(advice)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "vllm serve m --port $PORT --enforce-eager",
+            "vllm serve m --port=",
+            'vllm serve m --port "$@"',
+            "vllm serve m --enforce-eager $MORE",
+            "vllm serve $ARGS m",
+            "vllm serve m $ARGS true",
+            'vllm serve m "$OPTION" true',
+            'vllm serve m "--dtype=$DTYPE"',
+            "vllm serve m --seed -1",
+        ],
+    )
+    def test_unknown_words_silence_it(self, text: str) -> None:
+        refused = {"missing-value", "unexpected-value", "unexpected-argument", "one-word"}
+        assert refused.isdisjoint(kinds_in(text, "run.sh", vllm="0.27.1"))
+
+    def test_a_command_after_an_image_that_starts_the_engine(self) -> None:
+        text = """
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.27.1
+                command: vllm serve Qwen/Qwen3-8B
+        """
+        findings = in_file(text)
+        assert findings
+        assert {finding.rule for finding in findings} == {"vllm/unexpected-argument"}
+        assert any("the image starts the engine itself" in finding.message for finding in findings)
+
+
+class TestModel:
+    @pytest.mark.parametrize(
+        ("engine", "release", "text", "name"),
+        [
+            ("sglang", "0.5.12", "--port 1", "--model-path"),
+            ("lmdeploy", "0.18.0", "--tp 2", "model_path"),
+            ("vllm", "0.8.2", "--port 1", "model_tag"),
+        ],
+    )
+    def test_is_required(self, engine: str, release: str, text: str, name: str) -> None:
+        finding = only(engine, text, release)
+        assert finding.rule == f"{engine}/missing-argument"
+        assert f"does not start without {name}" in finding.message
+        assert finding.span.text in ("python -m sglang.launch_server", "lmdeploy serve api_server", "vllm serve")
+
+    @pytest.mark.parametrize("text", ["$ARGS", "--port 1 $ARGS", '"$@"', "--config $FILE", "--$NAME m"])
+    def test_may_be_in_what_is_not_known(self, text: str) -> None:
+        assert kinds_in(f"python -m sglang.launch_server {text}", "run.sh", sglang="0.5.12") == []
+
+    @pytest.mark.parametrize(
+        ("release", "text", "kind", "message"),
+        [
+            ("0.10.0", "--model m", "missing-argument", "takes the model as its first argument, not by --model"),
+            ("0.27.1", "m --model m", "unexpected-argument", "is given the model twice"),
+            (
+                "0.27.1",
+                "--served-model-name x",
+                "missing-argument",
+                "takes no --served-model-name where the model is not its first argument",
+            ),
+        ],
+    )
+    def test_of_vllm_serve_comes_first(self, release: str, text: str, kind: str, message: str) -> None:
+        finding = only("vllm", text, release)
+        assert finding.rule == f"vllm/{kind}"
+        assert message in finding.message
+        assert finding.span.text.startswith("--")
+
+    @pytest.mark.parametrize(
+        ("release", "text"),
+        [
+            ("0.27.1", "--model m"),
+            ("0.27.1", "m --served-model-name x"),
+            ("0.27.1", "--model m --served-model-name x"),
+            ("0.10.0", "m"),
+            ("0.27.1", "--config=c.yaml --served-model-name x"),
+        ],
+    )
+    def test_of_vllm_serve_where_it_is_taken(self, release: str, text: str) -> None:
+        assert kinds("vllm", text, release) == []
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("python3 -m vllm.entrypoints.openai.api_server m --port 1", ["ignored-model"]),
+            ("python3 -m vllm.entrypoints.openai.api_server --model m --port 1", []),
+            ("python3 -m vllm.entrypoints.openai.api_server $M --port 1", []),
+            ("vllm serve m --port 1", []),
+        ],
+    )
+    def test_the_module_does_not_look_at_a_positional_one(self, text: str, expected: list[str]) -> None:
+        assert kinds_in(text, "run.sh", vllm="0.27.1") == expected
+
+
+class TestRepeated:
+    def test_the_first_has_no_effect(self) -> None:
+        finding = only("vllm", "m --port 8000 --port 9000", "0.27.1")
+        assert finding.rule == "vllm/repeated-option"
+        assert "--port is given again with another value" in finding.message
+        assert finding.span.start < finding.related[0].span.start
+        assert [(place.span.text, place.message) for place in finding.related] == [("--port", "counts")]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "--port 8000 --port 8000",
+            "--port 8000 --port $PORT",
+            "--port $PORT --port 8000",
+            "--enforce-eager --enforce-eager",
+            "--speculative-config.method ngram --speculative-config.num_speculative_tokens 2",
+            "--allowed-origins '[\"a\"]' --port 1",
+        ],
+    )
+    def test_not_with_the_same_or_an_unknown_value(self, text: str) -> None:
+        assert "repeated-option" not in kinds_in(f"vllm serve m {text}", "run.sh", vllm="0.27.1")
+
+    @pytest.mark.parametrize("text", ["--enforce-eager --no-enforce-eager", "-tp 2 --tensor-parallel-size 4"])
+    def test_by_another_spelling(self, text: str) -> None:
+        assert kinds("vllm", f"m {text}", "0.27.1") == ["repeated-option"]
+
+
+class TestDeprecated:
+    def test_says_what_to_write(self) -> None:
+        finding = only("sglang", "--model-path m --cuda-graph-max-bs=64", "0.5.16")
+        assert finding.rule == "sglang/deprecated-option"
+        assert finding.message == "--cuda-graph-max-bs is deprecated in SGLang 0.5.16"
+        assert finding.advice == "write --cuda-graph-max-bs-decode"
+        assert (finding.severity, finding.impact, finding.span.text) == ("warning", "deprecated", "--cuda-graph-max-bs")
+
+    @pytest.mark.parametrize("release", ["0.5.12", None])
+    def test_not_where_a_release_does_not_say_so(self, release: str | None) -> None:
+        assert kinds("sglang", "--model-path m --cuda-graph-max-bs 64", release) == []
+
+    def test_an_option_that_ends_the_start_is_not_deprecated_but_refused(self) -> None:
+        assert kinds("sglang", "--model-path m --enable-ep-moe", "0.5.4") == ["refused-option"]
+
+
+class TestPlaces:
+    """The option's own characters, wherever they stand."""
+
+    @pytest.mark.parametrize(
+        ("filename", "text"),
+        [
+            ("run.sh", "ARGS=(--port 8000 ⟦--swap-space⟧ 4)\nvllm serve m ${ARGS[@]}\n"),
+            ("run.sh", "vllm serve m \\\n  ⟦--swap-space⟧=4\n"),
+            ("compose.yml", "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command: [m, '⟦--swap-space⟧=4']\n"),
+            ("compose.yml", "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command: m ⟦--swap-space⟧ 4\n"),
+            (
+                "compose.yml",
+                "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command:\n      - m\n      - ⟦--swap-space⟧=4\n",
+            ),
+        ],
+    )
+    def test_in_a_file(self, filename: str, text: str) -> None:
+        launch, (mark,) = marked_launch(text, filename)
+        findings = judge(launch, Settings(ignore=("container/*",), engine_versions={"vllm": "0.27.1"}))
+        assert [(finding.rule, finding.span) for finding in findings] == [("vllm/removed-option", mark)]
+
+    def test_the_image_that_names_the_release_is_related(self) -> None:
+        text = """
+            services:
+              llm:
+                image: vllm/vllm-openai:v0.27.1
+                command: m --swap-space 4
+        """
+        (finding,) = in_file(text)
+        assert [(place.span.text, place.message) for place in finding.related] == [("0.27.1", "vLLM 0.27.1")]
+
+
+COMPOSE = """
+    services:
+      llm:
+        image: {image}
+        command: m {options}
+"""
+HOUSE = """
+    services:
+      llm:
+        image: registry.example/house/vllm:prod
+        command: vllm serve m {options}
+"""
+
+
+class TestWhichRelease:
+    WRONG = ("--no-such-option", "--swap-space 4", "--mem-fraction-static 1", "--enforce-eager=true", "--max-num 8")
+
+    def test_that_is_not_known_gets_what_every_release_refuses(self) -> None:
+        assert [kinds("vllm", f"m {text}") for text in self.WRONG] == [
+            [],  # the next release may have it
+            [],
+            ["option-of-other-engine"],
+            ["unexpected-value"],
+            ["ambiguous-option"],
+        ]
+
+    def test_that_is_not_known_stands_in_no_finding(self) -> None:
+        assert {finding.release for finding in found("vllm", "m --enforce-eager=true")} == {None}
+
+    @pytest.mark.parametrize(("option", "expected"), [("--swap-space 4", ["removed-option"]), ("--port 1", [])])
+    def test_of_a_rolling_tag_is_the_newest(self, option: str, expected: list[str]) -> None:
+        text = COMPOSE.format(image="vllm/vllm-openai:latest", options=option)
+        assert kinds_in(text) == expected
+        assert {finding.release for finding in in_file(text)} <= {newest("vllm")}
+
+    def test_of_a_rolling_tag_may_be_newer_than_what_is_known(self) -> None:
+        assert kinds_in(COMPOSE.format(image="vllm/vllm-openai:latest", options="--an-option-of-tomorrow")) == []
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            "--no-such-option",
+            "--max-model-lenght 8",
+            "--max_model_lenght=8",
+            "--speculative-config.metod mtp",
+            "--speculative-config '{\"zzz\":1}'",
+        ],
+    )
+    @pytest.mark.parametrize("versions", [{}, {"vllm": "0.27.1"}])
+    def test_of_a_house_image_may_have_more(self, options: str, versions: dict[str, str]) -> None:
+        assert kinds_in(HOUSE.format(options=options), **versions) == []
+
+    @pytest.mark.parametrize(
+        ("options", "kind"), [("--enforce-eager=true", "unexpected-value"), ("--max-num-seqs many", "invalid-value")]
+    )
+    def test_of_a_house_image_has_no_less_sense(self, options: str, kind: str) -> None:
+        assert kinds_in(HOUSE.format(options=options)) == [kind]
+
+    @pytest.mark.parametrize("release", ["0.5.0", "0.99.0"])
+    @pytest.mark.parametrize("text", WRONG)
+    def test_outside_the_catalog_gets_nothing(self, release: str, text: str) -> None:
+        assert kinds("vllm", f"m {text}", release) == []
+
+    @pytest.mark.parametrize(
+        ("release", "text", "expected"),
+        [
+            ("b4000", "--ctx-siz 8", ["unknown-option"]),
+            ("b3995", "--draft-max 8", ["option-not-yet"]),
+            ("b4000", "--draft-max 8", []),  # between b3995, which lacks it, and b4234, which has it
+            ("b4234", "--draft-max 8", []),
+            ("b100", "--ctx-siz 8", []),
+            ("b999999", "--ctx-siz 8", []),
+        ],
+    )
+    def test_between_two_of_the_catalog_gets_what_both_say(self, release: str, text: str, expected: list[str]) -> None:
+        assert kinds("llama.cpp", f"-m m.gguf {text}", release) == expected
+
+    def test_between_two_of_the_catalog_is_the_one_that_is_told(self) -> None:
+        finding = only("llama.cpp", "-m m.gguf --ctx-siz 8", "b4000")
+        assert (finding.message, finding.release) == ("--ctx-siz is no option of llama.cpp b4000", "b4000")
+
+    def test_of_an_engine_without_a_catalog_gets_nothing(self) -> None:
+        assert kinds("tgi", "--no-such-option", "3.0.0") == []

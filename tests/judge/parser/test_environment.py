@@ -1,0 +1,158 @@
+"""Complaints about environment variables that nothing in the release reads, or that it is about to drop."""
+
+from __future__ import annotations
+
+import pytest
+
+import servelint
+from servelint.core.settings import Settings
+from servelint.judge.judging import judge
+from tests.judge.parser import edits, in_file, is_safe, kinds, kinds_in, only
+from tests.launching import launch_in
+
+
+def test_one_that_the_release_reads_no_more() -> None:
+    finding = only("vllm", "m", "0.27.1", {"VLLM_ATTENTION_BACKEND": "FLASHINFER"})
+    assert finding.rule == "vllm/removed-env"
+    assert finding.message == "nothing in vLLM 0.27.1 reads VLLM_ATTENTION_BACKEND: it was removed in vLLM 0.15.0"
+    assert finding.advice == "write --attention-backend"
+    assert (finding.severity, finding.impact, finding.fix) == ("warning", "silently-ignored", None)
+
+
+def test_one_that_only_later_releases_read() -> None:
+    finding = only("vllm", "m", "0.6.0", {"VLLM_USE_V1": "1"})
+    assert finding.rule == "vllm/env-not-yet"
+    assert finding.message == "nothing in vLLM 0.6.0 reads VLLM_USE_V1: it exists from vLLM 0.6.4"
+    assert finding.advice == "delete it, or use vLLM 0.6.4 or later"
+
+
+def test_one_that_the_release_deprecates() -> None:
+    finding = only("vllm", "m", "0.22.0", {"VLLM_FLASHINFER_MOE_BACKEND": "latency"})
+    assert finding.rule == "vllm/deprecated-env"
+    assert finding.message == "VLLM_FLASHINFER_MOE_BACKEND is deprecated in vLLM 0.22.0"
+    assert "--moe-backend" in finding.advice
+
+
+def test_one_of_another_engine_in_a_container() -> None:
+    text = """
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.27.1
+            environment: [SGLANG_ENABLE_SPEC_V2=1, SGLANG_SOMETHING_ELSE=1]
+            command: --model m
+    """
+    (finding,) = in_file(text)
+    assert finding.rule == "vllm/env-of-other-engine"
+    assert finding.message == "SGLANG_ENABLE_SPEC_V2 is a variable of SGLang; nothing in vLLM 0.27.1 reads it"
+    assert (finding.advice, finding.span.text) == ("delete it", "SGLANG_ENABLE_SPEC_V2")
+
+
+def test_one_of_another_engine_in_a_script_may_be_for_that_one() -> None:
+    assert kinds_in("export SGLANG_ENABLE_SPEC_V2=1\nvllm serve m", "run.sh", vllm="0.27.1") == []
+
+
+def test_one_that_is_no_more_than_close_to_another() -> None:
+    text = "VLLM_USE_FLASHINFR_SAMPLER=1 vllm serve m"
+    (finding,) = in_file(text, "run.sh", vllm="0.27.1")
+    assert finding.rule == "vllm/unknown-env"
+    assert finding.message == "nothing in vLLM 0.27.1 reads VLLM_USE_FLASHINFR_SAMPLER"
+    assert finding.advice == "write VLLM_USE_FLASHINFER_SAMPLER, if that is meant"
+    assert edits(finding) == [("VLLM_USE_FLASHINFR_SAMPLER", "VLLM_USE_FLASHINFER_SAMPLER")]
+    assert is_safe(finding) is False
+
+
+def test_one_that_is_close_to_another_is_told_of_a_command_too() -> None:
+    assert kinds("vllm", "m", "0.27.1", {"VLLM_USE_FLASHINFR_SAMPLER": "1"}) == ["unknown-env"]
+
+
+@pytest.mark.parametrize(
+    ("release", "env"),
+    [
+        ("0.27.1", {"VLLM_SOMETHING_ELSE_ENTIRELY": "1"}),  # a script or a plugin may read it
+        ("0.27.1", {"VLLM_LOGGING_LEVEL": "DEBUG"}),
+        ("0.27.1", {"HF_HOME": "/cache", "SGLANG_SOMETHING_ELSE": "1"}),
+        ("0.10.0", {"VLLM_USE_V1": "1"}),
+        (None, {"VLLM_USE_V1": "1"}),  # some release reads it
+        ("0.99.0", {"VLLM_USE_V1": "1"}),
+        ("0.5.0", {"VLLM_USE_V1": "1"}),
+    ],
+)
+def test_nothing_is_said_of_what_may_be_read(release: str | None, env: dict[str, str]) -> None:
+    assert kinds("vllm", "m", release, env) == []
+
+
+def test_the_name_counts_and_not_the_value() -> None:
+    assert kinds_in("VLLM_USE_V1=$X vllm serve m", "run.sh", vllm="0.27.1") == ["removed-env"]
+
+
+@pytest.mark.parametrize(
+    ("filename", "text", "line"),
+    [
+        ("run.sh", "export VLLM_USE_V1=1\nvllm serve m\n", 1),
+        ("run.sh", "VLLM_USE_V1=1 vllm serve m\n", 1),
+        ("run.sh", "docker run -e VLLM_USE_V1=1 vllm/vllm-openai:v0.27.1 --model m\n", 1),
+        (
+            "compose.yml",
+            "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    command: m\n    environment:\n      VLLM_USE_V1: 1\n",
+            6,
+        ),
+        (
+            "compose.yml",
+            "services:\n  llm:\n    image: vllm/vllm-openai:v0.27.1\n    environment: [VLLM_USE_V1=1]\n    command: m\n",
+            4,
+        ),
+    ],
+)
+def test_the_place_is_the_name(filename: str, text: str, line: int) -> None:
+    (finding,) = in_file(text, filename, vllm="0.27.1")
+    assert (finding.rule, finding.span.text) == ("vllm/removed-env", "VLLM_USE_V1")
+    assert finding.span.source.position(finding.span.start)[0] == line
+
+
+@pytest.mark.parametrize("name", ["VLLM_USE_FLASHINFR_SAMPLER", "VLLM_ROCM_USE_AITR"])
+def test_a_changed_engine_may_read_more(name: str) -> None:
+    text = f"""
+        services:
+          llm:
+            image: registry.example/house/vllm:prod
+            environment:
+              {name}: "1"
+            command: vllm serve m
+    """
+    assert kinds_in(text, vllm="0.27.1") == []
+
+
+class TestWhereARuleSaysMore:
+    """A finding about the same variable by a rule of its own is enough."""
+
+    COMPOSE = """
+        services:
+          llm:
+            image: lmsysorg/sglang:v0.5.23
+            environment:
+              {entry}
+            command: sglang serve --model-path m
+    """
+
+    @pytest.mark.parametrize("entry", ["SGLANG_ENABLE_SPEC_V2: '1'", "- SGLANG_ENABLE_SPEC_V2=1"])
+    def test_in_a_file(self, entry: str) -> None:
+        findings = judge(launch_in(self.COMPOSE.format(entry=entry)), Settings(ignore=("container/*",)))
+        assert [finding.rule for finding in findings] == ["sglang/spec-v2-removed"]
+
+    def test_of_a_command(self) -> None:
+        findings = servelint.check_command("sglang", ["--model-path", "m"], "0.5.23", {"SGLANG_ENABLE_SPEC_V2": "1"})
+        assert [finding.rule for finding in findings] == ["sglang/spec-v2-removed"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "release", "expected"),
+    [
+        # SGLang copies what has the old prefix to the new one, also where it reads the old name itself no more
+        ("SGL_ENABLE_JIT_DEEPGEMM", "0.5.20", ["sglang/sgl-prefix"]),
+        ("SGL_ENABLE_JIT_DEEPGEMM", "0.5.2", []),
+        ("SGL_DISABLE_TP_MEMORY_INBALANCE_CHECK", "0.5.23", ["sglang/sgl-prefix", "sglang/tp-memory-check-old-name"]),
+    ],
+)
+def test_the_old_prefix_of_sglang(variable: str, release: str, expected: list[str]) -> None:
+    findings = servelint.check_command("sglang", ["--model-path", "m"], release, {variable: "1"})
+    assert sorted(finding.rule for finding in findings) == expected

@@ -1,0 +1,126 @@
+"""Complaints about JSON objects: keys that a release refuses or passes over."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judge.parser import edits, fixed, in_file, is_safe, kinds, kinds_in, only
+
+NEW = """m --speculative-config '{"method":"ngram","num_speculative_tokens":1,"parallel_drafting":true}'"""
+
+
+def test_a_key_that_the_release_refuses() -> None:
+    finding = only("vllm", """m --speculative-config '{"method":"ngram","num_speculative_token":1}'""", "0.27.1")
+    assert finding.rule == "vllm/unknown-json-key"
+    assert finding.message == "num_speculative_token is no key of --speculative-config in vLLM 0.27.1, which refuses it"
+    assert finding.advice == "write num_speculative_tokens, if that is meant"
+    assert (finding.span.text, finding.impact) == ("num_speculative_token", "crash-at-start")
+    assert (edits(finding), is_safe(finding)) == ([("num_speculative_token", "num_speculative_tokens")], False)
+
+
+def test_a_key_that_the_release_passes_over() -> None:
+    finding = only("vllm", NEW, "0.11.2")
+    assert finding.rule == "vllm/ignored-json-key"
+    assert finding.message == ("parallel_drafting of --speculative-config exists from vLLM 0.16.0; vLLM 0.11.2 ignores it")
+    assert finding.advice == "delete it, or use vLLM 0.16.0 or later"
+    assert (finding.span.text, finding.severity, finding.impact) == ("parallel_drafting", "warning", "silently-ignored")
+
+
+@pytest.mark.parametrize("release", ["0.16.0", "0.27.1", None])
+def test_a_key_of_the_release(release: str | None) -> None:
+    assert kinds("vllm", NEW, release) == []
+
+
+def test_a_key_that_is_like_no_other_is_to_be_deleted() -> None:
+    finding = only("vllm", """m --kv-transfer-config '{"zzz": 1}'""", "0.27.1")
+    assert (finding.rule, finding.span.text, finding.advice, finding.fix) == (
+        "vllm/unknown-json-key",
+        "zzz",
+        "delete it",
+        None,
+    )
+
+
+def test_each_wrong_key_is_told() -> None:
+    assert kinds("vllm", """m --speculative-config '{"zzz": 1, "yyy": 2}'""", "0.27.1") == ["unknown-json-key"] * 2
+
+
+@pytest.mark.parametrize("text", ["--speculative-config.metod mtp", "--speculative-config.metod=mtp", "-sc.metod=mtp"])
+def test_a_single_key_is_told(text: str) -> None:
+    finding = only("vllm", f"m {text}", "0.27.1")
+    assert finding.rule == "vllm/unknown-json-key"
+    assert finding.message.startswith("metod is no key of ")
+    assert "metod" in finding.span.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("--speculative-config.metod mtp", "--speculative-config.method mtp"),
+        ("--speculative-config.metod=mtp", "--speculative-config.method=mtp"),
+    ],
+)
+def test_a_single_key_is_mended_in_its_place(text: str, expected: str) -> None:
+    finding = only("vllm", f"m {text}", "0.27.1")
+    assert finding.fix is None or fixed(finding) == f"vllm serve m {expected}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--speculative-config $SPEC",
+        "--speculative-config '{\"method\": \"'$M'\"}'",
+        "--speculative-config '{\"'$KEY'\": 1}'",
+        "--speculative-config.$KEY 1",
+        "--hf-overrides '{\"anything\": 1}'",
+        "--speculative-config '{}'",
+    ],
+)
+def test_what_is_not_known_is_left_alone(text: str) -> None:
+    assert kinds_in(f"vllm serve m {text}", "run.sh", vllm="0.27.1") == []
+
+
+def test_a_number_for_an_object() -> None:
+    finding = only("vllm", "m --compilation-config 3", "0.27.1")
+    assert (finding.rule, finding.message) == (
+        "vllm/invalid-json-value",
+        "--compilation-config is a single value here; vLLM 0.27.1 takes an object",
+    )
+    assert kinds_in("vllm serve m -O 2", "run.sh", vllm="0.11.2") == []  # a level, which the parser makes an object of
+
+
+def test_in_a_block_of_yaml() -> None:
+    text = """
+        services:
+          llm:
+            image: vllm/vllm-openai:v0.27.1
+            command: >-
+              m --speculative-config
+              '{"method":"ngram",
+                "num_spec_tokens":1}'
+    """
+    (finding,) = in_file(text)
+    assert (finding.rule, finding.span.text, finding.span.source.position(finding.span.start)[0]) == (
+        "vllm/unknown-json-key",
+        "num_spec_tokens",
+        7,
+    )
+
+
+def test_the_last_object_counts() -> None:
+    text = """m --speculative-config '{"metod":"x"}' --speculative-config '{"method":"ngram"}'"""
+    assert kinds("vllm", text, "0.27.1") == ["repeated-option"]
+
+
+DASHED = """m --speculative-config '{"method":"ngram","num-speculative-tokens":3,"prompt-lookup-max":4}'"""
+
+
+def test_dashes_in_a_key_where_the_release_reads_them_as_underscores() -> None:
+    assert kinds("vllm", DASHED, "0.33.0") == []
+    assert kinds("vllm", DASHED, "0.23.0") == ["unknown-json-key"] * 2
+
+
+def test_a_key_of_an_object_inside_another() -> None:
+    finding = only("vllm", """m --compilation-config '{"pass_config": {"bogus": 1}}'""", "0.33.0")
+    assert (finding.rule, finding.span.text) == ("vllm/unknown-json-key", "bogus")
+    assert finding.message.startswith("bogus is no key of --compilation-config.pass_config in vLLM 0.33.0")

@@ -1,0 +1,325 @@
+"""Mutation tests: change one thing in a module at random, run the tests beside it, and report the changes that they miss.
+
+    python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
+
+Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, or all of tests/rules without
+such a file. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never
+holds a mutant. The same seed takes the same mutants of the same source.
+
+tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
+The exit status is 1 if a mutant survives that is not listed, 2 if tests fail without any mutation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EQUIVALENTS = ROOT / "tools" / "mutants_equivalent.txt"
+_PACKAGE = "servelint"
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Div: ast.Mult,
+}
+_LEFT_ALONE = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
+"""Nodes that are not changed: an f-string has no places of its parts before Python 3.12."""
+_LEAST_SECONDS = 30.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One change of a module.
+
+    Attributes:
+        module: dotted name of the module, without the package: "rules.ranges".
+        where: the function or class that has the change, "" for the module itself.
+        line: its line.
+        start: offset of the first character that is replaced.
+        end: offset after the last one.
+        before: the characters that are replaced.
+        after: what takes their place.
+        number: which one of the equal changes in `where` it is, from 1 on.
+    """
+
+    module: str
+    where: str
+    line: int
+    start: int
+    end: int
+    before: str
+    after: str
+    number: int = 1
+
+    @property
+    def name(self) -> str:
+        """A name that stays the same while the function does not change."""
+        texts = [" ".join(text.split()) for text in (self.before, self.after)]
+        return f"{self.module}:{self.where}:{texts[0]} -> {texts[1]}@{self.number}"
+
+    def applied(self, source: str) -> str:
+        """The source with the change."""
+        return source[: self.start] + self.after + source[self.end :]
+
+
+def mutants(module: str, source: str) -> list[Mutant]:
+    """Every mutant of a module's source, in the order of the source."""
+    starts = [0]
+    for text in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(text))
+    lines = source.splitlines(keepends=True)
+
+    def offset(line: int, column: int) -> int:
+        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
+    found: list[Mutant] = []
+    seen: dict[tuple[str, str, str], int] = {}
+    for where, node, after in _changes(ast.parse(source), ""):
+        start, end = offset(node.lineno, node.col_offset), offset(node.end_lineno or 0, node.end_col_offset or 0)
+        key = where, source[start:end], after
+        seen[key] = seen.get(key, 0) + 1
+        found.append(
+            Mutant(
+                module=module,
+                where=where,
+                line=node.lineno,
+                start=start,
+                end=end,
+                before=source[start:end],
+                after=after,
+                number=seen[key],
+            )
+        )
+    return sorted(found, key=lambda one: (one.start, one.end, one.after))
+
+
+def _changes(node: ast.AST, where: str) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:
+    """The changes in a node: the name of its function or class, the part that is replaced, and what takes its place."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        where = f"{where}.{node.name}" if where else node.name
+    for part, after in _own_changes(node):
+        yield where, part, after
+    for child in _children(node):
+        yield from _changes(child, where)
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """The children of a node that may be changed: no docstrings, annotations, decorators or `if TYPE_CHECKING`."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "type_comment"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, ast.AST) or isinstance(child, _LEFT_ALONE) or _is_text(child):
+                continue
+            if (
+                isinstance(child, ast.If)
+                and isinstance(child.test, ast.Name)
+                and child.test.id in ("TYPE_CHECKING", "__name__")
+            ):
+                continue
+            if isinstance(child, ast.Assign) and ast.unparse(child.targets[0]) in ("__slots__", "__all__", "TYPE_CHECKING"):
+                continue
+            yield child
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Whether a node is a docstring."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _own_changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """The changes of a node itself."""
+    if isinstance(node, ast.Compare):
+        for number, operator in enumerate(node.ops):
+            operators = [*node.ops]
+            operators[number] = _COMPARISONS[type(operator)]()
+            yield node, ast.unparse(ast.Compare(node.left, operators, node.comparators))
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield node, f"({ast.unparse(ast.BoolOp(other, node.values))})"
+    elif isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        yield node, f"({ast.unparse(ast.BinOp(node.left, _ARITHMETIC[type(node.op)](), node.right))})"
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node, f"({ast.unparse(node.operand)})"
+    elif isinstance(node, ast.Constant):
+        for text in _constants(node.value):
+            yield node, text
+    elif isinstance(node, (ast.If, ast.While, ast.IfExp)) and not isinstance(node.test, (ast.Compare, ast.UnaryOp)):
+        yield node.test, f"(not ({ast.unparse(node.test)}))"
+    elif isinstance(node, (ast.Continue, ast.Break, ast.AugAssign)) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    ):
+        yield node, "pass"
+    elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) != "None":
+        yield node, "return None"
+
+
+def _constants(value: object) -> list[str]:
+    if isinstance(value, bool):
+        return [str(not value)]
+    if isinstance(value, int):
+        return [str(value + 1), f"({value - 1})" if value < 1 else str(value - 1)]
+    return [repr(value + "x")] if isinstance(value, str) else []
+
+
+def module_path(module: str) -> Path:
+    """The file of a module below src, by its dotted name without the package."""
+    path = Path("src") / _PACKAGE / Path(*module.split("."))
+    return path / "__init__.py" if (ROOT / path).is_dir() else path.with_suffix(".py")
+
+
+def beside(module: str, root: Path = ROOT) -> list[str]:
+    """The tests beside a module: its own files in the mirror, else those of the nearest folder.
+
+    Raises:
+        ValueError: there are none.
+    """
+    *packages, name = module.split(".")
+    folder = root / "tests" / Path(*packages)
+    own = [*folder.glob(f"test_{name}*.py"), *(folder / name).glob("test_*.py")]
+    if own:
+        return sorted([str(path.relative_to(root)) for path in own])
+    if packages and any(folder.glob("test_*.py")):
+        return [str(folder.relative_to(root))]
+    raise ValueError(f"no tests stand beside {module}; name them with --tests")
+
+
+def equivalents(path: Path = EQUIVALENTS) -> dict[str, str]:
+    """The mutants that mean the same as the source, with the reason of each."""
+    found: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        name, sign, reason = line.rpartition(" # ")
+        if sign:
+            found[name.strip()] = reason.strip()
+    return found
+
+
+def sample(modules: list[str], number: int, seed: int) -> list[Mutant]:
+    """Take mutants at random, of each module as many as its share of all of them."""
+    every = [one for module in modules for one in mutants(module, (ROOT / module_path(module)).read_text(encoding="utf-8"))]
+    taken = random.Random(seed).sample(every, min(number, len(every)))
+    return sorted(taken, key=lambda one: (modules.index(one.module), one.start, one.after))
+
+
+class Laboratory:
+    """A copy of the checkout's source, with links to everything else, in which tests run against a mutant.
+
+    Attributes:
+        folder: the copy.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(ROOT / "src", folder / "src", symlinks=True)
+        for entry in ROOT.iterdir():
+            if entry.name not in ("src", ".git", ".venv"):
+                (folder / entry.name).symlink_to(entry)
+
+    def passes(self, tests: list[str], seconds: float | None = None) -> bool | None:
+        """Whether tests pass; None if they take longer than some seconds."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+        try:
+            ran = subprocess.run(command, cwd=self.folder, env=environment, timeout=seconds, capture_output=True, check=False)
+        except subprocess.TimeoutExpired:
+            return None
+        return ran.returncode == 0
+
+    def write(self, module: str, source: str) -> None:
+        """Replace the source of a module, without its time: what was compiled from rules stays as it is."""
+        path = self.folder / module_path(module)
+        for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+            compiled.unlink()
+        stat = path.stat()
+        path.write_text(source, encoding="utf-8")
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def run(taken: list[Mutant], tests: dict[str, list[str]], known: dict[str, str]) -> tuple[int, int, int, int]:
+    """Run the tests against each mutant, print its fate, and count (killed, timed out, survived, equivalent).
+
+    Raises:
+        RuntimeError: the tests of a module fail without any mutation.
+    """
+    counts = {"killed": 0, "timeout": 0, "SURVIVED": 0, "equivalent": 0}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        laboratory = Laboratory(Path(folder))
+        limits: dict[str, float] = {}
+        for one in taken:
+            source = (ROOT / module_path(one.module)).read_text(encoding="utf-8")
+            if one.module not in limits:
+                began = time.monotonic()
+                if not laboratory.passes(tests[one.module]):
+                    raise RuntimeError(f"{' '.join(tests[one.module])} fail without a mutation")
+                limits[one.module] = max(_LEAST_SECONDS, 5 * (time.monotonic() - began))
+            if one.name in known:
+                fate = "equivalent"
+            else:
+                laboratory.write(one.module, one.applied(source))
+                passed = laboratory.passes(tests[one.module], limits[one.module])
+                laboratory.write(one.module, source)
+                fate = "timeout" if passed is None else "SURVIVED" if passed else "killed"
+            counts[fate] += 1
+            print(f"{fate:10} line {one.line:4} {one.name}", flush=True)
+    return counts["killed"], counts["timeout"], counts["SURVIVED"], counts["equivalent"]
+
+
+def _dotted(name: str) -> str:
+    """A module's dotted name below the package: rules.ranges for rules/ranges or src/servelint/rules/ranges.py."""
+    return name.removesuffix(".py").replace("/", ".").removeprefix("src.").removeprefix(_PACKAGE + ".")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Take a sample of mutants and run it; return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("modules", nargs="+", metavar="MODULE", help="a module below the package: rules/ranges, core.bounds")
+    parser.add_argument("--number", type=int, default=40, help="how many mutants to take (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the sample (default: %(default)s)")
+    parser.add_argument("--tests", action="append", default=[], metavar="MODULE=PATH,...", help="run these tests for a module")
+    parser.add_argument("--list", action="store_true", help="print the sample and run nothing")
+    options = parser.parse_args(argv)
+    modules = [_dotted(name) for name in options.modules]
+    taken = sample(modules, options.number, options.seed)
+    if options.list:
+        print("\n".join([f"line {one.line:4} {one.name}" for one in taken]))
+        return 0
+    try:
+        named = {_dotted(module): paths.split(",") for module, _, paths in (one.partition("=") for one in options.tests)}
+        tests = {module: named.get(module) or beside(module) for module in modules}
+        killed, late, survived, same = run(taken, tests, equivalents())
+    except (RuntimeError, ValueError) as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        return 2
+    fates = f"{killed + late} killed ({late} by timeout), {survived} survived, {same} equivalent"
+    print(f"{len(taken)} mutants, seed {options.seed}: {fates}")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
