@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
 
 
-def check(paths: list[str], settings: Asked | None = None) -> Report:
+def check(paths: list[str], settings: SettingsSource | None = None) -> Report:
     """Lint files and folders. One that cannot be read is an error in the report; the others are linted.
 
     Of settings files that are wrong the report says only that: nothing is linted.
@@ -47,7 +47,7 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
 
 
 def check_in_parallel(
-    paths: list[str], asked: Asked, *, words: bool = False, done: Callable[[int, int], None] | None = None
+    paths: list[str], asked: SettingsSource, *, words: bool = False, done: Callable[[int, int], None] | None = None
 ) -> Report:
     """The same on several processors where the files are many. Not for a program that has threads.
 
@@ -74,7 +74,7 @@ def check_in_parallel(
     return report
 
 
-def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
+def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
     """The same as _one, unless it takes too long."""
     try:
         with time_limit.running(_times(path)):
@@ -96,7 +96,7 @@ def _times(path: str) -> int:
         return 1
 
 
-def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
+def listed(paths: list[str], asked: SettingsSource, report: Report) -> list[str]:
     """The files to lint; none, and errors in the report, where settings files are wrong."""
     if isinstance(asked, Settings):
         return list(files(paths, report.errors, notes=report.notes, outside=lambda _: asked.read_outside))
@@ -109,7 +109,7 @@ def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
     return []
 
 
-def _one(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
+def _one(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
     report = Report()
     report.files = 1
     report.paths = [path]

@@ -21,7 +21,7 @@ from servelint.settings.layers import IN_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
     Content = tuple[object, ...]
 
@@ -29,7 +29,7 @@ _HARDWARE = ("gpu", "gpu-count")
 """Settings that say what a launch is run on."""
 
 
-def narrow(report: Report, changes: Changes, asked: Asked) -> None:
+def narrow(report: Report, changes: Changes, asked: SettingsSource) -> None:
     """Leave in a report the findings that changed code touches, and count the others.
 
     A finding is touched if a line that it points at is new or changed, or if anything of its launch is: a line of it, a
@@ -61,7 +61,7 @@ def _is_new(span: Span, changes: Changes) -> bool:
 class _File:
     """A file with launches, compared with what it was."""
 
-    def __init__(self, source: Source, changes: Changes, asked: Asked) -> None:
+    def __init__(self, source: Source, changes: Changes, asked: SettingsSource) -> None:
         self.source = source
         self.changes = changes
         self.change = changes.of(source.path)

@@ -16,7 +16,7 @@ from servelint.judge.releases import planned_releases
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
 
 def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
@@ -32,7 +32,7 @@ class Plans:
 
     __slots__ = ("_asked", "_known")
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: SettingsSource) -> None:
         self._asked = asked
         self._known: dict[object, MemoryPlan | None] = {}
 

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
 
 class Match:
@@ -41,7 +41,7 @@ class Match:
         self.told: list[Finding] = []
 
 
-def match(report: Report, baseline: Baseline, asked: Asked, today: date) -> Match:
+def match(report: Report, baseline: Baseline, asked: SettingsSource, today: date) -> Match:
     """Hold a report against a baseline; the report is left as it is."""
     folder = os.path.dirname(baseline.source.path) or "."
     found = Match()
@@ -88,7 +88,7 @@ def match(report: Report, baseline: Baseline, asked: Asked, today: date) -> Matc
     return found
 
 
-def apply(report: Report, baseline: Baseline, asked: Asked, today: date) -> Match:
+def apply(report: Report, baseline: Baseline, asked: SettingsSource, today: date) -> Match:
     """Take from a report what its baseline knows. Findings whose day is over stay in it, and say so."""
     found = match(report, baseline, asked, today)
     known = {id(finding) for finding, _ in found.known}
@@ -139,7 +139,7 @@ def _moved_from(made: Entry, gone: list[Entry], paths: set[str]) -> Entry | None
     return next(renamed, None) or min(elsewhere, key=lambda one: os.path.basename(one.path) != name, default=None)
 
 
-def _asked_for(entry: Entry, asked: Asked, folder: str) -> bool:
+def _asked_for(entry: Entry, asked: SettingsSource, folder: str) -> bool:
     """Whether the check was asked for findings such as the entry's: else that it found none says nothing."""
     settings = asked.of(os.path.normpath(os.path.join(folder, entry.path)))
     rule = next((one for one in every(settings.rules) if one.id == entry.rule), None)

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
 
 class Renewed:
@@ -29,7 +29,7 @@ class Renewed:
         self.moved = moved
 
 
-def renew(report: Report, baseline: Baseline, asked: Asked, today: date) -> Renewed:
+def renew(report: Report, baseline: Baseline, asked: SettingsSource, today: date) -> Renewed:
     """The entries that accept every finding of a report.
 
     An entry keeps its reason and its day, also where its finding moved; one whose day is over stays so. Entries of files that
