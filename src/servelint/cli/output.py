@@ -10,9 +10,10 @@ from servelint.core.settings import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TextIO
+    from collections.abc import Iterable, Sequence
+    from typing import Any, TextIO
 
+    from servelint.core.problem import Problem
     from servelint.core.result import Report
     from servelint.filters.suppressions import Suppression
     from servelint.settings.files import SettingsFiles
@@ -32,6 +33,25 @@ def print_stderr(text: object) -> None:
     print(clean_lines(str(text)), file=sys.stderr)
 
 
+def print_problems(problems: Iterable[Problem]) -> None:
+    """Print problems on standard error, one a line."""
+    from servelint.report.text import Painter, problem_text
+
+    for problem in problems:
+        print_stderr(problem_text(problem, Painter(False)))
+
+
+def plural(number: int, word: str) -> str:
+    """Return a word in the singular or the plural.
+
+    >>> plural(1, "finding"), plural(2, "finding"), plural(2, "launch"), plural(2, "repository"), plural(2, "info")
+    ('finding', 'findings', 'launches', 'repositories', 'info')
+    """
+    if number == 1 or word == "info":
+        return word
+    return word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith("ch") else "s")
+
+
 def write_stdout(text: str) -> None:
     """Write to standard output, all of it: a pipe that another program left non-blocking would take only what fits."""
     try:
@@ -48,6 +68,13 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     finally:
         os.set_blocking(descriptor, False)
+
+
+def write_json(data: Any, indent: int = 1, **more: Any) -> None:
+    """Write data to standard output as JSON. more: parameters of `servelint.report.encode.encoded`"""
+    from servelint.report.encode import encoded
+
+    write_stdout(encoded(data, indent=indent, **more) + "\n")
 
 
 def write_file(path: str, data: bytes) -> str | None:
@@ -86,10 +113,8 @@ def write_text(text: str, path: str | None) -> str | None:
 def use_color(stream: TextIO, choice: str = AUTO) -> bool:
     """Return whether output to a stream is coloured.
 
-    Args:
-        stream: where the output goes.
-        choice: the value of `--color`. With auto, NO_COLOR (https://no-color.org) wins over FORCE_COLOR, either counts where
-            it is not empty, and FORCE_COLOR=0 means no; without them, a terminal is coloured.
+    With `--color auto`, NO_COLOR (https://no-color.org) wins over FORCE_COLOR, either counts where it is not empty, and
+    FORCE_COLOR=0 means no; without them, a terminal is coloured.
     """
     if choice != AUTO:
         return choice == ALWAYS
@@ -150,15 +175,15 @@ def destinations(given: Sequence[str]) -> tuple[str | None, list[tuple[str, str 
     return (files[0] if files else None), others
 
 
-def write_report(report: Report, kind: str, path: str | None, style: ReportStyle, asked: SettingsFiles) -> bool:
+def write_report(report: Report, kind: str, path: str | None, style: ReportStyle, settings_files: SettingsFiles) -> bool:
     """Write a report in a format to a file, to standard output where path is None. Returns whether that worked."""
-    problem = write_text(_render(report, kind, path, style, asked), path)
+    problem = write_text(_render(report, kind, path, style, settings_files), path)
     if problem is not None:
         print_stderr(f"servelint: {path}: {problem}")
     return problem is None
 
 
-def _render(report: Report, kind: str, path: str | None, style: ReportStyle, asked: SettingsFiles) -> str:
+def _render(report: Report, kind: str, path: str | None, style: ReportStyle, settings_files: SettingsFiles) -> str:
     if style.statistics:
         from servelint.report import statistics
 
@@ -180,12 +205,14 @@ def _render(report: Report, kind: str, path: str | None, style: ReportStyle, ask
     if kind == "sarif":
         from servelint.report import sarif
 
-        return sarif.render(report, asked.rule_folders())
+        return sarif.render(report, settings_files.rule_folders())
     if kind == "html":
         from servelint.report import html
         from servelint.report.memory_plans import Plans
 
-        return html.render(report, asked.rule_folders(), lambda path: asked.of(path).engine_versions, Plans(asked))
+        return html.render(
+            report, settings_files.rule_folders(), lambda path: settings_files.of(path).engine_versions, Plans(settings_files)
+        )
     from importlib import import_module
 
     rendered: str = import_module(f"servelint.report.{_MODULES.get(kind, kind)}").render(report)
@@ -204,11 +231,7 @@ def bar_wanted(quiet: bool) -> bool:
 
 
 class Progress:
-    """A progress bar on standard error, drawn only while a run takes long.
-
-    Args:
-        what: what is counted, in the plural.
-    """
+    """A progress bar on standard error, drawn only while a run takes long. what: what is counted, in the plural"""
 
     __slots__ = ("_begun", "_done", "_drawn", "_last", "_what")
 
