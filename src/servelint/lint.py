@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
 
 
-def check(paths: list[str], settings: Asked | None = None) -> Report:
+def check(paths: list[str], settings: SettingsSource | None = None) -> Report:
     """Lint files and folders.
 
     A file that cannot be read is an error in the report; the others are linted. If settings files are wrong, the report has
@@ -46,7 +46,7 @@ def check(paths: list[str], settings: Asked | None = None) -> Report:
 
 
 def check_in_parallel(
-    paths: list[str], asked: Asked, *, words: bool = False, done: Callable[[int, int], None] | None = None
+    paths: list[str], asked: SettingsSource, *, words: bool = False, done: Callable[[int, int], None] | None = None
 ) -> Report:
     """Lint files and folders on several processors if there are many files. Not for a program that has threads.
 
@@ -76,7 +76,7 @@ def check_in_parallel(
     return report
 
 
-def _in_time(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
+def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
     """Lint one file; a file that takes too long is an error."""
     try:
         with time_limit(bounds.TIME.most * _times(path)):
@@ -98,7 +98,7 @@ def _times(path: str) -> int:
         return 1
 
 
-def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
+def listed(paths: list[str], asked: SettingsSource, report: Report) -> list[str]:
     """The files to lint; none of them, and errors in the report, where settings files are wrong."""
     if isinstance(asked, Settings):
         return list(files(paths, report.errors, notes=report.notes, outside=lambda _: asked.read_outside))
@@ -111,7 +111,7 @@ def listed(paths: list[str], asked: Asked, report: Report) -> list[str]:
     return []
 
 
-def _one(path: str, asked: Asked, named: tuple[str, ...]) -> Report:
+def _one(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
     report = Report()
     report.files = 1
     report.paths = [path]

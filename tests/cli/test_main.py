@@ -212,7 +212,7 @@ class TestHelp:
         assert max(len(line) for line in page.out.splitlines()) <= 100
         assert workspace.run(*name.split(), "-h") == page
         assert workspace.run("help", *name.split()) == page
-        for group in command.page.groups:
+        for group in command.groups:
             assert f"\n{group.title}:\n" in page.out
             for one in group.declared.values():
                 (line,) = [line for line in page.out.splitlines() if f"{line}  ".startswith(f"  {one.row}  ")]

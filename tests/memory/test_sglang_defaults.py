@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.engines.releases import known_releases
 from servelint.memory.plan import Release
-from servelint.memory.sglang.defaults import FractionInputs, defaults, prefill_sizes
+from servelint.memory.sglang.defaults import Defaults, FractionInputs, defaults, prefill_sizes
+from servelint.memory.sglang.settings import SglangSettings, Speculation
 
 RELEASES = known_releases("sglang")
 H100, H200, RTX5090, RTX4090, B200, T4 = 81559, 143771, 32607, 24564, 183359, 15360
 """MiB that nvidia-smi prints."""
 
 
-def fraction(release: str, gpu_mib: float, **asked: object) -> float:
-    return defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, **asked)).fraction  # type: ignore[arg-type]
+def of(release: str, gpu_mib: float, *, algorithm: str | None = None, **given: Any) -> Defaults:
+    """The defaults on a GPU. given: attributes of FractionInputs, and settings of the launch"""
+    own = {name: given.pop(name) for name in ("prefill_graphs", "vision") if name in given}
+    speculation = Speculation(algorithm, None, 3, 1, 4) if algorithm is not None else None
+    return defaults(Release(release), FractionInputs(gpu_mib, SglangSettings(speculation=speculation, **given), **own))
+
+
+def fraction(release: str, gpu_mib: float, **given: Any) -> float:
+    return of(release, gpu_mib, **given).fraction
 
 
 class TestFraction:
@@ -70,8 +80,8 @@ class TestFraction:
         batch=st.sampled_from([8, 64, 256]),
     )
     def test_larger_chunks_never_leave_more(self, release: str, gpu_mib: float, chunk: int, batch: int) -> None:
-        small = defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, chunk=chunk, batch=batch)).fraction
-        large = defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, chunk=2 * chunk, batch=2 * batch)).fraction
+        small = fraction(release, gpu_mib, chunk=chunk, batch=batch)
+        large = fraction(release, gpu_mib, chunk=2 * chunk, batch=2 * batch)
         assert large <= small < 1
 
 
@@ -96,12 +106,12 @@ class TestChunkAndBatch:
         ],
     )
     def test_they_follow_the_gpu(self, release: str, gpu_mib: float, tp: int, chunk: int, batch: int) -> None:
-        found = defaults(Release(release), FractionInputs(gpu_mib=gpu_mib, tp=tp))
+        found = of(release, gpu_mib, tp=tp)
         assert (found.chunk, found.batch) == (chunk, batch)
 
     def test_few_requests_are_captured_in_small_batches_from_0_5_22(self) -> None:
-        assert defaults(Release("0.5.21"), FractionInputs(gpu_mib=H100, requests=32)).batch == 256
-        assert defaults(Release("0.5.22"), FractionInputs(gpu_mib=H100, requests=32)).batch == 32
+        assert of("0.5.21", H100, requests=32).batch == 256
+        assert of("0.5.22", H100, requests=32).batch == 32
 
     def test_sizes_of_prefill_that_are_captured(self) -> None:
         """50 sizes up to 4,096 tokens, as a start of October 2026 printed them."""

@@ -10,7 +10,6 @@ from servelint.engines.releases import known_releases
 from servelint.memory.plan import GIB, Release
 from servelint.memory.sglang.cache import FP4, FP8, PLAIN, Cells, Ranks, cells
 from servelint.memory.sglang.pools import (
-    DraftCells,
     PoolInputs,
     StateInputs,
     draft_headroom,
@@ -111,16 +110,16 @@ class TestPool:
 
     def test_a_draft_of_one_layer(self) -> None:
         """0.5.17 with EAGLE: 171,008 tokens took 5.22 + 5.22 GiB and 0.33 + 0.33 of the draft."""
-        drafts = DraftCells(full=65_536 // 16, counted=True)
-        found = solve_pool(Release("0.5.17"), 171_008 * 65_536 * 17 // 16, Cells(65_536, 0, 16, 0), PoolInputs(), drafts)
+        inputs = PoolInputs(drafts=(65_536 // 16, 0), counted=True)
+        found = solve_pool(Release("0.5.17"), 171_008 * 65_536 * 17 // 16, Cells(65_536, 0, 16, 0), inputs)
         assert found.tokens == 171_008
         assert found.bytes / GIB == pytest.approx(10.44, abs=0.01)
         assert found.drafts / GIB == pytest.approx(0.66, abs=0.01)
 
     def test_drafts_are_not_counted_before_0_5_14(self) -> None:
         rest, kinds = 10 * GIB, Cells(65_536, 0, 16, 0)
-        counted = solve_pool(NEWEST, rest, kinds, PoolInputs(), DraftCells(4096, counted=True)).tokens
-        beside = solve_pool(NEWEST, rest, kinds, PoolInputs(), DraftCells(4096)).tokens
+        counted = solve_pool(NEWEST, rest, kinds, PoolInputs(drafts=(4096, 0), counted=True)).tokens
+        beside = solve_pool(NEWEST, rest, kinds, PoolInputs(drafts=(4096, 0))).tokens
         assert beside == rest // 65_536 > counted
 
     def test_drafts_enlarged_the_pool_up_to_0_5_6(self) -> None:

@@ -136,8 +136,8 @@ def run(listening: Listening, judging: Judging, limits: Limits, log: Logging) ->
         import prometheus_client  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        missing = f"the webhook needs uvicorn and prometheus-client ({error}); pip install 'servelint[admission]'"
-        print_stderr(f"servelint: {missing}")
+        needs = "the webhook needs uvicorn and prometheus-client"
+        print_stderr(f"servelint: {needs} ({error}); pip install 'servelint[admission]'")
         return 2
     from servelint.admission import serving
     from servelint.admission.app import Options as ServerOptions

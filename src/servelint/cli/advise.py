@@ -8,15 +8,16 @@ from servelint.advise import benchmarks
 from servelint.advise.recommendation import Objective, UseCase, recommend
 from servelint.cli import options
 from servelint.cli.command import Options, argument, command, fail, option, whole_number
-from servelint.cli.output import print_stderr, write_text
+from servelint.cli.output import plural, print_stderr, write_text
 from servelint.speculation import gains
 from servelint.speculation.cases import ADVISED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeVar
 
-    from servelint.speculation.gains import Calibration
+    T = TypeVar("T")
 
 
 def _rate(text: str) -> float:
@@ -114,7 +115,7 @@ class Measuring(Options, title="measurements"):
     examples=["servelint advise calibrate off.json on.json --gpu h100 --output mine.json"],
 )
 def _calibrate(measuring: Measuring) -> int:
-    found = [one for path in measuring.results for one in _results(path)]
+    found = [one for path in measuring.results for one in _read(path, benchmarks.results)]
     try:
         made = benchmarks.pairs(found, measuring.engine, measuring.gpu, measuring.method, measuring.source)
         measurements = [gains.Measurement(one) for one in made]
@@ -142,7 +143,7 @@ def _calibrate(measuring: Measuring) -> int:
 )
 def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, writing: OutputOptions) -> int:
     """Print the recommendation."""
-    measured = _measured(drafting.measurements)
+    own = [one for path in drafting.measurements for one in _read(path, _measurements)]
     try:
         found = recommend(
             UseCase(load.use_case),
@@ -159,7 +160,7 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
             tokens=drafting.tokens,
             max_model_len=launching.max_model_len,
             max_num_seqs=launching.max_num_seqs,
-            measured=measured,
+            measured=gains.Calibration((*gains.published(), *own)) if own else None,
         )
     except ValueError as error:
         fail(str(error))
@@ -174,7 +175,7 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
         if found.crossover is None:
             fail(f"{found.model} is not a known model: there is no curve to draw")
         tokens = found.crossover.spec_tokens
-        title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {'token' if tokens == 1 else 'tokens'}"
+        title = f"{found.model}, {found.gpu or 'any GPU'}: {tokens} drafted {plural(tokens, 'token')}"
         text = gain_svg(found.crossover, title, found.crossover.near)
     else:
         from servelint.report.advice import advice_text
@@ -183,38 +184,26 @@ def run(serving: Serving, load: Load, drafting: Drafting, launching: Launching, 
     return _write(text, writing.output)
 
 
-def _results(path: str) -> list[dict[str, Any]]:
-    try:
-        return benchmarks.results(_read(path))
-    except benchmarks.Unusable as error:
-        fail(f"{path}: {error}")
+def _measurements(text: str) -> list[gains.Measurement]:
+    """Return the measurements in the text of a file. Raises ValueError."""
+    data = json.loads(text)
+    rows = data.get("measurements") if isinstance(data, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ValueError("there is no list of measurements")
+    return [gains.Measurement(row) for row in rows]
 
 
-def _measured(paths: tuple[str, ...]) -> Calibration | None:
-    """Return the published measurements and those of some files; None for the published ones alone."""
-    if not paths:
-        return None
-    own = [one for path in paths for one in _of_file(path)]
-    return gains.Calibration((*gains.published(), *own))
-
-
-def _of_file(path: str) -> list[gains.Measurement]:
-    try:
-        data = json.loads(_read(path))
-        rows = data.get("measurements") if isinstance(data, dict) else None
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            fail(f"{path}: there is no list of measurements")
-        return [gains.Measurement(row) for row in rows]
-    except ValueError as error:
-        fail(f"{path}: {error}")
-
-
-def _read(path: str) -> str:
+def _read(path: str, parse: Callable[[str], list[T]]) -> list[T]:
+    """Return what a function makes of the text of a file. Raises UsageError if the file or its text cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
-            return file.read()
+            text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         fail(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
+    try:
+        return parse(text)
+    except ValueError as error:
+        fail(f"{path}: {error}")
 
 
 def _write(text: str, path: str | None) -> int:

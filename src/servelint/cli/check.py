@@ -8,8 +8,7 @@ import time
 from servelint.cli import options, output
 from servelint.cli.command import Options, command, fail, flag, option
 from servelint.cli.options import ExitStatus, Hardware, Inputs, Rules, SettingsOptions
-from servelint.cli.output import ReportStyle, print_stderr, write_stdout
-from servelint.core.finding import SEVERITIES
+from servelint.cli.output import ReportStyle, plural, print_stderr, write_json, write_stdout
 from servelint.core.result import Report
 from servelint.core.settings import FORMATS
 from servelint.core.trust import EVERYTHING, Trust
@@ -113,51 +112,51 @@ def run(
         trust = _trust(inputs, shown, gating)
     if ending.exit_zero:
         ending.fail_on = "never"
-    asked = options.settings(inputs, rules, hardware, shown, gating, writing, ending, trust=trust)
+    settings_files = options.settings(inputs, rules, hardware, shown, gating, writing, ending, trust=trust)
     if shown.show_settings:
-        return _show_settings(inputs, writing, asked)
-    return _check(inputs, gating, fixing, writing, asked)
+        return _show_settings(inputs, writing, settings_files)
+    return _check(inputs, gating, fixing, writing, settings_files)
 
 
-def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputOptions, asked: SettingsFiles) -> int:
+def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputOptions, settings_files: SettingsFiles) -> int:
     started = time.perf_counter()
     try:
         path, others = output.destinations(writing.output)
     except ValueError as error:
         fail(str(error))
-    kind: str = writing.format or asked.value("format") or "text"
+    kind: str = writing.format or settings_files.value("format") or "text"
     _refuse_contradictions(inputs, gating, fixing, writing, kind, path)
-    believes_files = asked.trust.base is None and gating.trusted_suppressions is None
-    if believes_files and asked.value("trusted-suppressions") == "base":
+    believes_files = settings_files.trust.base is None and gating.trusted_suppressions is None
+    if believes_files and settings_files.value("trusted-suppressions") == "base":
         fail('the settings ask for trusted-suppressions = "base", which needs a revision; give --base REV')
     gate = None
-    if gating.baseline or gating.changed_since or gating.write_baseline or asked.value("baseline"):
-        gate = _gate(inputs, gating, asked)
+    if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
+        gate = _gate(inputs, gating, settings_files)
     words = "html" in (kind, *[other for other, _ in others])
-    report = options.lint(inputs, asked, words=words, quiet=writing.quiet)
-    if asked.problems:
+    report = options.lint(inputs, settings_files, words=words, quiet=writing.quiet)
+    if settings_files.problems:
         for other, file in others if kind == "text" else [(kind, path), *others]:
-            output.write_report(report, other, file, ReportStyle(), asked)
-        return options.report_problems(asked.problems)
+            output.write_report(report, other, file, ReportStyle(), settings_files)
+        return options.report_problems(settings_files.problems)
     if gating.write_baseline:
-        return _write_baseline(report, asked, quiet=writing.quiet)
+        return _write_baseline(report, settings_files, quiet=writing.quiet)
     if gate is not None:
         gate.narrow(report)
     fixed = 0
     if fixing.wanted:
-        report, fixed = _fix(report, inputs, fixing, asked, gate, quiet=writing.quiet)
+        report, fixed = _fix(report, inputs, fixing, settings_files, gate, quiet=writing.quiet)
     style = ReportStyle((time.perf_counter() - started) * 1000, quiet=writing.quiet, color=writing.color)
     if gating.show_suppressed:
         from servelint.filters import suppressions
 
-        style.suppressions = suppressions.every(report, gate.known if gate is not None else [], asked)
-    good = [output.write_report(report, other, file, style, asked) for other, file in others]
+        style.suppressions = suppressions.every(report, gate.known if gate is not None else [], settings_files)
+    good = [output.write_report(report, other, file, style, settings_files) for other, file in others]
     style.statistics = writing.statistics
-    if not all([*good, output.write_report(report, kind, path, style, asked)]):
+    if not all([*good, output.write_report(report, kind, path, style, settings_files)]):
         return 2
     if not report.launches and not report.errors and not writing.quiet:
-        print_stderr(f"servelint: no launch found in {report.files} {'file' if report.files == 1 else 'files'}")
-    status = options.status_of_errors(report) or int(any(_fails(finding, asked) for finding in report.findings))
+        print_stderr(f"servelint: no launch found in {report.files} {plural(report.files, 'file')}")
+    status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
     return 1 if fixed and fixing.exit_non_zero_on_fix and status == 0 else status
 
 
@@ -180,10 +179,9 @@ def _refuse_contradictions(
             fail("a baseline is for files")
 
 
-def _fails(finding: Finding, asked: SettingsFiles) -> bool:
+def _fails(finding: Finding, settings_files: SettingsFiles) -> bool:
     """Return whether the settings of the file that was linted let a finding of that severity fail the check."""
-    least = asked.of(_linted_file(finding).path).fail_on
-    return least != "never" and SEVERITIES.index(finding.severity) >= SEVERITIES.index(least)
+    return options.reaches(finding.severity, settings_files.of(_linted_file(finding).path).fail_on)
 
 
 def _linted_file(finding: Finding) -> Source:
@@ -202,40 +200,42 @@ class Gate:
         known: the findings that the baseline accepted, each with its entry.
     """
 
-    __slots__ = ("_asked", "_changes", "_revision", "baseline", "known")
+    __slots__ = ("_settings_files", "_since", "baseline", "known")
 
-    def __init__(self, asked: SettingsFiles, baseline: Baseline | None, since: tuple[str, Changes] | None) -> None:
+    def __init__(
+        self, settings_files: SettingsFiles, baseline: Baseline | None, since: tuple[str, Changes | None] | None
+    ) -> None:
         """since: the revision whose code passes, and what changed since; None for none"""
-        self._asked = asked
-        self._revision = since[0] if since is not None else None
-        self._changes: Changes | None = since[1] if since is not None else None
+        self._settings_files = settings_files
+        self._since = since
         self.baseline = baseline
         self.known: list[tuple[Finding, Entry]] = []
 
     def narrow(self, report: Report) -> None:
         """Take from a report what passes. What is wrong with the baseline is in its errors; its sound entries count.
 
-        Files may change between one report and the next, so the changes are asked for anew for each.
+        Files may change between one report and the next, so the changes are settings_files for anew for each.
         """
         stale: list[Finding] = []
         if self.baseline is not None:
             from servelint.filters import baseline
 
             report.errors[:0] = [problem for problem in self.baseline.problems if problem not in report.errors]
-            found = baseline.apply(report, self.baseline, self._asked, _today())
+            found = baseline.apply(report, self.baseline, self._settings_files, _today())
             stale, self.known = found.findings, found.known
-        if self._revision is not None:
+        if self._since is not None:
             from servelint.files import git
             from servelint.filters import changed
 
-            changed.narrow(report, self._changes or git.since(self._revision), self._asked)
-            self._changes = None
+            revision, changes = self._since
+            changed.narrow(report, changes or git.since(revision), self._settings_files)
+            self._since = revision, None
         report.findings += stale
 
 
-def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | None:
+def _gate(inputs: Inputs, gating: GateOptions, settings_files: SettingsFiles) -> Gate | None:
     """Return the gate that options and settings ask for, if any. Raises UsageError where they make no sense."""
-    path = asked.value("baseline")
+    path = settings_files.value("baseline")
     revision = gating.changed_since
     if path is None and revision is None:
         return None
@@ -254,31 +254,31 @@ def _gate(inputs: Inputs, gating: GateOptions, asked: SettingsFiles) -> Gate | N
         from servelint.files.project import shown
         from servelint.filters import baseline
 
-        known = baseline.read(shown(path), asked.trust)
-    return Gate(asked, known, since)
+        known = baseline.read(shown(path), settings_files.trust)
+    return Gate(settings_files, known, since)
 
 
-def _write_baseline(report: Report, asked: SettingsFiles, *, quiet: bool) -> int:
+def _write_baseline(report: Report, settings_files: SettingsFiles, *, quiet: bool) -> int:
     """Record the findings of a report as known, with the reasons that the file gave before. Returns the exit status."""
     from servelint.core.source import Source
     from servelint.files.project import shown
     from servelint.filters import baseline
 
-    path = shown(asked.value("baseline") or baseline.NAME)
-    old = baseline.read(path, asked.trust) if os.path.lexists(path) else baseline.Baseline(Source(path, ""))
+    path = shown(settings_files.value("baseline") or baseline.NAME)
+    old = baseline.read(path, settings_files.trust) if os.path.lexists(path) else baseline.Baseline(Source(path, ""))
     problems = [*old.problems, *report.errors]
     if not old.problems:
-        new = baseline.renew(report, old, asked, _today())
+        new = baseline.renew(report, old, settings_files, _today())
         problem = output.write_file(path, baseline.render(new.entries).encode("utf-8", "backslashreplace"))
         if problem is not None:
             fail(f"{path}: {problem}")
         count = sum(entry.count for entry in new.entries)
-        parts = [
-            f"{number} {word}" for number, word in ((new.added, "new"), (new.gone, "gone"), (new.moved, "moved")) if number
-        ]
-        text = f"servelint: wrote {path}: {count} known {'finding' if count == 1 else 'findings'}"
+        numbers = {"new": new.added, "gone": new.gone, "moved": new.moved}
+        parts = ", ".join([f"{number} {word}" for word, number in numbers.items() if number])
         if not quiet:
-            print_stderr(text + (f" ({', '.join(parts)})" if parts else ""))
+            print_stderr(
+                f"servelint: wrote {path}: {count} known {plural(count, 'finding')}" + (f" ({parts})" if parts else "")
+            )
     for one in problems:
         print_stderr(one)
     return options.status_of_errors(report) or (2 if problems else 0)
@@ -338,10 +338,10 @@ def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions, trust
     layer = reading.from_env(os.environ, faults)
     isolated = settings.isolated or reading.is_isolated(os.environ, faults)
     file = settings.settings or os.environ.get(reading.FILE_VARIABLE) or None
-    asked = SettingsFiles(isolated=isolated, file=file, overrides=[layer], trust=trust)
-    found: bool = asked.value("trusted-suppressions") == "base"
-    if asked.problems and not found and gating.base:
-        fail(f"the settings of {gating.base} cannot be read: {asked.problems[0]}")
+    settings_files = SettingsFiles(isolated=isolated, file=file, overrides=[layer], trust=trust)
+    found: bool = settings_files.value("trusted-suppressions") == "base"
+    if settings_files.problems and not found and gating.base:
+        fail(f"the settings of {gating.base} cannot be read: {settings_files.problems[0]}")
     return found
 
 
@@ -349,7 +349,7 @@ def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions, trust
 
 
 def _fix(
-    report: Report, inputs: Inputs, fixing: Fixing, asked: SettingsFiles, gate: Gate | None, *, quiet: bool
+    report: Report, inputs: Inputs, fixing: Fixing, settings_files: SettingsFiles, gate: Gate | None, *, quiet: bool
 ) -> tuple[Report, int]:
     """Fix the findings of a report; with --diff, print the changes and leave the files alone.
 
@@ -369,7 +369,7 @@ def _fix(
     fixed = 0
     named = folders(list(inputs.paths))
     for source in report.sources:
-        settings = asked.of(source.path)
+        settings = settings_files.of(source.path)
         only = (
             [finding for finding in report.findings if _linted_file(finding).path == source.path] if gate is not None else None
         )
@@ -388,7 +388,7 @@ def _fix(
     if gate is not None:
         gate.narrow(left)
     if fixed and not quiet:
-        print_stderr(f"servelint: fixed {fixed} {'finding' if fixed == 1 else 'findings'}")
+        print_stderr(f"servelint: fixed {fixed} {plural(fixed, 'finding')}")
     return left, fixed
 
 
@@ -418,16 +418,16 @@ def _write_source(source: Source) -> Problem | None:
     from servelint.core.problem import Problem
 
     data = source.text.encode(source.encoding)
-    if source.encoding == "utf-16" and _begins_with(source.path, codecs.BOM_UTF16_BE):
+    if source.encoding == "utf-16" and _is_big_endian(source.path):
         data = codecs.BOM_UTF16_BE + source.text.encode("utf-16-be")
     problem = output.write_file(source.path, data)
     return Problem(source.path, problem) if problem is not None else None
 
 
-def _begins_with(path: str, head: bytes) -> bool:
+def _is_big_endian(path: str) -> bool:
     try:
         with open(path, "rb") as file:
-            return file.read(len(head)) == head
+            return file.read(2) == b"\xfe\xff"
     except OSError:
         return False
 
@@ -438,46 +438,43 @@ _LISTS = ("select", "extend-select", "ignore", "exclude", "extend-exclude", "rul
 """Keys of the settings that are lists: each item has an origin of its own."""
 
 
-def _show_settings(inputs: Inputs, writing: OutputOptions, asked: SettingsFiles) -> int:
+def _show_settings(inputs: Inputs, writing: OutputOptions, settings_files: SettingsFiles) -> int:
     """Print the settings of each path, and the place that sets each of them."""
-    from servelint.report.clean import encoded
-
     paths = [inputs.stdin_filename if path == options.STDIN else path for path in inputs.paths] or ["."]
-    shown = [(path, *_effective(path, asked)) for path in paths]
-    options.settings_of(asked)
-    if asked.problems:
-        return options.report_problems(asked.problems)
-    if (writing.format or asked.value("format")) == "json":
-        data = [{"path": path, "files": names, "settings": _settings_data(said)} for path, names, said in shown]
-        write_stdout(encoded({"paths": data}, indent=1) + "\n")
+    shown = [(path, *_effective(path, settings_files)) for path in paths]
+    options.settings_of(settings_files)
+    if settings_files.problems:
+        return options.report_problems(settings_files.problems)
+    if (writing.format or settings_files.value("format")) == "json":
+        write_json({"paths": [{"path": path, "files": names, "settings": _settings_data(own)} for path, names, own in shown]})
     else:
         write_stdout("\n".join([_settings_text(*one) for one in shown]))
     return 0
 
 
-def _effective(path: str, asked: SettingsFiles) -> tuple[list[str], list[EffectiveValue]]:
+def _effective(path: str, settings_files: SettingsFiles) -> tuple[list[str], list[EffectiveValue]]:
     """Return the settings files of a path, the nearest first, and the settings that hold."""
     from servelint.settings import files
     from servelint.settings.layers import effective
 
     if os.path.isdir(path):
-        governing, absolute = asked.governing(os.path.join(path, ""))[0], None
+        governing, absolute = settings_files.governing(os.path.join(path, ""))[0], None
     else:
-        governing, absolute = asked.governing(path)
+        governing, absolute = settings_files.governing(path)
     return list(files.paths(governing)), effective(governing.layers_of(absolute))
 
 
-def _settings_text(path: str, names: list[str], said: list[EffectiveValue]) -> str:
+def _settings_text(path: str, names: list[str], values: list[EffectiveValue]) -> str:
     from servelint.report.clean import clean
     from servelint.settings.keys import KEYS
     from servelint.settings.layers import PASSED
 
     head = f"{path}: {', which extends '.join(names)}" if names else f"{path}: no settings file"
     rows: list[tuple[str, str, str]] = []
-    for key in (*KEYS, *dict.fromkeys([one.key for one in said if one.key not in KEYS])):
+    for key in dict.fromkeys([*KEYS, *[one.key for one in values]]):
         if key in PASSED:
             continue
-        own = [one for one in said if one.key == key]
+        own = [one for one in values if one.key == key]
         nothing = "every rule of the profile" if key == "select" else "none"
         rows += [(key, _value_text(one), str(one.origin or "default")) for one in own] or [(key, nothing, "default")]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
@@ -498,13 +495,13 @@ def _value_text(one: EffectiveValue) -> str:
     return f"{one.name} {text}" if one.name else text
 
 
-def _settings_data(said: list[EffectiveValue]) -> dict[str, Any]:
+def _settings_data(values: list[EffectiveValue]) -> dict[str, Any]:
     from servelint.settings.keys import KEYS
     from servelint.settings.layers import PASSED
 
     found: dict[str, Any] = {key: [] if key in _LISTS else {} for key in KEYS if key not in PASSED}
     found["rule"] = {}
-    for one in said:
+    for one in values:
         data = {"value": one.value, "from": _origin_data(one.origin)}
         if one.key in _LISTS:
             found[one.key].append(data)

@@ -72,8 +72,8 @@ def address(text: str, example: str) -> tuple[str, int]:
 # -- options and arguments
 
 
-class _Option(click.Option):
-    """An option, with what click does not know of it.
+class _Declared(click.Parameter):
+    """An option or an argument, with what click does not know of it.
 
     Attributes:
         choices: the values that are valid; any where it is empty.
@@ -83,6 +83,14 @@ class _Option(click.Option):
     choices: tuple[str, ...] = ()
     needed = False
 
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the value may be."""
+        from servelint.cli import completions
+
+        return completions.of_parameter(context, self, incomplete)
+
+
+class _Option(_Declared, click.Option):
     @property
     def shown(self) -> str:
         """The name that messages use."""
@@ -95,19 +103,8 @@ class _Option(click.Option):
         metavar = self.metavar or (f"{{{','.join(self.choices)}}}" if self.choices else self.name.upper())
         return names if self.is_flag else f"{names} {metavar}"
 
-    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what the value may be."""
-        from servelint.cli import completions
 
-        return completions.of_parameter(context, self, incomplete)
-
-
-class _Argument(click.Argument):
-    """A positional argument. The attributes are those of an option."""
-
-    choices: tuple[str, ...] = ()
-    needed = False
-
+class _Argument(_Declared, click.Argument):
     @property
     def shown(self) -> str:
         """The metavar, which messages and help pages use."""
@@ -119,12 +116,6 @@ class _Argument(click.Argument):
     def piece(self) -> str:
         """The argument as the usage line shows it."""
         return (self.shown if self.needed else f"[{self.shown}]") + ("..." if self.nargs == -1 else "")
-
-    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what the value may be."""
-        from servelint.cli import completions
-
-        return completions.of_parameter(context, self, incomplete)
 
 
 def option(
@@ -230,53 +221,6 @@ class _Help(Options, title="help"):
 # -- commands
 
 
-class Page:
-    """What the help page of a command says beside its options; the parameters of `command` describe it."""
-
-    __slots__ = ("about", "examples", "groups", "notes", "usage")
-
-    def __init__(
-        self, groups: Sequence[type[Options]], about: str, examples: Sequence[str], notes: str, usage: Sequence[str]
-    ) -> None:
-        self.groups: tuple[type[Options], ...] = (*groups, _Help)
-        self.about = about
-        self.examples = examples
-        self.notes = notes
-        self.usage = usage
-
-    def parameters(self) -> list[click.Parameter]:
-        """Return all options and arguments."""
-        return [one for group in self.groups for one in group.declared.values()]
-
-    def text(self, path: str, commands: Sequence[tuple[str, str]]) -> str:
-        """Return the page.
-
-        Args:
-            path: the words that run the command.
-            commands: its subcommands, each with its summary.
-        """
-        parts = [*self._usage_lines(path), "", self.about, ""]
-        if commands:
-            parts += ["commands:", *_rows(commands), ""]
-        for group in self.groups:
-            parts += [f"{group.title}:", *_rows([(one.row, one.help or "") for one in group.declared.values()]), ""]
-        if self.notes:
-            parts += [self.notes, ""]
-        if self.examples:
-            parts += ["examples:", *[f"  {line}" for line in self.examples], ""]
-        return "\n".join(parts)
-
-    def _usage_lines(self, path: str) -> list[str]:
-        if self.usage:
-            return [f"{'      ' if at else 'usage:'} {line}" for at, line in enumerate(self.usage)]
-        declared = [one for group in self.groups[:-1] for one in group.declared.values()]
-        options = [one for one in declared if isinstance(one, _Option)]
-        words = ["[options]"] if options else []
-        words += [one.row for one in options if one.needed]
-        words += [one.piece for one in declared if isinstance(one, _Argument)]
-        return [" ".join(["usage:", path, *words])]
-
-
 def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
     width = max([len(name) for name, _ in rows if len(name) <= _NAMES_AT_MOST], default=0)
     lines: list[str] = []
@@ -286,10 +230,13 @@ def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 class Command(click.Command):
-    """A command. It refuses wrong words in one plain sentence."""
+    """A command, which refuses wrong words in one plain sentence. The attributes are the parameters of `command`."""
 
     allow_extra_args = True  # `parse_args` refuses them itself
-    page: Page
+    groups: tuple[type[Options], ...] = ()
+    about = notes = ""
+    examples: Sequence[str] = ()
+    usage: Sequence[str] = ()
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command. Raises UsageError, which says what is wrong."""
@@ -332,7 +279,25 @@ class Command(click.Command):
 
     def get_help(self, context: click.Context) -> str:
         """Return the help page."""
-        return self.page.text(context.command_path, self.summaries())
+        parts = [*self._usage_lines(context.command_path), "", self.about, ""]
+        if commands := self.summaries():
+            parts += ["commands:", *_rows(commands), ""]
+        for group in self.groups:
+            parts += [f"{group.title}:", *_rows([(one.row, one.help or "") for one in group.declared.values()]), ""]
+        if self.notes:
+            parts += [self.notes, ""]
+        if self.examples:
+            parts += ["examples:", *[f"  {line}" for line in self.examples], ""]
+        return "\n".join(parts)
+
+    def _usage_lines(self, path: str) -> list[str]:
+        if self.usage:
+            return [f"{'      ' if at else 'usage:'} {line}" for at, line in enumerate(self.usage)]
+        options = [one for one in self.params[:-1] if isinstance(one, _Option)]  # the last one is --help
+        words = ["[options]"] if options else []
+        words += [one.row for one in options if one.needed]
+        words += [one.piece for one in self.params if isinstance(one, _Argument)]
+        return [" ".join(["usage:", path, *words])]
 
     def summaries(self) -> list[tuple[str, str]]:
         """Return the name and the summary of each subcommand."""
@@ -401,7 +366,6 @@ def command(
         kind: the class of the command, where it reads its words in its own way.
         settings: those of click's context, such as `allow_interspersed_args`.
     """
-    page = Page(groups, about, examples, notes, usage)
 
     def made(function: Callable[..., int]) -> Command:
         def call(**values: Any) -> int | None:
@@ -412,13 +376,15 @@ def command(
                 return None
             return function(*[group(values) for group in groups])
 
-        more: dict[str, Any] = {"callback": call, "params": page.parameters(), "context_settings": settings}
+        every: tuple[type[Options], ...] = (*groups, _Help)
+        params = [one for group in every for one in group.declared.values()]
+        more: dict[str, Any] = {"callback": call, "params": params, "context_settings": settings, "add_help_option": False}
         if subcommands is None:
-            found = kind(name, add_help_option=False, **more)
+            found = kind(name, **more)
         else:
-            found = Group(name, add_help_option=False, invoke_without_command=True, **more)
+            found = Group(name, invoke_without_command=True, **more)
             found.subcommands = subcommands
-        found.page = page
+        found.groups, found.about, found.notes, found.examples, found.usage = every, about, notes, examples, usage
         return found
 
     return made

@@ -174,11 +174,8 @@ def _subcommands(context: click.Context, _: str) -> list[str]:
 
 
 _COMPLETERS: dict[str, Completer] = {
-    "select": _rules,
-    "extend_select": _rules,
-    "ignore": _rules,
-    "engine_version": _releases,
-    "to": _releases,
+    **dict.fromkeys(("select", "extend_select", "ignore"), _rules),
+    **dict.fromkeys(("engine_version", "to"), _releases),
     "gpu": _gpus,
     "engine": _engines,
     "release": _releases_of_engine,

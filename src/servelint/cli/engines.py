@@ -35,24 +35,16 @@ class Stored(Options, title="output"):
 
 
 def _print_list() -> int:
-    lines: list[str] = []
     for engine, name in ENGINE_NAMES.items():
-        catalog = catalogs.load(engine)
-        if catalog is None:
-            lines.append(f"{engine:<10} {name}: launches only\n")
-        else:
-            options = len(catalog.table(len(catalog.releases) - 1).options())
-            lines.append(
-                f"{engine:<10} {name}: {len(catalog.releases)} releases, {catalog.releases[0]} to {catalog.releases[-1]}"
-                f" ({options} options in the newest)\n"
-            )
-    write_stdout("".join(lines))
+        catalog, known = catalogs.load(engine), "launches only"
+        if catalog is not None:
+            releases, options = catalog.releases, len(catalog.table(len(catalog.releases) - 1).options())
+            known = f"{len(releases)} releases, {releases[0]} to {releases[-1]} ({options} options in the newest)"
+        write_stdout(f"{engine:<10} {name}: {known}\n")
     return 0
 
 
-_list = command("list", about="List the engines and the releases that servelint knows.", examples=["servelint engines list"])(
-    _print_list
-)
+_list = command("list", about="List the engines and the releases that servelint knows.", examples=["servelint engines list"])
 
 
 @command(
@@ -119,7 +111,7 @@ def _harvest(harvested: Harvested, stored: Stored) -> int:
     "engines",
     about="List the engines that servelint knows; with a subcommand, show or harvest a release.",
     subcommands={
-        "list": (_list, "list the engines and their releases (the default)"),
+        "list": (_list(_print_list), "list the engines and their releases (the default)"),
         "show": (_show, "show the options and environment variables of a release"),
         "harvest": (_harvest, "read what a new release accepts and add it to the catalog"),
     },

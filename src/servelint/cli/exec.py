@@ -13,8 +13,8 @@ import click
 from servelint.cli import options
 from servelint.cli.command import Command, Options, command, fail, flag
 from servelint.cli.options import Hardware, Rules, SettingsOptions
-from servelint.cli.output import print_stderr, use_color
-from servelint.core.finding import SEVERITIES, Finding
+from servelint.cli.output import plural, print_stderr, use_color
+from servelint.core.finding import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from servelint.core.settings import Settings
     from servelint.settings.files import SettingsFiles
 
 FAILED = 125
@@ -98,8 +97,8 @@ def run(rules: Rules, hardware: Hardware, settings: SettingsOptions, starting: S
     if not argv:
         fail(_NO_COMMAND)
     try:
-        asked = options.settings(rules, hardware, settings, starting)
-        stop = _lint(argv, asked, writing)
+        settings_files = options.settings(rules, hardware, settings, starting)
+        stop = _lint(argv, settings_files, writing)
     except click.UsageError:
         raise
     except Exception as error:  # a bug of servelint: the command was not judged
@@ -115,13 +114,13 @@ def run(rules: Rules, hardware: Hardware, settings: SettingsOptions, starting: S
     return exec_process(argv)
 
 
-def _lint(argv: list[str], asked: SettingsFiles, writing: OutputOptions) -> int | None:
+def _lint(argv: list[str], settings_files: SettingsFiles, writing: OutputOptions) -> int | None:
     """Lint a command and print the findings. Returns the exit status that keeps it from starting, None where nothing does."""
     from servelint.lint import check_launches
     from servelint.readers import process
 
-    settings = options.settings_of(asked)
-    problems = asked.problems or asked.rule_problems()
+    settings = options.settings_of(settings_files)
+    problems = settings_files.problems or settings_files.rule_problems()
     if problems:
         return options.report_problems(problems)
     source, launches = process.read(argv, os.environ, settings.engine_versions)
@@ -130,17 +129,13 @@ def _lint(argv: list[str], asked: SettingsFiles, writing: OutputOptions) -> int 
             _say("no launch of an engine in this command; it is not judged")
         return None
     found = check_launches(source, launches, settings)
-    stopping = [finding for finding in found if _stops(finding, settings)]
+    stopping = [finding for finding in found if options.reaches(finding.severity, settings.fail_on)]
     shown = stopping if writing.quiet else found
     if shown:
         _show(shown, writing.color)
     if stopping:
-        _say(f"the command is not started ({'1 finding' if len(stopping) == 1 else f'{len(stopping)} findings'} to stop it)")
+        _say(f"the command is not started ({len(stopping)} {plural(len(stopping), 'finding')} to stop it)")
     return 1 if stopping else None
-
-
-def _stops(finding: Finding, settings: Settings) -> bool:
-    return settings.fail_on != "never" and SEVERITIES.index(finding.severity) >= SEVERITIES.index(settings.fail_on)
 
 
 def _show(findings: list[Finding], color: str) -> None:
@@ -168,7 +163,6 @@ def _write(text: str) -> None:
 
 # -- replacing the process
 
-_ENVIRONMENT = "/proc/self/environ"
 _COERCED = "LC_CTYPE"
 
 
@@ -244,7 +238,7 @@ def _environment() -> dict[str, str]:
     environ = dict(os.environ)
     if _COERCED in environ:
         try:
-            with open(_ENVIRONMENT, "rb") as file:
+            with open("/proc/self/environ", "rb") as file:
                 given = [one.partition(b"=") for one in file.read().split(b"\0")]
         except OSError:  # no Linux
             return environ

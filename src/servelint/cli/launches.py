@@ -7,23 +7,21 @@ import shlex
 from servelint.cli import options
 from servelint.cli.command import Options, command, flag
 from servelint.cli.options import Inputs, SettingsOptions, Versions
-from servelint.cli.output import print_stderr, write_stdout
+from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.registry import ENGINES
 from servelint.filters.masking import secrets_of, words
-from servelint.report.clean import encoded, escapes
+from servelint.report.clean import escapes
 from servelint.report.formats.json import problem_data
-from servelint.report.formats.text import Painter, note_text, problem_text
+from servelint.report.formats.text import Painter, note_text
 from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from servelint.settings.files import SettingsFiles
 
 
 class OutputOptions(Options, title="output"):
@@ -42,14 +40,14 @@ class OutputOptions(Options, title="output"):
 )
 def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
     """Print the launches."""
-    asked = options.settings(inputs, versions, settings, writing, judging=False)
-    report = options.lint(inputs, asked)
-    if asked.problems:
-        return options.report_problems(asked.problems)
+    settings_files = options.settings(inputs, versions, settings, writing, judging=False)
+    report = options.lint(inputs, settings_files)
+    if settings_files.problems:
+        return options.report_problems(settings_files.problems)
     shown = one_each([launch for launch in report.launches if not launch.fragment])
 
     def data_of(launch: Launch) -> dict[str, Any]:
-        data = launch_data(launch, _versions(launch, asked))
+        data = launch_data(launch, settings_files.of(launch.source.path).engine_versions)
         return data if writing.show_secrets else _without_secrets(launch, data)
 
     if writing.format == "json":
@@ -59,21 +57,15 @@ def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: 
         }
         if report.notes:
             data["notes"] = [problem_data(problem) for problem in report.notes]
-        write_stdout(encoded(data, indent=1, secrets=writing.show_secrets) + "\n")
+        write_json(data, secrets=writing.show_secrets)
     else:
-        paint = Painter(False)
         write_stdout("".join([launch_text(launch, data_of(launch)) + "\n" for launch in shown]))
-        for problem in report.errors:
-            print_stderr(problem_text(problem, paint))
+        print_problems(report.errors)
         for problem in report.notes:
-            print_stderr(note_text(problem, paint))
+            print_stderr(note_text(problem, Painter(False)))
         if not shown and not report.errors:
             print_stderr("servelint: no launch found")
     return options.status_of_errors(report)
-
-
-def _versions(launch: Launch, asked: SettingsFiles) -> dict[str, str]:
-    return asked.of(launch.source.path).engine_versions
 
 
 def one_each(launches: list[Launch]) -> list[Launch]:
@@ -84,11 +76,6 @@ def one_each(launches: list[Launch]) -> list[Launch]:
         if key not in first or (launch.likely and not first[key].likely):
             first[key] = launch
     return list(first.values())
-
-
-def _argv(launch: Launch) -> list[str]:
-    """Return the words without an expansion that adds none in a plain run (`"$@"`)."""
-    return [word.shown for word in launch.argv if word.shown or not word.many]
 
 
 def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +103,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "version_from": how,
         "image": launch.image.shown if launch.image is not None else None,
         "name": launch.name,
-        "argv": _argv(launch),
+        "argv": [word.shown for word in launch.argv if word.shown or not word.many],  # "$@" adds none in a plain run
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),
         "gpus": launch.container.gpus if launch.container is not None else None,

@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import logging
 
-LOG_LEVELS = ("error", "warning", "info", "debug")
-
 
 class Connection(Options, title="connection"):
     """How the editor is reached."""
@@ -26,7 +24,9 @@ class Logging(Options, title="log"):
     """What is logged, and where to."""
 
     log: str | None = option("--log", metavar="FILE", help="write a log (default: warnings to standard error)")
-    log_level: str = option("--log-level", choices=LOG_LEVELS, default="info", help="how much is logged (default: info)")
+    log_level: str = option(
+        "--log-level", choices=("error", "warning", "info", "debug"), default="info", help="how much is logged (default: info)"
+    )
 
 
 @command(
@@ -75,19 +75,15 @@ def _formatter(form: str) -> logging.Formatter:
 def _start_log(path: str | None, level: str) -> bool:
     import logging
 
-    if path is None:
-        shown = logging.StreamHandler(sys.stderr)
-        shown.setFormatter(_formatter("servelint: %(message)s"))
-        logging.basicConfig(level=logging.WARNING, handlers=[shown])
-        return True
     try:
-        handler = logging.FileHandler(path, encoding="utf-8")
+        handler = logging.StreamHandler(sys.stderr) if path is None else logging.FileHandler(path, encoding="utf-8")
     except OSError as error:
         print_stderr(f"servelint: cannot write {path}: {error.strerror or error}")
         return False
-    handler.setFormatter(_formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_formatter("servelint: %(message)s" if path is None else "%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("servelint").setLevel(level.upper())
+    if path is not None:
+        logging.getLogger("servelint").setLevel(level.upper())
     return True
 
 

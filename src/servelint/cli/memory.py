@@ -7,7 +7,7 @@ from servelint.cli import options
 from servelint.cli.command import Options, command, flag, option
 from servelint.cli.launches import one_each
 from servelint.cli.options import Hardware, Inputs, SettingsOptions
-from servelint.cli.output import print_stderr, write_stdout
+from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
 from servelint.core.launch import Launch
 from servelint.core.secrets import without, without_in
 from servelint.core.settings import Settings
@@ -16,9 +16,8 @@ from servelint.files.directives import name_gpus
 from servelint.filters.masking import secrets_of
 from servelint.memory import plan_over, variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
-from servelint.report.clean import clean, clean_lines, encoded
+from servelint.report.clean import clean, clean_lines
 from servelint.report.formats.json import problem_data
-from servelint.report.formats.text import Painter, problem_text
 from servelint.report.memory import plan_data, plan_text, planned_for, table_text, what_if_data
 
 TYPE_CHECKING = False
@@ -52,20 +51,19 @@ class OutputOptions(Options, title="output"):
 )
 def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning: Planning, writing: OutputOptions) -> int:
     """Print the plans."""
-    asked = options.settings(inputs, hardware, settings, writing, judging=False)
-    report = options.lint(inputs, asked)
-    if asked.problems:
-        return options.report_problems(asked.problems)
+    settings_files = options.settings(inputs, hardware, settings, writing, judging=False)
+    report = options.lint(inputs, settings_files)
+    if settings_files.problems:
+        return options.report_problems(settings_files.problems)
     found = one_each([launch for launch in report.launches if not launch.fragment and launch.engine in memory.PLANNED])
-    planned = [Planned(launch, asked.of(launch.source.path), planning) for launch in found]
+    planned = [Planned(launch, settings_files.of(launch.source.path), planning) for launch in found]
     if writing.format == "json":
         data = {"plans": [one.data() for one in planned], "errors": [problem_data(problem) for problem in report.errors]}
-        write_stdout(encoded(data, indent=1) + "\n")
+        write_json(data)
     else:
         if planned:
             write_stdout("\n\n".join([one.text() for one in planned]) + "\n")
-        for problem in report.errors:
-            print_stderr(problem_text(problem, Painter(False)))
+        print_problems(report.errors)
         if not planned and not report.errors:
             print_stderr("servelint: no launch of vLLM or SGLang found")
     if report.errors:
@@ -74,7 +72,7 @@ def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning:
 
 
 class Planned:
-    """One launch with its plan, and what else was asked for."""
+    """One launch with its plan, and what else was settings_files for."""
 
     __slots__ = ("elsewhere", "launch", "others", "plan", "solved", "solving")
 
@@ -94,17 +92,13 @@ class Planned:
 
     def data(self) -> Any:
         """Return the plan as the JSON output shows it."""
-        found: dict[str, Any] = {
-            "path": self.launch.source.path,
-            "line": self.launch.line,
-            "name": self.launch.name,
-            **plan_data(self.plan),
-        }
+        launch = self.launch
+        found: dict[str, Any] = {"path": launch.source.path, "line": launch.line, "name": launch.name, **plan_data(self.plan)}
         found["what_if"] = [what_if_data(one) for one in self.others]
         found["gpus"] = [{"gpu": plan.gpu, "gpu_gib": plan.gpu_gib, "verdict": plan.verdict} for plan in self.elsewhere]
         if self.solving is not None:
             found["solved"] = {self.solving: self.solved}
-        return without_in(found, secrets_of([self.launch]))
+        return without_in(found, secrets_of([launch]))
 
     def text(self) -> str:
         """Return the plan as text."""

@@ -24,23 +24,9 @@ if TYPE_CHECKING:
     from servelint.settings.layers import Layer
 
 KEYS = (
-    "select",
-    "extend-select",
-    "ignore",
-    "profile",
-    "severity",
-    "fail-on",
-    "engine-version",
-    "gpu",
-    "gpu-count",
-    "rules",
-    "exclude",
-    "extend-exclude",
-    "force-exclude",
-    "format",
-    "baseline",
-    "trusted-suppressions",
-)
+    "select", "extend-select", "ignore", "profile", "severity", "fail-on", "engine-version", "gpu", "gpu-count", "rules",
+    "exclude", "extend-exclude", "force-exclude", "format", "baseline", "trusted-suppressions",
+)  # fmt: skip
 """Options that set a key of the settings. A command has those that make sense for it."""
 
 _PREFIX = "SERVELINT_"
@@ -144,7 +130,8 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
         UsageError: the options or the environment make no sense.
     """
     given: dict[str, Any] = {name: value for group in groups for name, value in vars(group).items()}
-    values = {key: _listed(given.get(key.replace("-", "_"))) for key in KEYS}
+    values = {key: given.get(key.replace("-", "_")) for key in KEYS}
+    values = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
     faults: list[str] = []
     layers: list[Layer] = []
     file, isolated = given["settings"], given["isolated"]
@@ -167,34 +154,27 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
     return SettingsFiles(isolated=isolated, file=file, overrides=layers, trust=trust)
 
 
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _refuse(faults: list[str]) -> None:
     if faults:
         fail("\n".join(faults))
 
 
-def settings_of(asked: SettingsFiles, path: str | None = None) -> Settings:
+def settings_of(settings_files: SettingsFiles, path: str | None = None) -> Settings:
     """Return the settings of a path, of the current folder where it is None. Raises UsageError if options name no rules."""
-    found = asked.of(path) if path is not None else asked.of_folder("")
-    asked.check_names()
-    _refuse(asked.faults)
+    found = settings_files.of(path) if path is not None else settings_files.of_folder("")
+    settings_files.check_names()
+    _refuse(settings_files.faults)
     return found
 
 
-def lint(inputs: Inputs, asked: SettingsFiles, *, words: bool = True, quiet: bool = False) -> Report:
-    """Lint what the options name.
+def lint(inputs: Inputs, settings_files: SettingsFiles, *, words: bool = True, quiet: bool = False) -> Report:
+    """Lint what the options name. Raises UsageError if they contradict each other.
 
     Args:
         inputs: what is read.
-        asked: the settings of every path.
+        settings_files: the settings of every path.
         words: whether the words of the launches are needed afterwards.
         quiet: draw no progress bar.
-
-    Raises:
-        UsageError: the options contradict each other.
     """
     if inputs.command is not None and inputs.paths:
         fail("--command takes the place of PATH")
@@ -202,32 +182,32 @@ def lint(inputs: Inputs, asked: SettingsFiles, *, words: bool = True, quiet: boo
     if STDIN in paths and len(paths) > 1:
         fail("- stands for standard input and is given alone")
     if inputs.are_files:
-        report = _lint_files(paths, asked, words, quiet=quiet)
-        _refuse(asked.faults)
+        report = _lint_files(paths, settings_files, words, quiet=quiet)
+        _refuse(settings_files.faults)
     else:
-        report = _lint_text(inputs, asked)
-    if not asked.problems:
-        report.errors[:0] = asked.rule_problems()
+        report = _lint_text(inputs, settings_files)
+    if not settings_files.problems:
+        report.errors[:0] = settings_files.rule_problems()
     return report
 
 
-def _lint_files(paths: list[str], asked: SettingsFiles, words: bool, *, quiet: bool) -> Report:
+def _lint_files(paths: list[str], settings_files: SettingsFiles, words: bool, *, quiet: bool) -> Report:
     if not bar_wanted(quiet):
-        return check_in_parallel(paths, asked, words=words)
+        return check_in_parallel(paths, settings_files, words=words)
     bar = Progress()
     try:
-        return check_in_parallel(paths, asked, words=words, done=bar.step)
+        return check_in_parallel(paths, settings_files, words=words, done=bar.step)
     finally:
         bar.clear()
 
 
-def _lint_text(inputs: Inputs, asked: SettingsFiles) -> Report:
+def _lint_text(inputs: Inputs, settings_files: SettingsFiles) -> Report:
     """Lint a command line or standard input."""
     report = Report()
     name = inputs.stdin_filename if inputs.command is None else "command.sh"
-    own = settings_of(asked, name)
-    report.errors += asked.problems
-    if asked.problems or (inputs.command is None and asked.leaves_out(name)):
+    own = settings_of(settings_files, name)
+    report.errors += settings_files.problems
+    if settings_files.problems or (inputs.command is None and settings_files.leaves_out(name)):
         return report
     if inputs.command is not None:
         add_source(report, Source(name, inputs.command), own, Neighbours("."))
@@ -258,6 +238,11 @@ def report_problems(problems: list[Problem]) -> int:
     for problem in problems:
         print_stderr(problem)
     return 2
+
+
+def reaches(severity: str, least: str) -> bool:
+    """Return whether a severity is at or above another one, which may be "never"."""
+    return least != "never" and SEVERITIES.index(severity) >= SEVERITIES.index(least)
 
 
 def status_of_errors(report: Report) -> int:

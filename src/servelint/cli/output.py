@@ -10,9 +10,10 @@ from servelint.core.settings import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TextIO
+    from collections.abc import Iterable, Sequence
+    from typing import Any, TextIO
 
+    from servelint.core.problem import Problem
     from servelint.core.result import Report
     from servelint.filters.suppressions import Suppression
     from servelint.settings.files import SettingsFiles
@@ -27,6 +28,25 @@ def print_stderr(text: object) -> None:
     from servelint.report.clean import clean_lines
 
     print(clean_lines(str(text)), file=sys.stderr)
+
+
+def print_problems(problems: Iterable[Problem]) -> None:
+    """Print problems on standard error, one a line."""
+    from servelint.report.formats.text import Painter, problem_text
+
+    for problem in problems:
+        print_stderr(problem_text(problem, Painter(False)))
+
+
+def plural(number: int, word: str) -> str:
+    """Return a word in the singular or the plural.
+
+    >>> plural(1, "finding"), plural(2, "finding"), plural(2, "launch"), plural(2, "repository"), plural(2, "info")
+    ('finding', 'findings', 'launches', 'repositories', 'info')
+    """
+    if number == 1 or word == "info":
+        return word
+    return word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith("ch") else "s")
 
 
 def write_stdout(text: str) -> None:
@@ -45,6 +65,13 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     finally:
         os.set_blocking(descriptor, False)
+
+
+def write_json(data: Any, indent: int = 1, **more: Any) -> None:
+    """Write data to standard output as JSON. more: parameters of `servelint.report.clean.encoded`"""
+    from servelint.report.clean import encoded
+
+    write_stdout(encoded(data, indent=indent, **more) + "\n")
 
 
 def write_file(path: str, data: bytes) -> str | None:
@@ -83,10 +110,8 @@ def write_text(text: str, path: str | None) -> str | None:
 def use_color(stream: TextIO, choice: str = AUTO) -> bool:
     """Return whether output to a stream is coloured.
 
-    Args:
-        stream: where the output goes.
-        choice: the value of `--color`. With auto, NO_COLOR (https://no-color.org) wins over FORCE_COLOR, either counts where
-            it is not empty, and FORCE_COLOR=0 means no; without them, a terminal is coloured.
+    With `--color auto`, NO_COLOR (https://no-color.org) wins over FORCE_COLOR, either counts where it is not empty, and
+    FORCE_COLOR=0 means no; without them, a terminal is coloured.
     """
     if choice != AUTO:
         return choice == ALWAYS
@@ -147,15 +172,15 @@ def destinations(given: Sequence[str]) -> tuple[str | None, list[tuple[str, str 
     return (files[0] if files else None), others
 
 
-def write_report(report: Report, kind: str, path: str | None, style: ReportStyle, asked: SettingsFiles) -> bool:
+def write_report(report: Report, kind: str, path: str | None, style: ReportStyle, settings_files: SettingsFiles) -> bool:
     """Write a report in a format to a file, to standard output where path is None. Returns whether that worked."""
-    problem = write_text(_render(report, kind, path, style, asked), path)
+    problem = write_text(_render(report, kind, path, style, settings_files), path)
     if problem is not None:
         print_stderr(f"servelint: {path}: {problem}")
     return problem is None
 
 
-def _render(report: Report, kind: str, path: str | None, style: ReportStyle, asked: SettingsFiles) -> str:
+def _render(report: Report, kind: str, path: str | None, style: ReportStyle, settings_files: SettingsFiles) -> str:
     if style.statistics:
         from servelint.report import statistics
 
@@ -164,7 +189,7 @@ def _render(report: Report, kind: str, path: str | None, style: ReportStyle, ask
 
     color = path is None and use_color(sys.stdout, style.color)
     options = formats.RenderOptions(
-        style.milliseconds, quiet=style.quiet, color=color, suppressions=style.suppressions, settings=asked
+        style.milliseconds, quiet=style.quiet, color=color, suppressions=style.suppressions, settings=settings_files
     )
     return formats.find(kind).render(report, options)
 
@@ -181,11 +206,7 @@ def bar_wanted(quiet: bool) -> bool:
 
 
 class Progress:
-    """A progress bar on standard error, drawn only while a run takes long.
-
-    Args:
-        what: what is counted, in the plural.
-    """
+    """A progress bar on standard error, drawn only while a run takes long. what: what is counted, in the plural"""
 
     __slots__ = ("_begun", "_done", "_drawn", "_last", "_what")
 

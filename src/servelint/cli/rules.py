@@ -8,13 +8,12 @@ import textwrap
 from servelint.cli import options
 from servelint.cli.command import Options, argument, command, flag, option
 from servelint.cli.options import Rules, SettingsOptions
-from servelint.cli.output import print_stderr, write_stdout
+from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import SEVERITIES
 from servelint.core.own_rules import OWN
 from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
-from servelint.report.clean import clean, clean_lines, encoded
-from servelint.report.formats.text import Painter, problem_text
+from servelint.report.clean import clean, clean_lines
 from servelint.rules.load import every, rule_folder
 from servelint.rules.ranges import describe
 from servelint.settings.files import SettingsFiles
@@ -71,9 +70,8 @@ def _test(folders: Folders) -> int:
             for fault in examples.faults(rule, written):
                 wrong += 1
                 print(clean(f"{rule.id}: {fault}"))
-    for problem in problems:
-        print_stderr(problem_text(problem, Painter(False)))
-    print(f"{count - wrong} of {count} {'example' if count == 1 else 'examples'} hold")
+    print_problems(problems)
+    print(f"{count - wrong} of {count} {plural(count, 'example')} hold")
     return 2 if problems else int(wrong > 0)
 
 
@@ -84,7 +82,7 @@ def _operands(form: str) -> int:
     known = registered()
     if form == "json":
         fields = ("name", "type", "meaning", "engines")
-        write_stdout(encoded([{name: getattr(one, name) for name in fields} for one in known], indent=1) + "\n")
+        write_json([{name: getattr(one, name) for name in fields} for one in known])
         return 0
     width = max(len(one.name) for one in known)
     write_stdout("".join([f"{one.name:<{width}}  {one.type:<6}  {one.meaning}{_engines(one.engines)}\n" for one in known]))
@@ -108,18 +106,17 @@ def run(rules: Rules, settings: SettingsOptions, writing: OutputOptions) -> int:
     if writing.operands:
         return _operands(writing.format)
     files = options.settings(rules, settings, writing)
-    asked = options.settings_of(files)
+    chosen = options.settings_of(files)
     if files.problems:
         return options.report_problems(files.problems)
     problems = files.rule_problems()
-    for problem in problems:
-        print_stderr(problem_text(problem, Painter(False)))
-    least = SEVERITIES.index(asked.severity)
-    wanted = [rule.changed(asked.of_rule(rule.id)) for rule in every(asked.rules) if asked.wants(rule.id, rule.profile)]
+    print_problems(problems)
+    least = SEVERITIES.index(chosen.severity)
+    wanted = [rule.changed(chosen.of_rule(rule.id)) for rule in every(chosen.rules) if chosen.wants(rule.id, rule.profile)]
     shown = [rule for rule in wanted if SEVERITIES.index(rule.severity) >= least]
     if writing.format == "json":
         fields = ("id", "title", "severity", "confidence", "impact", "engine", "versions", "evidence")
-        write_stdout(encoded([{name: getattr(rule, name) for name in fields} for rule in shown], indent=1) + "\n")
+        write_json([{name: getattr(rule, name) for name in fields} for rule in shown])
         return 2 if problems else 0
     width = max([len(rule.id) for rule in shown], default=0)
     lines = [
@@ -234,5 +231,5 @@ def page(data: dict[str, Any]) -> str:
 
 def _options(data: dict[str, Any]) -> list[str]:
     """Return the part of a rule's page on the options that settings can set."""
-    lines = [f"  {name} = {json.dumps(said['is'])}  {said['says']}" for name, said in data.get("options", {}).items()]
+    lines = [f"  {name} = {json.dumps(one['is'])}  {one['says']}" for name, one in data.get("options", {}).items()]
     return [f'Options, in a settings file under [rule."{data["id"]}"]:', *lines, ""] if lines else []

@@ -10,14 +10,12 @@ from collections.abc import Iterable
 from servelint.cli import collect_garbage_as_usual, options
 from servelint.cli.command import Options, argument, command, fail, flag, option, whole_number
 from servelint.cli.options import ExitStatus, Hardware, Rules
-from servelint.cli.output import Progress, bar_wanted, print_stderr
+from servelint.cli.output import Progress, bar_wanted, plural, print_stderr
 from servelint.core.finding import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from servelint.scan.job import Counts, Done, Job, Unit
+    from servelint.scan.job import Counts, Job, Unit
     from servelint.scan.output import File, Stream
 
 _NOTES = """SOURCE is a folder of repositories, a repository (PATH@REVISION reads what git has stored, and so
@@ -99,14 +97,14 @@ def run(
     started = time.perf_counter()
     collect_garbage_as_usual()
     _refuse_contradictions(sources, running, writing)
-    asked = options.settings(sources, rules, hardware, own, ending)
-    settings = options.settings_of(asked)
-    problems = [*asked.problems, *asked.rule_problems()]
+    settings_files = options.settings(sources, rules, hardware, own, ending)
+    settings = options.settings_of(settings_files)
+    problems = [*settings_files.problems, *settings_files.rule_problems()]
     if problems:
         return options.report_problems(problems)
     from servelint.scan import job
 
-    patterns = tuple([glob.text for glob in asked.governing("source")[0].exclude])
+    patterns = tuple([glob.text for glob in settings_files.governing("source")[0].exclude])
     lines = _lines(writing)
     total = _scan(sources, running, writing, _with_cache(job.create(settings, patterns), running), lines)
     if writing.kind == "parquet" and writing.output is not None and lines is not None:
@@ -151,7 +149,7 @@ def _with_cache(job: Job, running: Running) -> Job:
     except OSError as error:
         if running.cache is not None:
             fail(f"--cache {running.cache}: cannot be written: {error.strerror}")
-        return job  # it was not asked for, and this user has no place for it
+        return job  # it was not settings_files for, and this user has no place for it
     return job._replace(cache=folder)
 
 
@@ -166,7 +164,7 @@ def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, li
     from servelint.scan import output, pool, repository, sources
 
     into: Stream | File | None = None
-    bar: _Bar | None = None
+    bar: Progress | None = None
     try:
         found: Iterable[Unit] = sources.units(sources.named(list(named.paths), list(named.lists)), named.revision, named.depth)
         if "-" not in named.lists:
@@ -174,13 +172,20 @@ def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, li
         into = output.Stream(sys.stdout.buffer) if lines is None else output.File(lines, job, restart=running.restart)
         if into.before.repositories and not writing.quiet:
             print_stderr(f"servelint: going on: {into.before.repositories:,} repositories were done before")
-        bar = _Bar(len(found) if isinstance(found, list) else None, into.before.repositories, quiet=writing.quiet)
+        if isinstance(found, list) and bar_wanted(writing.quiet):
+            bar = Progress("repositories")
+            bar.step(len(found), into.before.repositories)
         left = (unit for unit in found if not into.is_done(unit))
         if running.scheduler is not None:
             done = pool.run_on_cluster(left, job, running.scheduler)
         else:
             done = pool.run_processes(left, job, running.jobs or processors())
-        total = _write_rows(done, into, bar)
+        total = into.before
+        for unit, one in done:
+            into.add(unit, one)
+            total = total.plus(one.counts)
+            if bar is not None and isinstance(found, list):
+                bar.step(len(found))
         into.finish()
     except (sources.SourceError, output.OutputError, pool.ClusterError, repository.Mismatch) as error:
         fail(str(error))
@@ -190,34 +195,6 @@ def _scan(named: Sources, running: Running, writing: OutputOptions, job: Job, li
         if into is not None:
             into.close()
     return total
-
-
-def _write_rows(done: Iterator[tuple[Unit, Done]], into: Stream | File, bar: _Bar) -> Counts:
-    """Write the rows as they come. Returns their counts, with those of an earlier run."""
-    total = into.before
-    for unit, one in done:
-        into.add(unit, one)
-        total = total.plus(one.counts)
-        bar.step()
-    return total
-
-
-class _Bar:
-    """How many repositories are done, on a terminal. total: None where it is not known"""
-
-    def __init__(self, total: int | None, before: int, *, quiet: bool) -> None:
-        self._total = total
-        self._bar = Progress("repositories") if total is not None and bar_wanted(quiet) else None
-        if self._bar is not None and before:
-            self._bar.step(total or 0, before)
-
-    def step(self) -> None:
-        if self._bar is not None and self._total is not None:
-            self._bar.step(self._total)
-
-    def clear(self) -> None:
-        if self._bar is not None:
-            self._bar.clear()
 
 
 def _summary(total: Counts, seconds: float) -> str:
@@ -234,15 +211,10 @@ def _summary(total: Counts, seconds: float) -> str:
 
 
 def _count(number: int, word: str) -> str:
-    if number == 1 or word == "info":
-        return f"{number:,} {word}"
-    plural = word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith("ch") else "s")
-    return f"{number:,} {plural}"
+    return f"{number:,} {plural(number, word)}"
 
 
 def _status(total: Counts, fail_on: str) -> int:
     if total.own or total.problems:
         return 3 if total.own else 2
-    if fail_on == "never":
-        return 0
-    return int(any(getattr(total, name) for name in SEVERITIES[SEVERITIES.index(fail_on) :]))
+    return int(any(getattr(total, name) for name in SEVERITIES if options.reaches(name, fail_on)))

@@ -7,13 +7,12 @@ import json
 from servelint.cli import options
 from servelint.cli.command import Options, command, fail, option
 from servelint.cli.options import Inputs, SettingsOptions, Versions
-from servelint.cli.output import print_stderr, write_stdout
+from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import Finding
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
-from servelint.report.clean import clean, encoded
-from servelint.report.formats.text import Painter, problem_text
+from servelint.report.clean import clean
 from servelint.upgrade import ChangedDefault, Upgrade, upgrade
 
 TYPE_CHECKING = False
@@ -47,16 +46,16 @@ def run(inputs: Inputs, target: Target, versions: Versions, settings: SettingsOp
     release = release.removeprefix("v")
     if catalog is None or catalog.index(release) is None:
         fail(f"--to {target.to}: write ENGINE=RELEASE with a release of servelint engines list")
-    asked = options.settings(inputs, versions, settings, writing, judging=False)
-    report = options.lint(inputs, asked)
-    if asked.problems:
-        return options.report_problems(asked.problems)
+    settings_files = options.settings(inputs, versions, settings, writing, judging=False)
+    report = options.lint(inputs, settings_files)
+    if settings_files.problems:
+        return options.report_problems(settings_files.problems)
     found: list[Upgrade] = []
     skipped = outside = 0
     for launch in report.launches:
         if launch.engine != engine:
             continue
-        source = launch.release.release or asked.of(launch.source.path).engine_versions.get(engine)
+        source = launch.release.release or settings_files.of(launch.source.path).engine_versions.get(engine)
         if source is None or catalog.index(source) is None:
             skipped += source is None
             outside += source is not None
@@ -65,16 +64,15 @@ def run(inputs: Inputs, target: Target, versions: Versions, settings: SettingsOp
     if writing.format == "json":
         errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
         data = {"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}
-        write_stdout(encoded(data, indent=2) + "\n")
+        write_json(data, indent=2)
     else:
         write_stdout("\n".join([_text(one) for one in found]))
-        for problem in report.errors:
-            print_stderr(problem_text(problem, Painter(False)))
+        print_problems(report.errors)
         name = ENGINE_NAMES[engine]
         if skipped:
-            count = "1 launch" if skipped == 1 else f"{skipped} launches"
             pin = "pins" if skipped == 1 else "pin"
-            print_stderr(f"servelint: {count} of {name} {pin} no release; give --engine-version {engine}=...")
+            launches = plural(skipped, "launch")
+            print_stderr(f"servelint: {skipped} {launches} of {name} {pin} no release; give --engine-version {engine}=...")
         if outside:
             print_stderr(f"servelint: {outside} of {name} skipped: the catalog does not have the release")
         if not found and not skipped and not outside:
@@ -88,12 +86,16 @@ def _text(one: Upgrade) -> str:
     launch = one.launch
     head = f"{clean(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {one.source} -> {one.target}"
     lines = [f"{head} ({clean(launch.name)})" if launch.name else head]
-    for title, findings in (("breaks", one.breaks), ("warns", one.warns), ("mends", one.mended), ("stays", one.stays)):
+    for title, findings in _kinds(one):
         lines += [f"  {title:<8}{_line(finding)}" for finding in findings]
     lines += [f"  default {clean(_default(changed))}" for changed in one.defaults]
     if len(lines) == 1:
         lines.append("  nothing changes that servelint knows of")
     return "\n".join([*lines, ""])
+
+
+def _kinds(one: Upgrade) -> list[tuple[str, list[Finding]]]:
+    return [("breaks", one.breaks), ("warns", one.warns), ("mends", one.mended), ("stays", one.stays)]
 
 
 def _line(finding: Finding) -> str:
@@ -120,10 +122,7 @@ def _data(one: Upgrade) -> dict[str, Any]:
         "engine": one.launch.engine,
         "from": one.source,
         "to": one.target,
-        "breaks": [finding_data(finding) for finding in one.breaks],
-        "warns": [finding_data(finding) for finding in one.warns],
-        "mends": [finding_data(finding) for finding in one.mended],
-        "stays": [finding_data(finding) for finding in one.stays],
+        **{title: [finding_data(finding) for finding in findings] for title, findings in _kinds(one)},
         "defaults": [
             {"option": changed.name, "before": changed.before, "after": changed.after, "since": changed.since}
             for changed in one.defaults

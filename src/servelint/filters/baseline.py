@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
 
 NAME = "servelint-baseline.json"
@@ -276,7 +276,7 @@ class Match:
     findings: list[Finding] = field(default_factory=list)
 
 
-def match(report: Report, baseline: Baseline, asked: Asked, today: date) -> Match:
+def match(report: Report, baseline: Baseline, asked: SettingsSource, today: date) -> Match:
     """Compare a report with a baseline; the report does not change."""
     folder = os.path.dirname(baseline.source.path) or "."
     found = Match()
@@ -325,7 +325,7 @@ def match(report: Report, baseline: Baseline, asked: Asked, today: date) -> Matc
     return found
 
 
-def apply(report: Report, baseline: Baseline, asked: Asked, today: date) -> Match:
+def apply(report: Report, baseline: Baseline, asked: SettingsSource, today: date) -> Match:
     """Remove the known findings from a report. Findings whose entry has expired stay, with a note."""
     found = match(report, baseline, asked, today)
     known = {id(finding) for finding, _ in found.known}
@@ -372,7 +372,7 @@ def _moved_from(made: Entry, gone: list[Entry], paths: set[str]) -> Entry | None
     return next(renamed, None) or min(elsewhere, key=lambda one: os.path.basename(one.path) != name, default=None)
 
 
-def _asked_for(entry: Entry, asked: Asked, folder: str) -> bool:
+def _asked_for(entry: Entry, asked: SettingsSource, folder: str) -> bool:
     """Return whether the settings select the rule of an entry; if not, a missing finding means nothing."""
     settings = asked.of(os.path.normpath(os.path.join(folder, entry.path)))
     rule = next((one for one in every(settings.rules) if one.id == entry.rule), None)
@@ -420,7 +420,7 @@ class Renewed:
     moved: int
 
 
-def renew(report: Report, baseline: Baseline, asked: Asked, today: date) -> Renewed:
+def renew(report: Report, baseline: Baseline, asked: SettingsSource, today: date) -> Renewed:
     """Return a baseline that accepts every finding of a report.
 
     An entry keeps its reason and its day, also where its finding moved or the day has passed. Entries of files that were not

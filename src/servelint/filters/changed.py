@@ -20,7 +20,7 @@ from servelint.settings.layers import IN_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
     Content = tuple[object, ...]
 
@@ -28,7 +28,7 @@ _HARDWARE = ("gpu", "gpu-count")
 """Settings that name the hardware of a launch."""
 
 
-def narrow(report: Report, changes: Changes, asked: Asked) -> None:
+def narrow(report: Report, changes: Changes, asked: SettingsSource) -> None:
     """Leave in a report the findings that changes touch, and count the others in `report.unchanged`.
 
     A finding is touched if a line that it points at is new or changed, or if its launch changed: one of its lines, a variable,
@@ -65,7 +65,7 @@ def _is_new(span: Span, changes: Changes) -> bool:
 class _File:
     """A file with launches, compared with its content at the revision."""
 
-    def __init__(self, source: Source, changes: Changes, asked: Asked) -> None:
+    def __init__(self, source: Source, changes: Changes, asked: SettingsSource) -> None:
         self.source = source
         self.changes = changes
         self.change = changes.of(source.path)

@@ -61,7 +61,7 @@ _SYMBOL_KINDS = {
 
 def register(server: Server) -> None:
     """Register the handlers of all features."""
-    server.protocol.reading = lambda method, params: _asked.set(_read(server, params) if method in _OF_A_TEXT else None)
+    server.protocol.reading = lambda method, params: _current.set(_read(server, params) if method in _OF_A_TEXT else None)
     search = Search(server)
     offered: list[Item] = []  # the last completions: the documentation of one is sent when the user looks at it
 
@@ -93,27 +93,27 @@ def register(server: Server) -> None:
         types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL]),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        asked = _asked.get()
-        return await _actions(server, asked, params) if asked is not None else []
+        request = _current.get()
+        return await _actions(server, request, params) if request is not None else []
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         from servelint.lsp.hover import hover
 
-        asked = _asked.get()
-        if asked is None:
+        request = _current.get()
+        if request is None:
             return None
-        offset = server.positions.offset(asked.source, params.position)
-        analysis = await asked.analysis()
-        before = asked.sound if analysis.broken and asked.sound is not None else analysis
-        at = offset if before is analysis else asked.standing.back(offset)
+        offset = server.positions.offset(request.source, params.position)
+        analysis = await request.analysis()
+        before = request.sound if analysis.broken and request.sound is not None else analysis
+        at = offset if before is analysis else request.standing.back(offset)
         found = await server.worker.run(hover, before, at) if at is not None else None
         if found is None:
             return None
         place: tuple[int, int] | None = (found.span.start, found.span.end)
         if before is not analysis:
-            place = asked.standing.place(found.span.start, found.span.end)
-        span = server.positions.range(asked.source, *place) if place is not None else None
+            place = request.standing.place(found.span.start, found.span.end)
+        span = server.positions.range(request.source, *place) if place is not None else None
         formats = get_capability(server.client_capabilities, "text_document.hover.content_format")
         return types.Hover(_markup(formats, found.markdown), span)
 
@@ -123,13 +123,13 @@ def register(server: Server) -> None:
     async def completion(params: types.CompletionParams) -> types.CompletionList | None:
         from servelint.lsp.completion import complete
 
-        asked = _asked.get()
-        if asked is None:
+        request = _current.get()
+        if request is None:
             return None
-        offset = server.positions.offset(asked.source, params.position)
-        analysis = await asked.analysis()
-        launched = analysis if analysis.launches else asked.launched
-        neighbours = server.analyses.neighbours(asked.document)
+        offset = server.positions.offset(request.source, params.position)
+        analysis = await request.analysis()
+        launched = analysis if analysis.launches else request.launched
+        neighbours = server.analyses.neighbours(request.document)
         offered[:] = await server.worker.run(complete, analysis, offset, launched, neighbours)
         spans = {(item.span.start, item.span.end): item.span for item in offered}  # nearly always one
         ranges = {place: server.positions.of_span(span) for place, span in spans.items()}
@@ -150,15 +150,15 @@ def register(server: Server) -> None:
     async def inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
         from servelint.lsp.annotations import hints
 
-        asked = _asked.get()
-        if asked is None or not asked.switches["inlay-hints"]:
+        request = _current.get()
+        if request is None or not request.switches["inlay-hints"]:
             return []
-        span = server.positions.span(asked.source, params.range)
-        analysis = await asked.analysis()
+        span = server.positions.span(request.source, params.range)
+        analysis = await request.analysis()
         found = await server.worker.run(hints, analysis, span.start, span.end)
         return [
             types.InlayHint(
-                server.positions.position(asked.source, one.offset),
+                server.positions.position(request.source, one.offset),
                 clean(one.text),
                 tooltip=clean(one.tooltip),
                 padding_left=True,
@@ -170,10 +170,10 @@ def register(server: Server) -> None:
     async def code_lenses(_params: types.CodeLensParams) -> list[types.CodeLens]:
         from servelint.lsp.annotations import lenses
 
-        asked = _asked.get()
-        if asked is None or not asked.switches["code-lens"]:
+        request = _current.get()
+        if request is None or not request.switches["code-lens"]:
             return []
-        analysis = await asked.analysis()
+        analysis = await request.analysis()
         found = await server.worker.run(lenses, analysis)
         return [types.CodeLens(server.positions.of_span(one.span), types.Command(clean(one.title), "")) for one in found]
 
@@ -183,16 +183,16 @@ def register(server: Server) -> None:
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
         from servelint.lsp.annotations import symbols
 
-        asked = _asked.get()
-        if asked is None:
+        request = _current.get()
+        if request is None:
             return []
-        analysis = await asked.analysis()
+        analysis = await request.analysis()
         found = await server.worker.run(symbols, analysis)
         if server.can("text_document.document_symbol.hierarchical_document_symbol_support"):
             return [_symbol(server, one) for one in found]
         return [
             types.SymbolInformation(
-                types.Location(asked.document.uri, server.positions.of_span(one.span)),
+                types.Location(request.document.uri, server.positions.of_span(one.span)),
                 clean(one.name),
                 _SYMBOL_KINDS[one.kind],
                 container_name=clean(around.name) if around is not None else None,
@@ -201,12 +201,12 @@ def register(server: Server) -> None:
         ]
 
 
-def _read(server: Server, params: Any) -> Asked | None:
+def _read(server: Server, params: Any) -> TextRequest | None:
     document = server.documents.get(params.text_document.uri)
-    return Asked(server, document) if document is not None and not worker.is_large(document.source) else None
+    return TextRequest(server, document) if document is not None and not worker.is_large(document.source) else None
 
 
-class Asked:
+class TextRequest:
     """An open text as it stands when a request is read, and what is known of it.
 
     Attributes:
@@ -235,16 +235,16 @@ class Asked:
         return found
 
 
-_asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
+_current: ContextVar[TextRequest | None] = ContextVar("text_request", default=None)
 """Of the request that is handled. None if its text is not open, or is so large that nothing but its findings is known."""
 
 
 # -- code actions
 
 
-async def _actions(server: Server, asked: Asked, params: types.CodeActionParams) -> list[types.CodeAction]:
-    document, source, run = asked.document, asked.source, server.worker.run
-    analysis = await asked.analysis()
+async def _actions(server: Server, request: TextRequest, params: types.CodeActionParams) -> list[types.CodeAction]:
+    document, source, run = request.document, request.source, server.worker.run
+    analysis = await request.analysis()
     kinds = [str(getattr(kind, "value", kind)) for kind in params.context.only or []]
     span = server.positions.span(source, params.range)
     findings = [one for one in analysis.findings if _touches(diagnostics.here(one, source), span)]
@@ -260,19 +260,19 @@ async def _actions(server: Server, asked: Asked, params: types.CodeActionParams)
         finding, action = pair
         if action is not None:
             shown = diagnostics.of_finding(finding, source, server.positions, analysis.settings.rules, document.uri)
-            found.append(_action(server, asked, params, action, types.CodeActionKind.QuickFix, shown))
+            found.append(_action(server, request, params, action, types.CodeActionKind.QuickFix, shown))
         if document.source is not source:
             return []
     if everything:
         action = await run(edits.all_safe, desk)
         if action is not None:
-            found.append(_action(server, asked, params, action, FIX_ALL, None))
+            found.append(_action(server, request, params, action, FIX_ALL, None))
     return found
 
 
-def _wants(asked: list[str], kind: str) -> bool:
-    """Whether a kind of action is asked for: by its name, by the start of its name, or by naming none."""
-    return not asked or any(kind == one or kind.startswith(one + ".") for one in asked)
+def _wants(request: list[str], kind: str) -> bool:
+    """Whether a kind of action is request for: by its name, by the start of its name, or by naming none."""
+    return not request or any(kind == one or kind.startswith(one + ".") for one in request)
 
 
 def _touches(one: Span, other: Span) -> bool:
@@ -281,16 +281,16 @@ def _touches(one: Span, other: Span) -> bool:
 
 def _action(
     server: Server,
-    asked: Asked,
+    request: TextRequest,
     params: types.CodeActionParams,
     action: edits.Action,
     kind: types.CodeActionKind | str,
     shown: types.Diagnostic | None,
 ) -> types.CodeAction:
     uri = params.text_document.uri
-    changes = [types.TextEdit(server.positions.range(asked.source, start, end), text) for start, end, text in action.edits]
+    changes = [types.TextEdit(server.positions.range(request.source, start, end), text) for start, end, text in action.edits]
     if server.can("workspace.workspace_edit.document_changes"):
-        named = types.OptionalVersionedTextDocumentIdentifier(uri, asked.document.version)
+        named = types.OptionalVersionedTextDocumentIdentifier(uri, request.document.version)
         edit = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(named, changes)])
     else:
         edit = types.WorkspaceEdit(changes={uri: changes})

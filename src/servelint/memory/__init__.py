@@ -26,13 +26,8 @@ _ALIKE = 0.03
 def plan_of(config: Config) -> MemoryPlan:
     """Plan the memory of a launch under one release.
 
-    Without a GPU the plan has the weights and the size of the KV cache per request, and the verdict "unknown".
-
-    Args:
-        config: the launch under a release. The launch or its container names the GPU and how many there are.
-
-    Raises:
-        ValueError: the arithmetic of the engine is not known.
+    The launch or its container names the GPU and how many there are. Without a GPU the plan has the weights and the size of
+    the KV cache per request, and the verdict "unknown". Raises ValueError if the arithmetic of the engine is not known.
     """
     engine = config.launch.engine
     if engine not in PLANNED:
@@ -62,9 +57,7 @@ def plan_over(configs: list[Config]) -> MemoryPlan:
 
     The size of the KV cache becomes an interval over the releases. All single figures are those of the newest. The launch fits
     where it fits under all of them and is refused where all refuse it. Where they differ, a note tells which release does what.
-
-    Args:
-        configs: the launch under each release, oldest first, at least one.
+    `configs` are the launch under each release, oldest first, at least one.
     """
     from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT, UNKNOWN
 

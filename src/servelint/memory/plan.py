@@ -11,7 +11,7 @@ from servelint.engines.releases import release_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 GIB = 2**30
 
@@ -40,11 +40,7 @@ class Release:
     __slots__ = ("key", "name")
 
     def __init__(self, name: str) -> None:
-        """Parse a version.
-
-        Raises:
-            ValueError: the text is not a version.
-        """
+        """Parse a version. Raises ValueError if the text is not one."""
         key = release_key(name)
         if key is None:
             raise ValueError(f"{name!r} is not a release")
@@ -77,13 +73,7 @@ class Interval:
 
     @classmethod
     def around(cls, value: float, share: float, least: float = 0.0) -> Interval:
-        """A value plus or minus a share of it.
-
-        Args:
-            value: the most likely value.
-            share: the spread as a part of the value, such as 0.05.
-            least: the smallest spread.
-        """
+        """A value plus or minus a share of it, such as 0.05, or `least` where that is more."""
         spread = max(abs(value) * share, least)
         return cls(value - spread, value, value + spread)
 
@@ -93,6 +83,14 @@ class Interval:
     def __sub__(self, other: Interval) -> Interval:
         return Interval(self.low - other.high, self.mid - other.mid, self.high - other.low)
 
+    def less(self, parts: Iterable[Interval]) -> Interval:
+        """The difference of independent quantities, whose spreads add as squares do."""
+        parts = list(parts)
+        mid = self.mid - sum(part.mid for part in parts)
+        down = (self.mid - self.low) ** 2 + sum((part.high - part.mid) ** 2 for part in parts)
+        up = (self.high - self.mid) ** 2 + sum((part.mid - part.low) ** 2 for part in parts)
+        return Interval(mid - down**0.5, mid, mid + up**0.5)
+
     def scaled(self, factor: float) -> Interval:
         """The interval times a factor that is not negative."""
         return Interval(self.low * factor, self.mid * factor, self.high * factor)
@@ -100,6 +98,11 @@ class Interval:
     def map(self, function: Callable[[float], float]) -> Interval:
         """The image under a function that never decreases."""
         return Interval(function(self.low), function(self.mid), function(self.high))
+
+    @classmethod
+    def sum(cls, parts: Iterable[Interval]) -> Interval:
+        """The sum of some quantities."""
+        return sum(parts, cls.exact(0.0))
 
     @property
     def known(self) -> bool:

@@ -78,21 +78,16 @@ def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
 def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
     """Plan other contexts, sequences and KV dtypes, no drafts and twice as many GPUs, one change at a time.
 
-    Args:
-        launches: the launch under each release that it may run on, the newest last.
-        plan: its plan as it is.
-
-    Returns:
-        The changes that make a difference.
+    `launches` are the launch under each release that it may run on, the newest last, and `plan` is its plan. Only changes that
+    make a difference are returned.
     """
     config = launches[-1]
     engine = ENGINES[config.launch.engine]
-    tries: list[tuple[str, list[Config]]] = []
     length = plan.max_model_len or 0
     values = [(engine.context_option, str(one)) for one in (length // 2, length * 2) if one]
     values += [(engine.requests_option, str(count)) for count in (16, 64, 256)]
     values.append((engine.kv_dtype_option, engine.kv_dtype_fp8))
-    tries += [(f"--{option} {value}", _changed(launches, option, value)) for option, value in values]
+    tries = [(f"--{option} {value}", _changed(launches, option, value)) for option, value in values]
     plain = [one for one in map(without_speculation, launches) if one is not None]
     if plain:
         tries.append(("without speculation", plain))
@@ -112,12 +107,7 @@ def _same(one: MemoryPlan, other: MemoryPlan) -> bool:
 def largest_context(launches: list[Config], plan: MemoryPlan) -> int | None:
     """The largest context in tokens that certainly fits under every release that the launch may run on.
 
-    Args:
-        launches: the launch under each of these releases.
-        plan: its plan, which bounds the search.
-
-    Returns:
-        None if no context fits or the plan does not know.
+    The plan of the launch bounds the search. None if no context fits or the plan does not know.
     """
     option = ENGINES[launches[-1].launch.engine].context_option
     top = max(plan.largest_context or 0, plan.max_model_len or 0)
@@ -127,11 +117,7 @@ def largest_context(launches: list[Config], plan: MemoryPlan) -> int | None:
 def most_sequences(launches: list[Config]) -> int | None:
     """The largest number of sequences with which the launch certainly starts under every release that it may run on.
 
-    Args:
-        launches: the launch under each of these releases.
-
-    Returns:
-        At most `MOST_SEQUENCES`, None if no number fits or the plan does not know.
+    At most `MOST_SEQUENCES`, None if no number fits or the plan does not know.
     """
     option = ENGINES[launches[-1].launch.engine].requests_option
     return _largest(MOST_SEQUENCES, lambda value: _fits(launches, option, value))

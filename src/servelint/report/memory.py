@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from servelint.memory.plan import Interval, MemoryPlan, Part
     from servelint.memory.variants import WhatIf
-    from servelint.settings.files import Asked
+    from servelint.settings.files import SettingsSource
 
 _WIDTH = 60
 _FILLS = "█▓▒░▚▞◆◇"
@@ -152,7 +152,7 @@ class Plans:
 
     __slots__ = ("_known", "_settings")
 
-    def __init__(self, settings: Asked) -> None:
+    def __init__(self, settings: SettingsSource) -> None:
         self._settings = settings
         self._known: dict[object, MemoryPlan | None] = {}
 

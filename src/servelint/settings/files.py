@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from servelint.settings.layers import Glob, Layer
 
-    Asked: TypeAlias = "Settings | SettingsFiles"
+    SettingsSource: TypeAlias = "Settings | SettingsFiles"
     """Settings for every file, or those of each file from the settings files above it."""
 
 

@@ -10,6 +10,7 @@ is profiled: whether graphs and activations fit into the rest shows when they ar
 
 from __future__ import annotations
 
+from servelint import hardware
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, Interval, MemoryPlan, Part, Release
 from servelint.memory.sglang import cache, deepseek_v4, defaults, footprint, verdict
@@ -18,7 +19,6 @@ from servelint.memory.sglang.settings import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.hardware import Gpu
     from servelint.memory.sglang.footprint import Loaded
     from servelint.models.architecture import Architecture
 
@@ -57,7 +57,7 @@ def plan(config: Config) -> MemoryPlan:
     speculation = settings.speculation
     if speculation is not None and speculation.draft != found.model:
         given.draft = _model(config, speculation.draft)
-    given.gpu = _gpu(found.gpu)
+    given.gpu = hardware.identify(found.gpu) if found.gpu is not None else None
     given.loaded = footprint.load_weights(release, settings, model, given.draft, given.gpu)
     if given.loaded is None:
         found.missing.append("the size of the weights")
@@ -90,12 +90,6 @@ def _model(config: Config, name: str | None) -> Architecture | None:
     return architecture.find(name, folder.files_of(config.launch)) if name else None
 
 
-def _gpu(name: str | None) -> Gpu | None:
-    from servelint import hardware
-
-    return hardware.identify(name) if name is not None else None
-
-
 def _place(config: Config, found: MemoryPlan, given: Inputs) -> None:
     """Fill in the GPU, how many there are, what is free on one, and the settings that depend on its size."""
     settings = given.settings
@@ -120,9 +114,10 @@ def _place(config: Config, found: MemoryPlan, given: Inputs) -> None:
         found.notes.append(f"tokens and requests are those of one of {settings.replicas} replicas of attention")
     found.gpu_gib = total
     given.free = footprint.free_gib(given.gpu, settings.tp * settings.pp)
-    given.defaults = defaults.default_settings(
-        given.release, settings, given.model, given.gpu, total * 1024, given.prefill_graphs
-    )
+    captured = given.prefill_graphs is not False
+    vendor, encoder, mla = given.gpu.vendor, defaults.vision(settings, given.model), cache.latent(given.model)
+    inputs = defaults.FractionInputs(total * 1024, settings, vendor == "nvidia", captured, mla, encoder)
+    given.defaults = defaults.defaults(given.release, inputs)
 
 
 def _cache(config: Config, found: MemoryPlan, given: Inputs) -> None:
@@ -160,11 +155,8 @@ def _parts(found: MemoryPlan, given: Inputs, loaded: Loaded) -> None:
     found.parts.append(Part("weights", target, loaded.origin))
     found.weights_gib = target.mid
     if draft is not None and draft.high > 0:
-        when = (
-            "loaded before the pools are sized"
-            if given.counted
-            else "loaded when the pools are sized: taken from the rest of the GPU"
-        )
+        late = "loaded when the pools are sized: taken from the rest of the GPU"
+        when = "loaded before the pools are sized" if given.counted else late
         found.parts.append(Part("draft weights", draft, f"{loaded.draft_origin}; {when}", inside=given.counted))
         found.weights_gib += draft.mid
     if given.adapters is not None and given.settings.lora is not None:
@@ -187,7 +179,7 @@ def _divide(found: MemoryPlan, given: Inputs, on: OnGpu) -> None:
         taken.append(given.adapters)
     if given.model.vision is not None and given.release.since("0.5.18"):
         taken.append(Interval.exact(100 / 1024))  # SGLANG_VLM_CACHE_SIZE_MB: mm_runtime_reservation_gb
-    rest = _less(on.free.scaled(max(0.0, fraction)), taken)
+    rest = on.free.scaled(max(0.0, fraction)).less(taken)
     low, mid, high = (pools_of(given, gib) for gib in (rest.low, rest.mid, rest.high))
     if (given.cells is None and given.v4 is None) or rest.mid <= 0:
         found.kv_gib = rest
@@ -195,14 +187,6 @@ def _divide(found: MemoryPlan, given: Inputs, on: OnGpu) -> None:
         found.kv_gib = Interval(low.kv_gib if rest.low > 0 else rest.low, mid.kv_gib, max(high.kv_gib, mid.kv_gib))
     _report(found, given, mid)
     verdict.judge(found, given, on, rest, mid)
-
-
-def _less(whole: Interval, parts: list[Interval]) -> Interval:
-    """The difference of independent quantities, whose spreads add as squares do."""
-    mid = whole.mid - sum(part.mid for part in parts)
-    down = (whole.mid - whole.low) ** 2 + sum((part.high - part.mid) ** 2 for part in parts)
-    up = (whole.high - whole.mid) ** 2 + sum((part.mid - part.low) ** 2 for part in parts)
-    return Interval(mid - down**0.5, mid, mid + up**0.5)
 
 
 def _token(given: Inputs) -> float | None:

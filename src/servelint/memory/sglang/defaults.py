@@ -6,11 +6,11 @@ srt/utils/common.py). On unified memory, where nvidia-smi prints none, it is fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from servelint.hardware import Gpu
 from servelint.memory.plan import Release
-from servelint.memory.sglang.cache import compressed, latent
+from servelint.memory.sglang.cache import compressed
 from servelint.memory.sglang.settings import SglangSettings
 from servelint.models.architecture import Architecture
 
@@ -19,44 +19,28 @@ _MIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class FractionInputs:
-    """What the defaults depend on. What is left out is None.
+    """What the defaults depend on.
 
     Attributes:
         gpu_mib: MiB of one GPU, of the smallest where they differ.
-        tp, pp: tensor and pipeline parallel size.
-        replicas: replicas of data-parallel attention, 1 without it.
+        settings: the settings as given. A chunk of -1 stands for none.
         nvidia: the GPUs are NVIDIA's.
-        chunk, prefill: --chunked-prefill-size as given, -1 for none, and --max-prefill-tokens.
-        batch: the largest captured batch as given.
-        requests: --max-running-requests as given, or as drafts set it.
-        decode_graphs, prefill_graphs: decoding or prefill is captured.
-        algorithm, draft_tokens: the algorithm of speculative decoding, and the tokens that a step verifies.
-        node: --disaggregation-mode: "null", "prefill" or "decode".
+        prefill_graphs: prefill is captured.
         mla: the model caches latent vectors.
         vision: layers and width of the vision encoder where it is loaded, (24, 1024) where the config does not say.
-        deepep: experts are exchanged by DeepEP.
-        max_total_tokens, context: --max-total-tokens and --context-length.
     """
 
     gpu_mib: float
-    tp: int = 1
-    pp: int = 1
-    replicas: int = 1
+    settings: SglangSettings
     nvidia: bool = True
-    chunk: int | None = None
-    prefill: int = 16384
-    batch: int | None = None
-    requests: int | None = None
-    decode_graphs: bool = True
     prefill_graphs: bool = False
-    algorithm: str | None = None
-    draft_tokens: int | None = None
-    node: str = "null"
     mla: bool = False
     vision: tuple[int, int] | None = None
-    deepep: bool = False
-    max_total_tokens: int | None = None
-    context: int | None = None
+
+    @property
+    def algorithm(self) -> str | None:
+        """The algorithm of speculative decoding."""
+        return self.settings.speculation.algorithm if self.settings.speculation is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +60,13 @@ class Defaults:
 
 def defaults(release: Release, inputs: FractionInputs) -> Defaults:
     """The values that the release gives to settings left out. With data-parallel attention the chunk is one replica's."""
-    chunk = inputs.chunk if inputs.chunk is not None else _chunk(release, inputs)
-    batch = inputs.batch if inputs.batch is not None else _batch(release, inputs)
-    fraction = _fraction(release, inputs, chunk, batch)
-    if inputs.vision is not None:
-        fraction = _less_for_vision(release, fraction, inputs.vision)
+    given = inputs.settings
+    chunk = given.chunk if given.chunk is not None else _chunk(release, inputs)
+    batch = given.batch if given.batch is not None else _batch(release, inputs)
+    fraction = given.fraction
+    if fraction is None:
+        fraction = _fraction(release, inputs, chunk, batch)
+        fraction = _less_for_vision(release, fraction, inputs.vision) if inputs.vision is not None else fraction
     return Defaults(fraction, chunk, batch)
 
 
@@ -103,7 +89,7 @@ def _chunk(release: Release, inputs: FractionInputs) -> int:
         return 16384
     if memory < 25_000:
         return 2048
-    return 16384 if inputs.node != "null" and release.since("0.4.6.post2") else 8192
+    return 16384 if inputs.settings.node != "null" and release.since("0.4.6.post2") else 8192
 
 
 def _batch(release: Release, inputs: FractionInputs) -> int:
@@ -115,7 +101,7 @@ def _batch(release: Release, inputs: FractionInputs) -> int:
     Source: srt/server_args.py (0.4.0 line 180, 0.4.0.post1, 0.4.7.post1 line 338, 0.5.3rc2 line 567, 0.5.4.post1 line 627),
     srt/arg_groups/memory_hook.py (0.5.20 line 56, 0.5.22 line 136).
     """
-    few = inputs.tp < 4
+    few = inputs.settings.tp < 4
     memory = inputs.gpu_mib
     if not release.since("0.5.3rc2"):
         if memory < (35 * _MIB if release.since("0.4.7.post1") else 25_000):
@@ -132,9 +118,8 @@ def _batch(release: Release, inputs: FractionInputs) -> int:
         found = 256 if few else 512
     else:
         found = 512
-    if release.since("0.5.22") and inputs.requests is not None:
-        return min(found, inputs.requests)
-    return found
+    requests = inputs.settings.requests
+    return min(found, requests) if release.since("0.5.22") and requests is not None else found
 
 
 def _fraction(release: Release, inputs: FractionInputs, chunk: int, batch: int) -> float:
@@ -147,7 +132,7 @@ def _fraction(release: Release, inputs: FractionInputs, chunk: int, batch: int) 
         return _by_parallel_size(release, inputs)
     if release.since("0.4.5.post3") and memory > 81920:
         return (memory - 13 * _MIB) / memory
-    return _by_width(inputs.tp)
+    return _by_width(inputs.settings.tp)
 
 
 def _by_width(ranks: int) -> float:
@@ -161,7 +146,7 @@ def _by_width(ranks: int) -> float:
 def _by_parallel_size(release: Release, inputs: FractionInputs) -> float:
     """Source: ServerArgs.__post_init__ in srt/server_args.py (0.4.6.post2 line 238, 0.4.7 line 247)."""
     memory = inputs.gpu_mib
-    fraction = _by_width(inputs.tp * inputs.pp) if memory <= 81920 else 0.88
+    fraction = _by_width(inputs.settings.tp * inputs.settings.pp) if memory <= 81920 else 0.88
     drafts = inputs.algorithm is not None and release.since("0.4.7")
     if release.since("0.4.7") and memory > 180_000 and inputs.nvidia:
         return 0.79
@@ -177,7 +162,7 @@ def _reserve_by_size(release: Release, inputs: FractionInputs) -> float:
     Source: ServerArgs.__post_init__ in srt/server_args.py (0.4.7.post1 line 281; from 0.5.2, line 485, drafts have a size of
     their own).
     """
-    memory, ranks = inputs.gpu_mib, inputs.tp * inputs.pp
+    memory, ranks = inputs.gpu_mib, inputs.settings.tp * inputs.settings.pp
     if memory < 35 * _MIB:
         reserve = (2.8 + ranks / 10) * _MIB
     elif memory < 90 * _MIB:
@@ -188,7 +173,7 @@ def _reserve_by_size(release: Release, inputs: FractionInputs) -> float:
         reserve = 32.0 * _MIB
     if inputs.algorithm is not None:
         reserve += (6 if inputs.algorithm == "STANDALONE" and release.since("0.5.2") else 2) * _MIB
-    return reserve + (4 * _MIB if inputs.replicas > 1 else 0)
+    return reserve + (4 * _MIB if inputs.settings.replicas > 1 else 0)
 
 
 def _reserve(release: Release, inputs: FractionInputs, chunk: int, batch: int) -> float:
@@ -197,16 +182,18 @@ def _reserve(release: Release, inputs: FractionInputs, chunk: int, batch: int) -
     Source: _handle_gpu_memory_settings in srt/server_args.py (0.5.3rc2 line 630 to 0.5.18 line 4948),
     handle_gpu_memory_settings and reserve_for_graph_mb in srt/arg_groups/memory_hook.py (0.5.23 lines 281 and 356).
     """
-    node = inputs.node if release.since("0.5.15") else "null"
-    tokens = chunk if chunk > 0 else inputs.prefill
+    given = inputs.settings
+    node = given.node if release.since("0.5.15") else "null"
+    tokens = chunk if chunk > 0 else given.prefill
     if node == "decode":
-        tokens = (inputs.requests or batch or 1) * (inputs.draft_tokens or 1)
-    reserve = 512 + max(tokens, 2048) * 1.5 + inputs.tp * inputs.pp / 8 * 1024
+        verified = given.speculation.tokens if given.speculation is not None else 1
+        tokens = (given.requests or batch or 1) * (verified or 1)
+    reserve = 512 + max(tokens, 2048) * 1.5 + given.tp * given.pp / 8 * 1024
     if node != "prefill":
-        if inputs.decode_graphs or not release.since("0.5.15"):
+        if given.decode_graphs or not release.since("0.5.15"):
             reserve += batch * 2
-        if inputs.replicas > 1:
-            reserve += batch * inputs.replicas * (4.5 if batch > 300 else 3)
+        if given.replicas > 1:
+            reserve += batch * given.replicas * (4.5 if batch > 300 else 3)
     early = not release.since("0.5.8")
     prefill = _prefill_graphs(release, inputs, chunk) if inputs.prefill_graphs and node != "decode" else 0.0
     if not early:
@@ -216,7 +203,7 @@ def _reserve(release: Release, inputs: FractionInputs, chunk: int, batch: int) -
     reserve += _drafts(release, inputs.algorithm)
     if early:
         reserve += prefill
-    if inputs.deepep and inputs.decode_graphs and node != "prefill" and release.since("0.5.15"):
+    if given.deepep and given.decode_graphs and node != "prefill" and release.since("0.5.15"):
         reserve += 2 * _MIB
     return reserve
 
@@ -260,10 +247,11 @@ def prefill_tokens(release: Release, inputs: FractionInputs, chunk: int) -> int:
     widest = chunk if chunk > 0 else 0
     if inputs.mla and release.since("0.5.8"):
         widest = min(8192, widest) if release.since("0.5.23") else 2048
-    if inputs.max_total_tokens is not None and release.since("0.5.10rc0"):
-        widest = min(widest, inputs.max_total_tokens)
-    if inputs.context is not None and release.since("0.5.13") and not release.since("0.5.17"):
-        widest = min(widest, inputs.context)
+    limit, context = inputs.settings.limit, inputs.settings.context
+    if limit is not None and release.since("0.5.10rc0"):
+        widest = min(widest, limit)
+    if context is not None and release.since("0.5.13") and not release.since("0.5.17"):
+        widest = min(widest, context)
     return widest
 
 
@@ -319,33 +307,3 @@ def vision(settings: SglangSettings, model: Architecture) -> tuple[int, int] | N
     if model.vision is None or not settings.encoder or settings.node == "decode":
         return None
     return model.vision.layers or 24, model.vision.hidden or 1024
-
-
-def default_settings(
-    release: Release, settings: SglangSettings, model: Architecture, gpu: Gpu, total_mib: float, captured: bool | None
-) -> Defaults:
-    """The fraction, chunk and batch of a launch on a GPU of `total_mib` MiB. `captured`: whether the prefill is captured."""
-    speculation = settings.speculation
-    inputs = FractionInputs(
-        gpu_mib=total_mib,
-        tp=settings.tp,
-        pp=settings.pp,
-        replicas=settings.replicas,
-        nvidia=gpu.vendor == "nvidia",
-        chunk=settings.chunk,
-        prefill=settings.prefill,
-        batch=settings.batch,
-        requests=settings.requests,
-        decode_graphs=settings.decode_graphs,
-        prefill_graphs=captured is not False,
-        algorithm=speculation.algorithm if speculation is not None else None,
-        draft_tokens=speculation.tokens if speculation is not None else None,
-        node=settings.node,
-        mla=latent(model),
-        vision=vision(settings, model),
-        deepep=settings.deepep,
-        max_total_tokens=settings.limit,
-        context=settings.context,
-    )
-    found = defaults(release, inputs)
-    return found if settings.fraction is None else replace(found, fraction=settings.fraction)

@@ -22,21 +22,6 @@ _EXTRA_BUFFER_KINDS = ("gdn", "mamba2", "kda")
 
 
 @dataclass(frozen=True, slots=True)
-class DraftCells:
-    """What a draft model adds to a token.
-
-    Attributes:
-        full: bytes of its layers that grow with the full pool.
-        sliding: bytes of its layers that grow with the sliding pool.
-        counted: whether the target's pool leaves room for them. Otherwise they come out of the rest of the GPU.
-    """
-
-    full: int = 0
-    sliding: int = 0
-    counted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class PoolInputs:
     """What the pool depends on beside the size of a token.
 
@@ -45,12 +30,16 @@ class PoolInputs:
         limit: --max-total-tokens.
         window_share: --swa-full-tokens-ratio, None for one pool for all layers.
         headroom: tokens that drafts and verification add to the pool, up to 0.5.6.post2.
+        drafts: bytes that a draft model adds to a token in its full and in its sliding layers.
+        counted: the target's pool leaves room for these bytes. Otherwise they come out of the rest of the GPU.
     """
 
     page: int = 1
     limit: int | None = None
     window_share: float | None = None
     headroom: int = 0
+    drafts: tuple[int, int] = (0, 0)
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +59,24 @@ class Pool:
     drafts: int
 
 
-def solve_pool(release: Release, rest: int, cells: Cells, inputs: PoolInputs, drafts: DraftCells | None = None) -> Pool:
+def solve_pool(release: Release, rest: int, cells: Cells, inputs: PoolInputs) -> Pool:
     """The pool in a number of bytes (`rest`). Its tokens are zero or less where nothing fits.
 
     Source: init_memory_pool in srt/model_executor/model_runner.py (0.4.0 line 472, 0.4.4 line 639, 0.4.9 line 999),
     set_num_token_hybrid there (0.4.9.post3 line 991), set_num_tokens_hybrid_swa in model_runner_kv_cache_mixin.py (0.5.9), and
     pool_configurator.py (0.5.11 line 184, 0.5.23 line 656).
     """
-    drafts = drafts or DraftCells()
     if inputs.window_share is None or not cells.sliding_layers:
-        return _one(release, rest, cells, inputs, drafts)
-    if cells.layers == 0:
-        return _all_sliding(rest, cells, inputs, drafts)
-    return _two(release, rest, cells, inputs, drafts, inputs.window_share)
+        tokens, size = _one(release, rest, cells, inputs), cells.every
+        sliding = 0
+    elif cells.layers == 0:
+        token = cells.sliding + (sum(inputs.drafts) if inputs.counted else 0)
+        tokens = sliding = _paged(_limited(rest // token, inputs), inputs.page)
+        size = cells.sliding
+    else:
+        return _two(release, rest, cells, inputs, inputs.window_share)
+    held = max(tokens, 0)
+    return Pool(tokens, sliding, held * size, held * sum(inputs.drafts))
 
 
 def _paged(tokens: int, page: int) -> int:
@@ -93,31 +87,21 @@ def _limited(tokens: int, inputs: PoolInputs) -> int:
     return tokens if inputs.limit is None else min(tokens, inputs.limit)
 
 
-def _one(release: Release, rest: int, cells: Cells, inputs: PoolInputs, drafts: DraftCells) -> Pool:
-    draft = drafts.full + drafts.sliding
-    token = cells.every + (draft if drafts.counted else 0)
+def _one(release: Release, rest: int, cells: Cells, inputs: PoolInputs) -> int:
+    """Tokens of one pool for all layers."""
+    token = cells.every + (sum(inputs.drafts) if inputs.counted else 0)
     tokens = rest // token if token else 0
     if tokens > 0:
         tokens += inputs.headroom
-    page = inputs.page if release.since("0.4.4") else 1
-    tokens = _paged(_limited(tokens, inputs), page)
-    held = max(tokens, 0)
-    return Pool(tokens, 0, held * cells.every, held * draft)
+    return _paged(_limited(tokens, inputs), inputs.page if release.since("0.4.4") else 1)
 
 
-def _all_sliding(rest: int, cells: Cells, inputs: PoolInputs, drafts: DraftCells) -> Pool:
-    draft = drafts.full + drafts.sliding
-    token = cells.sliding + (draft if drafts.counted else 0)
-    tokens = _paged(_limited(rest // token, inputs), inputs.page)
-    held = max(tokens, 0)
-    return Pool(tokens, tokens, held * cells.sliding, held * draft)
-
-
-def _two(release: Release, rest: int, cells: Cells, inputs: PoolInputs, drafts: DraftCells, share: float) -> Pool:
+def _two(release: Release, rest: int, cells: Cells, inputs: PoolInputs, share: float) -> Pool:
     """A pool of full layers and one of sliding layers, which holds a share of the tokens of the first.
 
     Up to 0.5.8 the split is by layers, as if all were of one size. A limit applies before it up to 0.5.10.post1.
     """
+    full, slid = inputs.drafts
     if not release.since("0.5.11"):
         tokens = _paged(_limited(rest // cells.every + inputs.headroom, inputs), inputs.page)
         if release.since("0.5.9"):
@@ -125,13 +109,13 @@ def _two(release: Release, rest: int, cells: Cells, inputs: PoolInputs, drafts: 
         else:
             tokens = int(tokens * (cells.layers + cells.sliding_layers) / (cells.layers + share * cells.sliding_layers))
     else:
-        counted = (drafts.full + share * drafts.sliding) if drafts.counted else 0
+        counted = (full + share * slid) if inputs.counted else 0
         tokens = _limited(int(rest // (cells.full + share * cells.sliding + counted)), inputs)
     aligned = inputs.page if release.since("0.5.7") else 1
     tokens = _paged(tokens, aligned)
     sliding = _paged(int(tokens * share), aligned)
     held, windows = max(tokens, 0), max(sliding, 0)
-    return Pool(tokens, sliding, held * cells.full + windows * cells.sliding, held * drafts.full + windows * drafts.sliding)
+    return Pool(tokens, sliding, held * cells.full + windows * cells.sliding, held * full + windows * slid)
 
 
 def draft_headroom(release: Release, requests: int, steps: int, topk: int, verified: int) -> int:
@@ -188,6 +172,11 @@ class StateInputs:
     extra: int = 0
     drafts: int = 0
     kept: bool = True
+
+    @property
+    def given(self) -> int:
+        """The slots where they are not a share of the memory: as given, else one per request, else 512."""
+        return self.slots if self.slots is not None else self.requests if self.requests is not None else 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +243,8 @@ def solve_states(release: Release, rest: int, a_state: int, inputs: StateInputs)
     if a_state <= 0:
         return States(0, 0, 0, 1)
     if not release.since("0.5.3.post2"):
-        return _given(inputs, a_state, 1)
+        slots = inputs.given // inputs.replicas  # hybrid models have no radix cache
+        return States(slots, slots * a_state, 0, 1)
     taken = 3 + inputs.extra if inputs.radix else 1
     if not release.since("0.5.7"):
         return _before_extra_buffers(rest, a_state, inputs, taken)
@@ -263,25 +253,14 @@ def solve_states(release: Release, rest: int, a_state: int, inputs: StateInputs)
     return _together(release, rest, a_state, inputs, taken)
 
 
-def _slots(inputs: StateInputs) -> int:
-    """The slots where they are not a share of the memory: as given, else one per request, else 512."""
-    return inputs.slots if inputs.slots is not None else inputs.requests if inputs.requests is not None else 512
-
-
 def _budget(rest: float, ratio: float) -> float:
     return rest * ratio / (1 + ratio) if ratio > -1 else 0.0
-
-
-def _given(inputs: StateInputs, a_state: int, taken: int) -> States:
-    """0.5.2 to 0.5.3.post1: hybrid models have no radix cache."""
-    slots = _slots(inputs) // inputs.replicas
-    return States(slots, slots * a_state, 0, taken)
 
 
 def _before_extra_buffers(rest: int, a_state: int, inputs: StateInputs, taken: int) -> States:
     """0.5.3.post2 to 0.5.6.post2: a slot keeps the states of all drafts. With a radix cache the given number does not count."""
     wide = 1 + inputs.drafts
-    slots = int(_budget(rest, inputs.ratio) // a_state // wide) if inputs.radix else _slots(inputs)
+    slots = int(_budget(rest, inputs.ratio) // a_state // wide) if inputs.radix else inputs.given
     slots //= inputs.replicas
     return States(slots, slots * a_state * wide, slots * a_state * inputs.drafts, taken)
 
@@ -295,7 +274,7 @@ def _drafts_first(release: Release, rest: int, a_state: int, inputs: StateInputs
     if release.since("0.5.8"):
         requests //= inputs.replicas
     drafts = a_state * requests * inputs.drafts if inputs.drafts and (release.since("0.5.8") or not given) else 0
-    slots = _slots(inputs) // inputs.replicas if given else int(_budget(rest - drafts, inputs.ratio) // a_state)
+    slots = inputs.given // inputs.replicas if given else int(_budget(rest - drafts, inputs.ratio) // a_state)
     return States(slots, slots * a_state + drafts, drafts, taken)
 
 
@@ -354,22 +333,12 @@ def radix_cache(release: Release, settings: SglangSettings, model: Architecture)
 
 def state_inputs(release: Release, settings: SglangSettings, model: Architecture, requests: int | None) -> StateInputs:
     """What the slots of states of a launch depend on. `requests` is --max-running-requests as given."""
-    speculation = settings.speculation
+    speculation, way = settings.speculation, strategy(release, settings, model)
     verified = speculation.tokens if speculation is not None and model.states else 0
-    extra = extra_buffer_slots(
-        release, strategy(release, settings, model), overlap=settings.overlap, drafts=speculation is not None
-    )
+    extra = extra_buffer_slots(release, way, overlap=settings.overlap, drafts=speculation is not None)
     kept = not (settings.node == "prefill" and release.since("0.5.22"))
-    return StateInputs(
-        slots=settings.slots,
-        requests=requests,
-        replicas=settings.replicas,
-        ratio=settings.state_share,
-        radix=radix_cache(release, settings, model),
-        extra=extra,
-        drafts=verified,
-        kept=kept,
-    )
+    radix, share = radix_cache(release, settings, model), settings.state_share
+    return StateInputs(settings.slots, requests, settings.replicas, share, radix, extra, verified, kept)
 
 
 @dataclass(eq=False, slots=True)
@@ -475,14 +444,12 @@ def pools_of(given: Inputs, rest_gib: float) -> Pools:
         a_state = state_bytes(given.model, given.attention_ranks, settings.pp, ssm_dtype=settings.ssm_dtype, conv_bytes=wide)
         held = solve_states(release, rest, a_state, state_inputs(release, settings, given.model, running))
         rest -= held.bytes
-    full, sliding = given.draft_cells or (0, 0)
     counted = given.counted and (given.share is None or release.since("0.5.15"))
-    drafts = DraftCells(full, sliding, counted)
     speculation, headroom = settings.speculation, 0
     if speculation is not None and speculation.loads_draft:
         headroom = draft_headroom(release, running or 48, speculation.steps, speculation.topk, speculation.tokens)
-    inputs = PoolInputs(given.page, settings.limit, given.share, headroom)
-    solved = solve_pool(release, rest, given.cells, inputs, drafts)
+    inputs = PoolInputs(given.page, settings.limit, given.share, headroom, given.draft_cells or (0, 0), counted)
+    solved = solve_pool(release, rest, given.cells, inputs)
     requests = running_requests(release, max(solved.tokens, 0), given.context or 4096, running, settings.replicas)
     if held is not None:
         requests = min(requests, held.requests)

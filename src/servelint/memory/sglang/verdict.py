@@ -26,7 +26,8 @@ def judge(found: MemoryPlan, given: Inputs, on: OnGpu, rest: Interval, pools: Po
         found.refusal = refusal(given, on, rest)
         return
     if rest.mid > 0 and _no_request(pools):
-        found.verdict = REFUSED if rest.mid > BOUND_GIB and _surely(given, rest) else TIGHT
+        surely = _no_request(pools_of(given, rest.high))  # not even in the largest plausible pool
+        found.verdict = REFUSED if rest.mid > BOUND_GIB and surely else TIGHT
         found.refusal = no_request(given, pools)
         return
     if rest.low < BOUND_GIB:
@@ -41,11 +42,6 @@ def _no_request(pools: Pools) -> bool:
     if pools.states is not None and (pools.states.slots <= 0 or pools.states.requests <= 0):
         return True
     return pools.pool is not None and pools.pool.tokens <= 0
-
-
-def _surely(given: Inputs, rest: Interval) -> bool:
-    """Whether even the largest plausible pool holds no request."""
-    return _no_request(pools_of(given, rest.high))
 
 
 def refusal(given: Inputs, on: OnGpu, rest: Interval) -> str:
@@ -103,12 +99,8 @@ def _beside_fraction(found: MemoryPlan, given: Inputs, on: OnGpu, pools: Pools) 
         taken = (found.weights_gib or 0.0) + (given.adapters.mid if given.adapters is not None else 0.0)
         spare = on.free.mid * on.defaults.fraction - taken - held
         left = left + Interval.exact(max(0.0, spare))
-    need = Interval.exact(0.0)
-    for part in _outside(given, on, pools):
-        found.parts.append(part)
-    for part in found.parts:
-        if not part.inside:
-            need = need + part.gib
+    found.parts += _outside(given, on, pools)
+    need = Interval.sum(part.gib for part in found.parts if not part.inside)
     if left.high < need.low:
         found.notes.append(f"the fraction leaves {left.mid:.1f} GiB of a GPU, graphs and activations need about {need.mid:.1f}")
         return OOM_RISK
@@ -133,9 +125,8 @@ def _outside(given: Inputs, on: OnGpu, pools: Pools) -> list[Part]:
     width = settings.speculation.tokens if settings.speculation is not None else 1
     if settings.node != "decode":
         graphs = given.prefill_graphs
-        origin = f"chunks of {chunk} tokens, " + (
-            "captured" if graphs else "not captured" if graphs is False else "perhaps captured"
-        )
+        captured = {True: "captured", False: "not captured", None: "perhaps captured"}[graphs]
+        origin = f"chunks of {chunk} tokens, {captured}"
         parts.append(Part("prefill", footprint.prefill_gib(model, ranks, chunk // replicas, graphs), origin, inside=False))
     if settings.decode_graphs and settings.node != "prefill":
         origin = f"batches up to {batch} of {width} tokens"

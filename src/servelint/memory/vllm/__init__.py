@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.engines import ENGINES
 from servelint.engines.config import Config
 from servelint.memory.plan import GIB, MemoryPlan
-from servelint.memory.vllm.cache import KvCache, NoCache, Unsupported
+from servelint.memory.vllm.cache import NoCache, Unsupported
 from servelint.memory.vllm.footprint import weights_of
 from servelint.memory.vllm.layers import cache_of, known_dtype
 from servelint.memory.vllm.settings import VllmSettings
@@ -23,14 +23,6 @@ CHANGES = (
     "0.20.1", "0.22.0", "0.23.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0",
 )  # fmt: skip
 """Releases that changed the memory arithmetic."""
-
-
-def _cache(settings: VllmSettings, model: Architecture, draft: Architecture | None) -> KvCache | None:
-    """The KV cache, None for a model that keeps none."""
-    try:
-        return cache_of(settings, model, draft)
-    except NoCache:
-        return None
 
 
 def plan(config: Config) -> MemoryPlan:
@@ -67,8 +59,11 @@ def plan(config: Config) -> MemoryPlan:
         found.missing.append("the model's context length")
         return found
     draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
+    cache = None
     try:
-        cache = _cache(settings, model, draft)
+        cache = cache_of(settings, model, draft)
+    except NoCache:
+        pass
     except (Unsupported, ValueError) as reason:
         found.missing.append(str(reason))
         return found
@@ -92,16 +87,9 @@ def plan(config: Config) -> MemoryPlan:
 
 
 def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
-    """What a size of the KV cache holds.
+    """What a KV cache of some GiB on each GPU holds: tokens as the release prints them, and requests of the launch's length.
 
-    Args:
-        config: the launch under a release.
-        kv_gib: the size of the KV cache on each GPU in GiB.
-
-    Returns:
-        Tokens as the release prints them, and concurrent requests of the launch's length. None where the model, its context
-        length
-        or the layout of its cache is not known.
+    None where the model, its context length or the layout of its cache is not known.
     """
     model = _model(config, _named(config))
     settings = VllmSettings(config, model)
@@ -109,10 +97,8 @@ def capacity(config: Config, kv_gib: float) -> tuple[int, float] | None:
         return None
     draft = _model(config, settings.draft) if settings.draft is not None and settings.method != "mtp" else None
     try:
-        cache = _cache(settings, model, draft)
-    except (Unsupported, ValueError):
-        return None
-    if cache is None:
+        cache = cache_of(settings, model, draft)
+    except (NoCache, Unsupported, ValueError):
         return None
     blocks = cache.number_of_blocks(kv_gib * GIB)
     return cache.tokens(blocks, settings.length), cache.concurrency(blocks, settings.length)

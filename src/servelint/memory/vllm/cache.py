@@ -169,14 +169,7 @@ class KvCache:
         self.bytes_of_block = max(group.on_rank for group in self.groups) * self.kinds[0].page
 
     def blocks(self, layers: Layers, length: int) -> int:
-        """Blocks of one group that a request takes.
-
-        Source: max_memory_usage_bytes of the group's KVCacheSpec.
-
-        Args:
-            layers: the layers of the group.
-            length: tokens of the request.
-        """
+        """Blocks of a group that a request of some tokens takes (max_memory_usage_bytes of the group's KVCacheSpec)."""
         if layers.kind == STATE:
             return layers.states or cdiv(length, layers.block)
         if layers.kind == FULL:
@@ -187,35 +180,21 @@ class KvCache:
         return cdiv(min(layers.window + batched, length), layers.block)
 
     def need(self, length: int) -> int:
-        """Bytes of one request as the release compares them with the memory (_check_enough_kv_cache_memory).
-
-        Args:
-            length: tokens of the request.
-        """
+        """Bytes of a request of some tokens as the release compares them with the memory (_check_enough_kv_cache_memory)."""
         if self.rules.need == "layers":
             return sum(one.on_rank * one.page * self.blocks(one, length) for one in self.kinds)
         groups = self.groups[:1] if self.rules.need == "first" else self.groups
         return self.bytes_of_block * sum(self.blocks(group.layers, length) for group in groups)
 
     def starts(self, available: int, length: int) -> bool:
-        """Whether the release accepts the memory as enough for one request.
-
-        Args:
-            available: bytes left for the KV cache.
-            length: tokens of the request.
-        """
+        """Whether the release accepts a number of bytes as enough for one request of some tokens."""
         return available > 0 and self.need(length) <= self._compared(available)
 
     def _compared(self, available: int) -> int:
         return available - self.bytes_of_block if self.rules.null_block else available
 
     def longest(self, available: int, length: int) -> int:
-        """The longest request that fits, in tokens (estimate_max_model_len), 0 if none does.
-
-        Args:
-            available: bytes left for the KV cache.
-            length: the upper bound of the search.
-        """
+        """The longest request in tokens, up to a length, that fits into some bytes (estimate_max_model_len), 0 if none does."""
         usable = self._compared(available)
         if self.need(1) > usable:
             return 0

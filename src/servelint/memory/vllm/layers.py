@@ -79,9 +79,7 @@ def token_bytes(layer: Attention, dtype: str, tensor: int, sparse: bool = False)
 
 
 def _element(dtype: str) -> float:
-    if dtype.startswith(("fp8", "int8")):
-        return 1.0
-    return _BYTES.get(dtype, 2.0)
+    return 1.0 if dtype.startswith(("fp8", "int8")) else _BYTES.get(dtype, 2.0)
 
 
 def known_dtype(dtype: str) -> bool:
@@ -324,17 +322,17 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
         ]
     token = max(one.page // one.block for one in attention)
     latent = any(layer.mla is not None for layer in model.attention)
-    step = (
-        (64 if latent and rules.since("0.11.1") else 16)
-        if settings.block is None or not rules.block_as_given
-        else settings.block
-    )
+    step = 64 if latent and rules.since("0.11.1") else 16
+    if settings.block is not None and rules.block_as_given:
+        step = settings.block
     if latent and rules.mla_128:
         step = max(step, 128)
     if mode == "align" and any(state.kind == "gdn" and _checkpoints(settings, state) for state in model.states):
         step = lcm(step, _GDN_CHECKPOINTS)
     if mode == "all":
-        step = lcm(_named_block(settings) or (_CHUNK_NEMOTRON if model.architecture.startswith("Nemotron") else _CHUNK), step)
+        named = settings.config.operand("mamba-block-size").value
+        chunk = _CHUNK_NEMOTRON if model.architecture.startswith("Nemotron") else _CHUNK
+        step = lcm(named if isinstance(named, int) and named > 0 else chunk, step)
         block = step * cdiv(cdiv(state_page, token), step)
     else:
         block = step * cdiv(state_page, step * token)
@@ -349,11 +347,6 @@ def _states(settings: VllmSettings, model: Architecture, kinds: list[Layers]) ->
         per_block = block if mode in ("all", "align") else settings.length or block
         found.append(Layers(STATE, state.layers, per_block, page, on_rank=rank, states=_state_blocks(settings, state, mode)))
     return found
-
-
-def _named_block(settings: VllmSettings) -> int | None:
-    value = settings.config.operand("mamba-block-size").value
-    return value if isinstance(value, int) and value > 0 else None
 
 
 def _mode(settings: VllmSettings, model: Architecture) -> str:

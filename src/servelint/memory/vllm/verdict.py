@@ -6,6 +6,8 @@ check_enough_kv_cache_memory), request_memory in vllm/v1/worker/utils.py (to 0.1
 
 from __future__ import annotations
 
+import math
+
 from servelint.memory.plan import FITS, GIB, NEAR_GIB, OOM_RISK, REFUSED, TIGHT, Interval, MemoryPlan, Part, near
 from servelint.memory.vllm import fitted
 from servelint.memory.vllm.cache import STATE, KvCache
@@ -40,22 +42,12 @@ def divide(plan: MemoryPlan, settings: VllmSettings, model: Architecture, weight
         kv = Interval.exact(settings.kv_bytes / GIB)
         origin = "--kv-cache-memory-bytes"
     else:
-        kv = Interval.exact(plan.budget_gib)
-        for part in plan.parts:
-            kv = kv - part.gib
-        kv = _narrowed(kv, [part.gib for part in plan.parts])
+        kv = Interval.exact(plan.budget_gib).less(part.gib for part in plan.parts)
         kv = Interval(kv.low, kv.mid, kv.high + settings.fraction * settings.gpu.spread)
         origin = f"what is left of {settings.fraction:g} of {total:.2f} GiB"
     plan.kv_gib = kv
     plan.parts.append(Part("kv cache", kv.map(lambda gib: max(gib, 0.0)), origin))
     plan.parts += parts_outside(settings)
-
-
-def _narrowed(whole: Interval, parts: list[Interval]) -> Interval:
-    """The interval of a difference of independent quantities, whose spreads add as squares do."""
-    below = sum((part.high - part.mid) ** 2 for part in parts) ** 0.5
-    above = sum((part.mid - part.low) ** 2 for part in parts) ** 0.5
-    return Interval(whole.mid - below, whole.mid, whole.mid + above)
 
 
 def fill(plan: MemoryPlan, settings: VllmSettings, cache: KvCache) -> None:
@@ -122,9 +114,7 @@ def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
     if total is None or plan.missing:
         return
     free = _free(settings, total)
-    taken = Interval.exact(0.0)
-    for part in plan.parts:
-        taken = taken + part.gib if part.inside else taken
+    taken = Interval.sum(part.gib for part in plan.parts if part.inside)
     plan.notes.append("it keeps no KV cache, so that its share of the GPU does not count")
     if plan.parts[0].gib.low > free.high:
         plan.verdict, plan.refusal = REFUSED, OUT_OF_MEMORY
@@ -169,19 +159,13 @@ def _beside_fraction(plan: MemoryPlan, settings: VllmSettings, model: Architectu
     """The verdict of a start that passes vLLM's own check. CUDA graphs and warm-up use what lies outside the fraction."""
     if plan.max_concurrency is not None and plan.max_concurrency < 1:
         plan.notes.append(f"it starts, and yet its KV cache holds less than one request of {plan.max_model_len:,} tokens")
-    if (
-        settings.blocks is not None
-        and plan.kv_gib is not None
-        and cache.bytes_of_block * settings.blocks > plan.kv_gib.high * GIB
-    ):
+    most = plan.kv_gib.high * GIB if plan.kv_gib is not None else math.inf
+    if settings.blocks is not None and cache.bytes_of_block * settings.blocks > most:
         plan.notes.append("--num-gpu-blocks-override takes more memory than there is")
         return OOM_RISK
     if settings.gpu.unified:
         return FITS
-    inside = Interval.exact(0.0)
-    for part in plan.parts:
-        if part.inside and part.name != "cuda graphs":
-            inside = inside + part.gib
+    inside = Interval.sum(part.gib for part in plan.parts if part.inside and part.name != "cuda graphs")
     outside = [part.gib for part in plan.parts if not part.inside or part.name == "cuda graphs"]
     held = max(plan.budget_gib or 0.0, inside.mid) if settings.kv_bytes is None else inside.mid
     counted = next((part.gib.mid for part in plan.parts if part.inside and part.name == "cuda graphs"), 0.0)
