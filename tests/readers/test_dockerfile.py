@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from servelint.engines.config import configs
-from servelint.readers import dockerfile
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
-
-
-def test_the_functions_that_services_ask() -> None:
-    assert dockerfile.base is not None
-    assert dockerfile.stage is not None
 
 
 class TestCommand:

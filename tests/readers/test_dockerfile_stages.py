@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from servelint.core.launch import ReleaseClaim
 from servelint.core.source import Source
 from servelint.core.text import Text
 from servelint.engines.images import Image
-from servelint.readers.dockerfile_stages import Instruction, Stage, base, expand, instructions, stage, words
+from servelint.readers.dockerfile_stages import Instruction, Stage, chosen, expand, instructions, stages, words
 from tests.launching import marked
 
 
@@ -109,6 +110,11 @@ def test_a_backtick_as_escape() -> None:
 @pytest.mark.parametrize("text", ["$", "a$", "$$", "${", "${}", "${A", "$ a", "${A:-${A:-${A:-"])
 def test_what_is_no_variable_stays(text: str) -> None:
     assert expand(Text.of(text), lambda _: None).shown == text
+
+
+def base(text: Text, given: dict[str, Text | None] | None = None, target: str | None = None) -> Image:
+    found = chosen(stages(text, given), target)
+    return found.image if found is not None else Image(None, ReleaseClaim(), None)
 
 
 def image(text: str, target: str | None = None) -> tuple[str | None, str | None]:
@@ -249,7 +255,7 @@ def test_the_release_is_pointed_at() -> None:
 
 def stage_of(text: str, target: str | None = None) -> Stage:
     source = Source("Dockerfile", text)
-    found = stage(Text.at(source, 0, len(text)), target=target)
+    found = chosen(stages(Text.at(source, 0, len(text))), target)
     assert found is not None
     return found
 

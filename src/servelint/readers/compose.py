@@ -318,28 +318,14 @@ def _mounts(service: Service) -> list[Text] | None:
     for file, _, node in service.layers("volumes"):
         for item in file.items(node):
             fields = yaml.entries(item)
-            target = file.optional(fields, "target") if fields else _target(file.text(item))
+            target = file.optional(fields, "target") if fields else runtime.parts(file.text(item))[:2][-1]
             if target is None:
                 return None
             found.append(target)
     for file, _, node in service.layers("tmpfs"):
         listed = file.items(node) or [node]
-        found += [_first(file.text(item)) for item in listed if yaml.scalar(item) is not None]
+        found += [runtime.parts(file.text(item))[0] for item in listed if yaml.scalar(item) is not None]
     return found
-
-
-def _target(text: Text) -> Text:
-    """The path in the container of `[source:]target[:options]`."""
-    first = text.flat.find(":")
-    if first == -1:
-        return text
-    second = text.flat.find(":", first + 1)
-    return text.cut(first + 1, None if second == -1 else second)
-
-
-def _first(text: Text) -> Text:
-    colon = text.flat.find(":")
-    return text if colon == -1 else text.cut(0, colon)
 
 
 def _private(service: Service, network: Text | None, files: list[File]) -> bool | None:

@@ -18,7 +18,7 @@ from servelint.core.source import Source, Span
 from servelint.core.text import HOLE, Text, unknown
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
-from servelint.readers import commands
+from servelint.readers import commands, runtime
 from servelint.readers.commands import launches
 from servelint.readers.compose_file import OVERRIDE, RESET, File, Service, add_variables
 from servelint.readers.context import CommandContext
@@ -379,7 +379,7 @@ class Mounts:
             source, target = file.optional(fields, "source"), file.optional(fields, "target")
         else:
             text = file.text(item)
-            parts = _parts(text)
+            parts = runtime.parts(text)
             source, target = (parts[0], parts[1]) if len(parts) > 1 else (None, text)
         if target is None or not target.value or not target.flat.startswith("/"):
             return
@@ -459,16 +459,6 @@ class Mounts:
                     defined = yaml.entries(top["configs"][1]).get(name)
                     found += [(one, yaml.entries(defined[1]))] if defined is not None else []
         return found
-
-
-def _parts(text: Text) -> list[Text]:
-    """The parts of `source:target[:options]`."""
-    parts: list[Text] = []
-    at = 0
-    while (colon := text.flat.find(":", at)) != -1:
-        parts.append(text.cut(at, colon))
-        at = colon + 1
-    return [*parts, text.cut(at)]
 
 
 def _here(source: Text) -> str | None:

@@ -15,7 +15,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.dockerfile_stages import Command, Stage, Step, array, base, expand, option, replace, stage, stages, words
+from servelint.readers.dockerfile_stages import Command, Stage, Step, array, expand, option, replace, stages, words
 from servelint.readers.registry import Format
 
 FORMAT = Format(
@@ -28,8 +28,6 @@ FORMAT = Format(
     languages=("dockerfile",),
 )
 
-__all__ = ["base", "launches_of", "read", "stage"]
-
 _INITS = frozenset(("tini", "dumb-init", "catatonit", "docker-init"))
 _PROGRAM = re.compile(
     r"python[\d.]*|.*\.(?:py|sh|bash)|uvicorn|gunicorn|fastapi|supervisord|nginx|node|npm|ray|jupyter(?:-lab)?|sleep|tail"
@@ -39,12 +37,7 @@ _PROGRAM = re.compile(
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """The launches of the images that a Dockerfile makes: of its last stage, and of other targets that start something else."""
-    return launches_of(Text.at(source, 0, len(source.text)), source, neighbours)
-
-
-def launches_of(text: Text, source: Source, neighbours: Neighbours) -> list[Launch]:
-    """The launches of a text that is a Dockerfile: a whole source, or a part of it."""
-    found = stages(text)
+    found = stages(Text.at(source, 0, len(source.text)))
     used = {one.parent.number for one in found if one.parent is not None} | {number for one in found for number in one.copies}
     started: list[Launch] = []
     seen: set[tuple[int, int]] = set()

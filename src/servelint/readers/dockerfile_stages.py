@@ -400,23 +400,6 @@ class Stage:
         return variable.value if variable is not None else self.args.get(name)
 
 
-def base(text: Text, given: Given | None = None, target: str | None = None) -> images.Image:
-    """The image of a Dockerfile's target.
-
-    Args:
-        text: The Dockerfile.
-        given: The build arguments that are set from outside; None for an unknown value.
-        target: The stage, None for the last.
-    """
-    found = stage(text, given, target)
-    return found.image if found is not None else images.Image(None, ReleaseClaim(), None)
-
-
-def stage(text: Text, given: Given | None = None, target: str | None = None) -> Stage | None:
-    """The stage that a build makes: the named one, else the last; None if there is none."""
-    return chosen(stages(text, given), target)
-
-
 def chosen(found: list[Stage], target: str | None) -> Stage | None:
     """The stage of a name or a number, else the last; None if there is none."""
     if target is not None:

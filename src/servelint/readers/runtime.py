@@ -50,6 +50,16 @@ def _range(part: str) -> list[int | None] | None:
     return list(range(first, last + 1)) if first <= last < first + 256 else None
 
 
+def parts(text: Text) -> list[Text]:
+    """The parts of a text between its colons."""
+    found: list[Text] = []
+    at = 0
+    while (colon := text.flat.find(":", at)) != -1:
+        found.append(text.cut(at, colon))
+        at = colon + 1
+    return [*found, text.cut(at)]
+
+
 def duration(text: Text | None, default: float) -> float | None:
     """Seconds of "1m30s"; the default where nothing is given; None if it is not known."""
     if text is None:
@@ -119,10 +129,8 @@ def _mounts(run: ContainerRun) -> list[Text] | None:
         return None
     found: list[Text] = []
     for word in run.values("--volume"):
-        parts = word.text.flat.split(":")
-        start = len(parts[0]) + 1 if len(parts) > 1 else 0
-        found.append(word.text.cut(start, start + len(parts[1] if len(parts) > 1 else parts[0])))
-    found += [word.text.cut(0, len(word.text.flat.partition(":")[0])) for word in run.values("--tmpfs")]
+        found += parts(word.text)[:2][-1:]
+    found += [parts(word.text)[0] for word in run.values("--tmpfs")]
     for word in run.values("--mount"):
         at = 0
         for part in word.text.flat.split(","):

@@ -14,6 +14,7 @@ from servelint.engines import images
 from servelint.engines.registry import Engine, called, started_by
 from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
+from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods, runtime
 from servelint.readers.kubernetes.objects import File, Object, Overrides, listed, section, string
@@ -120,17 +121,10 @@ def kubeai(file: File, one: Object, overrides: Overrides | None) -> list[Launch]
     given = environment.of_container(file, spec)
     _, args = pods.words(file.source, spec, given)
     image = pods.image_of(pods.Pod(file, spec, one.label, overrides), spec)
-    launch = Launch(
-        source=file.source,
-        engine=engine.id,
-        argv=[*_own(file, one, spec, engine), *(args or [])],
-        site=pods.extent(file.source, [spec[key] for key in ("url", "engine", "args") if key in spec]),
-        env=given.variables,
-        name=one.label,
-        release=images.identify(image).claims.get(engine.id) if image is not None else None,
-        container=_profiled(file, spec, image),
-        open_env=given.open,
-    )
+    context = CommandContext(file.source, one.label, None, given.variables, _profiled(file, spec, image), open_env=given.open)
+    context.claims = identified(image).claims
+    site = pods.extent(file.source, [spec[key] for key in ("url", "engine", "args") if key in spec])
+    launch = context.launch(engine.id, [*_own(file, one, spec, engine), *(args or [])], site)
     environment.show_injected(launch, given)
     return [launch]
 
@@ -249,18 +243,9 @@ def _unseen_program(
     given = environment.of_container(file, fields)
     _, args = pods.words(file.source, fields, given)
     image = pods.image_of(pod, fields)
-    claim = images.identify(image).claims.get(engine) if image is not None else None
-    launch = Launch(
-        source=file.source,
-        engine=engine,
-        argv=[*first, *(args or [])],
-        site=pods.extent(file.source, nodes),
-        env=given.variables,
-        name=label,
-        release=claim or ReleaseClaim(),
-        container=pods.container_of(pod, fields, image, complete=False),
-        open_env=True,
-    )
+    container = pods.container_of(pod, fields, image, complete=False)
+    context = CommandContext(file.source, label, None, given.variables, container, identified(image).claims, open_env=True)
+    launch = context.launch(engine, [*first, *(args or [])], pods.extent(file.source, nodes))
     environment.show_injected(launch, given)
     return launch
 
@@ -392,16 +377,10 @@ def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worke
     loading, settings = section(fields, "model_loading_config"), section(fields, "engine_kwargs")
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
     argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
-    return Launch(
-        source=source,
-        engine=engine.id,
-        argv=[*argv, *of_mapping(source, settings)],
-        site=pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields]),
-        env={**env, **_env_vars(source, fields)},
-        release=worker.claims.get(engine.id),
-        container=worker.container,
-        open_env=True,
-    )
+    env = {**env, **_env_vars(source, fields)}
+    context = CommandContext(source, "", None, env, worker.container, worker.claims, open_env=True)
+    site = pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields])
+    return context.launch(engine.id, [*argv, *of_mapping(source, settings)], site)
 
 
 def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
@@ -441,17 +420,11 @@ def vllm_runtime(file: File, one: Object, overrides: Overrides | None) -> list[L
         return []
     given = environment.of_container(file, config)
     image = _runtime_image(file.source, section(spec, "deploymentConfig", "image"))
-    launch = Launch(
-        source=file.source,
-        engine=engine,
-        argv=_runtime_words(file, spec),
-        site=pods.extent(file.source, [spec[key] for key in ("model", "vllmConfig") if key in spec]),
-        env={**_switches(file.source, config), **given.variables},
-        name=one.label,
-        release=images.identify(image).claims.get(engine) if image is not None else None,
-        container=Container(image, {}, *_runtime_gpus(section(spec, "deploymentConfig", "resources")), open=True),
-        open_env=True,
-    )
+    env = {**_switches(file.source, config), **given.variables}
+    container = Container(image, {}, *_runtime_gpus(section(spec, "deploymentConfig", "resources")), open=True)
+    context = CommandContext(file.source, one.label, None, env, container, identified(image).claims, open_env=True)
+    site = pods.extent(file.source, [spec[key] for key in ("model", "vllmConfig") if key in spec])
+    launch = context.launch(engine, _runtime_words(file, spec), site)
     environment.show_injected(launch, given)
     return [launch]
 

@@ -29,6 +29,7 @@ from servelint.readers.markdown.blocks import (
     UNIT,
     Block,
     blocks,
+    lines_of,
 )
 from servelint.readers.registry import JSON, YAML, Format, named, of_syntax
 
@@ -124,12 +125,9 @@ _MEANT = (
 
 def kind_of(flat: str) -> str | None:
     """What file a block without a language shows, if it shows one."""
-    at = 0
-    while at < len(flat):
-        end = flat.find("\n", at) + 1 or len(flat)
-        if flat[at:end].strip() and flat[at:end].lstrip()[0] not in "#;":
-            return next((kind for pattern, kind in _MEANT if pattern.match(flat, at)), None)
-        at = end
+    for start, end in lines_of(flat):
+        if flat[start:end].strip() and flat[start:end].lstrip()[0] not in "#;":
+            return next((kind for pattern, kind in _MEANT if pattern.match(flat, start)), None)
     return None
 
 

@@ -59,18 +59,24 @@ def blocks(text: Text) -> Iterator[Block]:
     return _Page(text).blocks()
 
 
+def lines_of(flat: str) -> list[tuple[int, int]]:
+    """The start and the end of each line, its line end included."""
+    lines: list[tuple[int, int]] = []
+    at = 0
+    while at < len(flat):
+        end = flat.find("\n", at) + 1 or len(flat)
+        lines.append((at, end))
+        at = end
+    return lines
+
+
 class _Page:
     """One pass over the lines. Lines are ranges of the text's characters, the line's end included."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self.flat = text.flat
-        self.lines: list[tuple[int, int]] = []
-        at = 0
-        while at < len(self.flat):
-            end = self.flat.find("\n", at) + 1 or len(self.flat)
-            self.lines.append((at, end))
-            at = end
+        self.lines = lines_of(self.flat)
         self.absent: set[str] = set()
         self.room = _ROOM + 4 * len(self.lines)
         """How many more lines may be read again."""

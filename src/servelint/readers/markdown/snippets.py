@@ -11,6 +11,7 @@ import re
 
 from servelint.core.launch import Word
 from servelint.core.text import HOLE, Piece, Text
+from servelint.readers.markdown.blocks import lines_of
 
 _ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
 _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
@@ -74,7 +75,7 @@ _UNCLOSED_AT_MOST = 20
 def commands(text: Text, root: bool = False) -> Text | None:
     """What was typed, as a script; None if no line has a prompt. root: a bare `#` is a prompt too."""
     flat = text.flat
-    lines = _lines(flat)
+    lines = lines_of(flat)
     typed: list[tuple[int, int]] = []
     at = unclosed = 0
     while at < len(lines):
@@ -97,16 +98,6 @@ def continued(text: Text) -> Text:
     return text.sub(
         re.compile(r"\\\r?\n(?P<mark>[ \t]*>[ \t]+)(?=-)"), lambda match: text.cut(match.start(), match.start("mark"))
     )
-
-
-def _lines(flat: str) -> list[tuple[int, int]]:
-    lines: list[tuple[int, int]] = []
-    at = 0
-    while at < len(flat):
-        end = flat.find("\n", at) + 1 or len(flat)
-        lines.append((at, end))
-        at = end
-    return lines
 
 
 def _rest(flat: str, lines: list[tuple[int, int]], at: int, line: str, quotes: bool) -> tuple[list[tuple[int, int]], bool]:
