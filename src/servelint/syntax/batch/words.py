@@ -34,7 +34,7 @@ class Filled:
         return Span(low.source, low.start, high.end)
 
     def place(self, at: int) -> Span | None:
-        """The reference whose value covers an offset."""
+        """The reference whose value covers an offset, or else the character there."""
         index = bisect_right(self.uses, at, key=_start) - 1
         if index >= 0 and at < self.uses[index][1]:
             return self.uses[index][2]
