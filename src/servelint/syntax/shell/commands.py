@@ -258,12 +258,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
     found = shell.script.simple(start)
-    shape = found.shape
-    if shape.quiet is not None:
-        status = shell.skip(shape.quiet, found)
-        if status is not None:
-            return status, None
-    if shape.cut:
+    if found.shape.cut:
         bounds.WORDS.reached(text.extent(start, start + 1))
     values: dict[str, Value] = {}
     for assignment in found.assignments:

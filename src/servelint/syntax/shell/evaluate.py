@@ -35,7 +35,7 @@ from servelint.syntax.shell.state import (
     own,
     unsure_items,
 )
-from servelint.syntax.shell.syntax import Node, Script, Simple
+from servelint.syntax.shell.syntax import Node, Script
 
 _CHARACTERS_A_STEP = 300
 """A script of so many characters takes as long to parse as a step does."""
@@ -415,26 +415,6 @@ class Evaluator:
                 return done
         self.report(words, inline, site, here)
         return UNSURE
-
-    def skip(self, name: str, found: Simple) -> Status | None:
-        """The status of a command that changes nothing and is not reported; None for any other.
-
-        Args:
-            name: Its first word.
-            found: The command; to expand its words changes nothing.
-        """
-        if name in self.state.functions:
-            return None
-        if name in builtins.SILENT or name == "printf":
-            status = SUCCESS
-        elif name in self.unheard and not (name == "tee" or (name in TOUCHING and self.state.files.written)):
-            status = UNSURE
-            self.steps += _STEPS_A_COMMAND + len(self.state.exported) // _VARIABLES_A_STEP
-        else:
-            return None
-        if found.site is not None and found.site.source is self.home:
-            self.anchor = found.site
-        return status
 
     def touch(self, words: list[Word], here: Text | None) -> None:
         """Note what a program does to known files."""

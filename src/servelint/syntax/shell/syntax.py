@@ -104,12 +104,6 @@ def _parsed(flat: str) -> Node:
 
 _TARGET = re.compile(r"([A-Za-z_]\w*)(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(\+?=)", re.ASCII)
 NOWHERE = "/dev/null"
-_CHANGES = re.compile(
-    r"\$\(\(|\$\[|\$\{(?:!|\w+\[(?![@*]\]|\d+\])|\w+(?:\[[^\]]*\])?(?:=|:=|:(?![-+?]|[\d\s:-]*\})))", re.ASCII
-)
-"""What may set a variable while a word is expanded: arithmetic, and `${NAME:=DEFAULT}`."""
-_PRINTS = re.compile(r"['\"]?[^$`'\"\\{~-]|['\"]\\")
-"""The first word of a `printf` that sets no variable."""
 _WRITES = frozenset((">", ">>", ">|", "1>", "1>>", "&>", "&>>"))
 _LINE_AT_MOST = 2_000
 """Characters of a line whose shape is kept."""
@@ -235,10 +229,9 @@ class _Shape:
         end: The offset of its end.
         count: How many of its words are assignments in front of the others.
         plain: Whether each other word is its own value.
-        quiet: Its name, if to expand its words and redirections changes nothing; else None.
     """
 
-    __slots__ = ("count", "cut", "end", "files", "plain", "quiet", "strings", "words")
+    __slots__ = ("count", "cut", "end", "files", "plain", "strings", "words")
 
     def __init__(self, flat: str, start: int, found: lexer.Command) -> None:
         self.cut = found.cut
@@ -249,11 +242,6 @@ class _Shape:
         words = [flat[low:high] for low, high in found.words]
         self.count = next((index for index, word in enumerate(words) if _TARGET.match(word) is None), len(words))
         self.plain = [is_plain(word) for word in words[self.count :]]
-        quiet = bool(words) and not self.count and not found.strings and not any(map(_CHANGES.search, words))
-        if words[:1] == ["printf"] and len(words) > 1:
-            quiet = quiet and _PRINTS.match(words[1]) is not None
-        quiet = quiet and not any(writes(operator, flat[low:high]) for operator, (low, high) in found.files)
-        self.quiet = words[0] if quiet else None
 
     @staticmethod
     def at(flat: str, start: int) -> _Shape:
