@@ -38,6 +38,12 @@ def fixed(text: str, change: dict[str, Any], at: str = "port") -> tuple[str, str
             "vllm serve m --no-enforce-eager",
         ),
         (
+            "vllm serve m --port 1",
+            {"port": "8001", "seed": "1"},
+            "write --port 8001, add --seed 1",
+            "vllm serve m --port 8001 --seed 1",
+        ),
+        (
             SPEC,
             {"speculative-config.num_speculative_tokens": "2"},
             'add "num_speculative_tokens": 2',
@@ -53,7 +59,7 @@ def test_set(text: str, change: dict[str, Any], title: str, after: str) -> None:
     ("text", "change"),
     [
         ("vllm serve m --enforce-eager", {"enforce-eager": True}),
-        ("vllm serve ''", {"model": "x"}),
+        ('vllm serve m --speculative-config \'{"method": ""}\'', {"speculative-config.method": "mtp"}),
         ("vllm serve m", {"env.A": "1"}),
         ("vllm serve m --port $PORT", {"port": "1"}),
         ("vllm serve m", {"no-such-option": "1"}),
@@ -68,6 +74,7 @@ def test_nothing_to_set_or_no_place_for_it(text: str, change: dict[str, Any]) ->
     [
         ("vllm serve m --port 1 --seed 2", ["seed"], "delete --seed", "vllm serve m --port 1"),
         ("vllm serve m --port 1 --seed 2", ["seed", "port"], "delete --seed, delete --port", "vllm serve m"),
+        ("vllm serve m --seed 1 --port 2 --seed 3", ["seed"], "delete --seed, delete --seed", "vllm serve m --port 2"),
         ("A=1 vllm serve m", ["env.A"], "delete A", "vllm serve m"),
     ],
 )
