@@ -269,6 +269,9 @@ class TestFaults:
             ("m --port -1", []),
             ("m --port= ", []),
             ("m -- --port", [("unexpected-argument", "--port")]),
+            ("m --seed 1 -0.5", [("stray-path", "-0.5")]),
+            ("m --seed -0.5", [("missing-value", "--seed"), ("stray-path", "-0.5")]),
+            ("m --seed -5", []),
         ],
     )
     def test_vllm(self, text: str, expected: list[tuple[str, str]]) -> None:
@@ -283,6 +286,10 @@ class TestFaults:
             ("--model-path m --tp_size 2", [("unknown-option", "--tp_size")]),
             ("--model m --tp-size 2", []),
             ("--model m --tp 2", [("abbreviated-option", "--tp")]),
+            ("--model m --mem-fraction-static -0.5", []),
+            ("--model m --mem-fraction-static -.5", []),
+            ("--model m --mem-fraction-static -5", []),
+            ("--model m --random-seed -0.5x", [("missing-value", "--random-seed"), ("unknown-option", "-0.5x")]),
         ],
     )
     def test_sglang(self, text: str, expected: list[tuple[str, str]]) -> None:

@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from servelint.harvest.pysource import MISSING, UNKNOWN, Class, External, Function, Native, Program, plain
+from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Function, Native, plain
+from servelint.harvest.pysource import Program
 
 
 class Files:

@@ -221,6 +221,19 @@ def test_how_amounts_are_printed(value: object, grouped: bool, text: str) -> Non
     assert shown(value, grouped) == text
 
 
+def test_nothing_is_a_multiple_of_zero() -> None:
+    for test in ("divisible-by", "not-divisible-by"):
+        assert truth({"port": {test: 0}}) is None
+        assert truth({"port": {test: {"operand": "max-num-seqs"}}}, "vllm serve m --port 8000 --max-num-seqs 0") is None
+        assert truth({"port": {test: -8}}) is None
+        assert truth({"port": {test: 1}}) is (test == "divisible-by")
+
+
+@pytest.mark.parametrize("test", ["prefix", "contains"])
+def test_a_text_may_be_an_option_of_the_rule(test: str) -> None:
+    assert compile_condition({"model": {test: {"option": "word"}}}) == ["test", "model", test, {"option": "word"}]
+
+
 TOTAL = {"total": compile_amount({"product": ["max-num-seqs", 4]}, {})}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.evaluate import calls
-from servelint.harvest.pysource import (
+from servelint.harvest.evaluate.values import (
     MISSING,
     UNKNOWN,
     Class,
@@ -17,12 +17,12 @@ from servelint.harvest.pysource import (
     Function,
     Instance,
     Native,
-    Program,
     Raised,
     Record,
     Undecided,
     plain,
 )
+from servelint.harvest.pysource import Program
 
 
 @dataclasses.dataclass(slots=True)

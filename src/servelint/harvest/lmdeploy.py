@@ -8,7 +8,8 @@ from typing import Any
 
 from servelint.harvest.archives import HarvestError
 from servelint.harvest.declared import Recorder
-from servelint.harvest.pysource import UNKNOWN, Class, Function, Native, Program, Record, variables_read
+from servelint.harvest.evaluate.values import UNKNOWN, Class, Function, Native, Record
+from servelint.harvest.pysource import Program, variables_read
 from servelint.harvest.sources import Tree
 
 _CLI = "lmdeploy.cli.cli"

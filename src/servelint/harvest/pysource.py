@@ -20,42 +20,16 @@ from typing import Any, Protocol
 from servelint.harvest.evaluate import calls, classes, expressions, statements
 from servelint.harvest.evaluate.builtin import STANDARD, Scope
 from servelint.harvest.evaluate.values import (
-    MISSING,
     UNBOUND,
     UNKNOWN,
     Class,
     External,
     Field,
-    Function,
-    Generic,
-    Instance,
     Member,
-    Native,
     Raised,
-    Record,
     Undecided,
-    plain,
 )
 from servelint.harvest.sources import Tree
-
-__all__ = [
-    "MISSING",
-    "UNKNOWN",
-    "Class",
-    "External",
-    "Field",
-    "Function",
-    "Generic",
-    "Instance",
-    "Member",
-    "Module",
-    "Native",
-    "Program",
-    "Raised",
-    "Record",
-    "Undecided",
-    "plain",
-]
 
 _STEPS = 2_000_000  # statements and expressions for one value asked for: far more than any start-up code needs
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from servelint.harvest.archives import HarvestError
-from servelint.harvest.pysource import MISSING, UNKNOWN, Function, Module, Program, plain, variables_read
+from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Function, plain
+from servelint.harvest.pysource import Module, Program, variables_read
 from servelint.harvest.sources import Tree
 
 _SERVE = "tensorrt_llm.commands.serve"

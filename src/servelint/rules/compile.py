@@ -237,16 +237,16 @@ def faults(data: dict[str, Any], compiled: dict[str, Any]) -> Iterator[tuple[str
 
 
 def _exists(check: str) -> bool:
-    """Whether a module of servelint.judge.checks has the function that a rule names as `module` or `module.function`."""
+    """Whether a module of servelint.judge.checks has the function that a rule names as `module.function`."""
     module, _, function = check.partition(".")
     try:
-        return callable(getattr(import_module("servelint.judge.checks." + module), function or "check", None))
+        return callable(getattr(import_module("servelint.judge.checks." + module), function, None))
     except ModuleNotFoundError:
         return False
 
 
 def on_gpus(example: dict[str, Any]) -> str:
-    """What an example runs on, after its release: " on 2 x t4"; "" where it does not say."""
+    """The GPUs of an example, after its release: " on 2 x t4"; "" for an example that names none."""
     gpu, count = example.get("gpu", "GPUs"), example.get("gpus")
     return f" on {count} x {gpu}" if count is not None else f" on {gpu}" if "gpu" in example else ""
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from servelint.harvest.pysource import UNKNOWN, Class, Module, Native, Program, Record, plain
+from servelint.harvest.evaluate.values import UNKNOWN, Class, Native, Record, plain
+from servelint.harvest.pysource import Module, Program
 from servelint.harvest.sources import Tree
 from servelint.harvest.vllm.names import capability
 

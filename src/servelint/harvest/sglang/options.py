@@ -12,20 +12,8 @@ from servelint.harvest.archives import HarvestError
 from servelint.harvest.declared import Recorder
 from servelint.harvest.evaluate import classes, statements
 from servelint.harvest.evaluate.builtin import Scope
-from servelint.harvest.pysource import (
-    MISSING,
-    UNKNOWN,
-    Class,
-    External,
-    Field,
-    Function,
-    Generic,
-    Module,
-    Native,
-    Program,
-    Record,
-    plain,
-)
+from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Field, Function, Generic, Native, Record, plain
+from servelint.harvest.pysource import Module, Program
 from servelint.harvest.sglang.names import registry_answers
 from servelint.harvest.sources import Tree
 

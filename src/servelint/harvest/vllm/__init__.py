@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from servelint.harvest.declared import Declared, Parser, Reader, canonical
-from servelint.harvest.pysource import UNKNOWN, Class, Function, Instance, Native, Program, Record, Text
+from servelint.harvest.evaluate.values import UNKNOWN, Class, Function, Instance, Native, Record
+from servelint.harvest.pysource import Program, Text
 from servelint.harvest.sources import Tree
 from servelint.harvest.vllm import names
 from servelint.harvest.vllm.names import environment

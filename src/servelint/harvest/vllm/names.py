@@ -13,7 +13,8 @@ import dataclasses
 import re
 from typing import Any
 
-from servelint.harvest.pysource import MISSING, UNKNOWN, Class, External, Function, Generic, Instance, Module, Program, plain
+from servelint.harvest.evaluate.values import MISSING, UNKNOWN, Class, External, Function, Generic, Instance, plain
+from servelint.harvest.pysource import Module, Program
 from servelint.harvest.sources import Tree
 from servelint.harvest.vllm.options import closed
 

@@ -15,7 +15,7 @@ from collections import defaultdict
 from typing import Any
 
 from servelint.harvest.declared import DEPRECATED, Declared, builtin_type, canonical
-from servelint.harvest.pysource import (
+from servelint.harvest.evaluate.values import (
     MISSING,
     UNKNOWN,
     Class,
@@ -25,10 +25,10 @@ from servelint.harvest.pysource import (
     Generic,
     Instance,
     Native,
-    Program,
     Record,
     plain,
 )
+from servelint.harvest.pysource import Program
 
 # -- converters
 
