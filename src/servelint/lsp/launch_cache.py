@@ -201,13 +201,13 @@ class LaunchCache:
             if entry is not None:
                 entry.used = self._text
                 return entry.at(launch, key)
-        asked: list[Text] = []
+        paths: list[Text] = []
         with bounds.told(launch.source.path) as cut:
-            findings = _judged(launch, settings, asked)
+            findings = _judged(launch, settings, paths)
         for problem in cut:
             bounds.report(problem)
-        if not cut and all(path.known for path in asked):
-            files = tuple(dict.fromkeys([path.flat for path in asked]))
+        if not cut and all(path.known for path in paths):
+            files = tuple(dict.fromkeys([path.flat for path in paths]))
             key = LaunchKey(launch, files)
             entry = _Entry(name, files, key, findings)
             if not any(place is None for places in entry.places for place in places):
@@ -217,14 +217,14 @@ class LaunchCache:
         return findings
 
 
-def _judged(launch: Launch, settings: Settings, asked: list[Text]) -> list[Finding]:
-    """The findings of a launch. asked: takes the paths of the files that are opened for it"""
+def _judged(launch: Launch, settings: Settings, paths: list[Text]) -> list[Finding]:
+    """The findings of a launch. paths: takes those of the files that are opened for it"""
     opened = launch.open
     if opened is None:
         return judge(launch, settings)
 
     def noting(path: Text) -> Opened | None:
-        asked.append(path)
+        paths.append(path)
         return opened(path)
 
     launch.open = noting
