@@ -71,7 +71,7 @@ def write_stdout(text: str) -> None:
 
 
 def write_json(data: Any, indent: int = 1, **more: Any) -> None:
-    """Write data to standard output as JSON. more: parameters of `servelint.report.encode.encoded`"""
+    """Write data to standard output as JSON. more: parameters of `servelint.report.encode.encoded`."""
     from servelint.report.encode import encoded
 
     write_stdout(encoded(data, indent=indent, **more) + "\n")
@@ -231,7 +231,7 @@ def bar_wanted(quiet: bool) -> bool:
 
 
 class Progress:
-    """A progress bar on standard error, drawn only while a run takes long. what: what is counted, in the plural"""
+    """A progress bar on standard error, drawn only while a run takes long. what: what is counted, in the plural."""
 
     __slots__ = ("_begun", "_done", "_drawn", "_last", "_what")
 

@@ -29,7 +29,7 @@ _SEVERITIES = {
 
 
 def of_text(analysis: Analysis, findings: list[Finding], positions: Positions, uri: str) -> list[types.Diagnostic]:
-    """The diagnostics of a text: what could not be read of it, then some findings. uri: as the editor writes it"""
+    """The diagnostics of a text: what could not be read of it, then some findings. uri: as the editor writes it."""
     source, folders = analysis.source, analysis.settings.rules
     found = [of_problem(problem, source, positions) for problem in analysis.problems]
     return found + [of_finding(finding, source, positions, folders, uri) for finding in findings]

@@ -142,6 +142,12 @@ def register(server: Server) -> None:
             item.documentation = _markup(server, f"{_COMPLETION}.documentation_format", offered[number].entry.documentation)
         return item
 
+    _register_annotations(server)
+
+
+def _register_annotations(server: Server) -> None:
+    """Register the handlers of inlay hints, code lenses and the outline."""
+
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
         from servelint.lsp.annotations import hints

@@ -54,7 +54,7 @@ class LaunchKey:
     __slots__ = ("_blocks", "_offsets", "_others", "_source", "_values", "content", "value")
 
     def __init__(self, launch: Launch, files: tuple[str, ...] = ()) -> None:
-        """Work out the key of a launch. files: paths of the files that its judgement opens"""
+        """Work out the key of a launch. files: paths of the files that its judgement opens."""
         self._source = launch.source
         self._offsets: list[tuple[int, int]] = []
         self._others: dict[str, Source] = {}
@@ -145,7 +145,7 @@ def _blocks(source: Source, offsets: list[tuple[int, int]]) -> list[tuple[int, i
 
 
 class _Entry:
-    """Findings without their fixes, and the places of each. used: number of the last text with the launch"""
+    """Findings without their fixes, and the places of each. used: number of the last text with the launch."""
 
     __slots__ = ("files", "findings", "name", "places", "used")
 
@@ -218,7 +218,7 @@ class LaunchCache:
 
 
 def _judged(launch: Launch, settings: Settings, paths: list[Text]) -> list[Finding]:
-    """The findings of a launch. paths: takes those of the files that are opened for it"""
+    """The findings of a launch. paths: takes those of the files that are opened for it."""
     opened = launch.open
     if opened is None:
         return judge(launch, settings)

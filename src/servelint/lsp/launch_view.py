@@ -115,7 +115,7 @@ class LaunchView:
         return self.catalog.table(self.index).find(spelling) if self.catalog is not None else None
 
     def keys(self, option: Option, path: tuple[str, ...]) -> Keys | None:
-        """The keys that an object in a JSON option may have. path: the keys down to the object"""
+        """The keys that an object in a JSON option may have. path: the keys down to the object."""
         if self.catalog is None or not option.json:
             return None
         name, keys = option.json, self.catalog.keys(option.json, self.index)

@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from typing import Protocol as Interface
 
     class Server(Interface):
-        """What the life of a server needs of it. editor: number of the client's process, None if it cannot be seen"""
+        """What the life of a server needs of it. editor: number of the client's process, None if it cannot be seen."""
 
         editor: int | None
 
         @property
-        def protocol(self) -> Protocol: ...
+        def protocol(self) -> Protocol:
+            """The protocol with the client."""
 
-        def close(self) -> None: ...
+        def close(self) -> None:
+            """End what still runs."""
 
 
 log = logging.getLogger("servelint.lsp")
@@ -61,7 +63,7 @@ def _next(body: bytes) -> int:
 
 
 class Broken:
-    """A message that is not valid JSON. message: why"""
+    """A message that is not valid JSON. message: why."""
 
     __slots__ = ("message",)
 
@@ -188,7 +190,7 @@ class Protocol(LanguageServerProtocol):
         return types.ErrorCodes.MethodNotFound, f"there is no method {method} here"
 
     def _refuse(self, number: Any, code: int, message: str) -> None:
-        """Answer with an error. number: of the request, None for a notification or where it is not known"""
+        """Answer with an error. number: of the request, None for a notification or where it is not known."""
         if number is None and code not in (types.ErrorCodes.ParseError, types.ErrorCodes.InvalidRequest):
             return
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": int(code), "message": message}})
@@ -246,7 +248,7 @@ class _Pipe:
 
 
 class _Session:
-    """A server, and the bytes that its client sends. over: gets the exit status"""
+    """A server, and the bytes that its client sends. over: gets the exit status."""
 
     def __init__(self, server: Server) -> None:
         self.over: asyncio.Future[int] = asyncio.get_running_loop().create_future()

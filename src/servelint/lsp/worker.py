@@ -88,7 +88,7 @@ class Analyses:
         self._made = 0
 
     def begin(self, document: Document, *, requested: bool) -> Pending:
-        """The analysis of a text as it stands now, which may not be made yet. requested: a client's request waits for it"""
+        """The analysis of a text as it stands now, which may not be made yet. requested: a client's request waits for it."""
         pending = document.pending
         if pending is None:
             self._made += 1

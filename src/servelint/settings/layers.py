@@ -71,6 +71,7 @@ class Value:
         self.parts = parts or {}
 
     def part(self, key: str | int) -> Origin:
+        """Where an element of the list or table is."""
         return self.parts.get(key, self.origin)
 
 
@@ -135,9 +136,7 @@ class Glob:
     def matches(self, path: str, otherwise: str) -> bool:
         """Whether it matches an absolute path itself, not only a folder that the path is in.
 
-        Args:
-            path: The absolute path.
-            otherwise: The folder that counts where the path is not below the pattern's own.
+        `otherwise` is the folder that counts where the path is not below the pattern's own.
         """
         relative = _relative(path, self.folder, otherwise) or ""
         folder, _, name = relative.rpartition("/")
@@ -203,7 +202,7 @@ def last_value(layers: list[Layer], key: str) -> Any:
 
 
 def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
-    """The settings that layers make, the strongest last. trust: what the run believes"""
+    """The settings that layers make, the strongest last. trust: what the run believes."""
     versions: dict[str, str] = {}
     rules: dict[str, dict[str, Any]] = {}
     for layer in layers:
@@ -300,9 +299,9 @@ def _elements(layers: list[Layer], key: str) -> list[EffectiveValue]:
     found: list[EffectiveValue] = []
     for layer in layers:
         value = layer.values.get(key)
-        for index, one in enumerate(value.value if value is not None else ()):
-            if value is not None:
-                found.append(EffectiveValue(key, one.text if isinstance(one, Glob) else one, value.part(index)))
+        if value is not None:
+            elements = [one.text if isinstance(one, Glob) else one for one in value.value]
+            found += [EffectiveValue(key, one, value.part(index)) for index, one in enumerate(elements)]
     return found
 
 
@@ -310,9 +309,8 @@ def _table(layers: list[Layer], key: str) -> list[EffectiveValue]:
     found: dict[str, EffectiveValue] = {}
     for layer in layers:
         value = layer.values.get(key)
-        for name, one in (value.value if value is not None else {}).items():
-            if value is not None:
-                found[name] = EffectiveValue(key, one, value.part(name), name)
+        if value is not None:
+            found |= {name: EffectiveValue(key, one, value.part(name), name) for name, one in value.value.items()}
     return list(found.values())
 
 
