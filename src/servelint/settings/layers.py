@@ -24,6 +24,8 @@ IN_FILE, ENVIRONMENT, COMMAND_LINE, EDITOR = "file", "environment", "command lin
 PASSED = ("extends",)
 """Keys that only say where other settings are."""
 
+_PLAIN = ("severity", "profile", "gpu", "gpu-count", "fail-on", "read-outside")
+"""Keys whose last value is an attribute of the settings."""
 _WINDOWS = os.name == "nt"
 _CHOICE = r"\\.|\[!?[^\]]+\]|\{([^{}]*)\}"
 _CHOICES_AT_MOST = 1_000
@@ -210,17 +212,12 @@ def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
         for pattern, (_, table) in layer.rules.items():
             rules.setdefault(pattern, {}).update({key: value.value for key, value in table.items()})
     return Settings(
-        severity=last_value(layers, "severity"),
+        **{key.replace("-", "_"): last_value(layers, key) for key in _PLAIN},
         engine_versions=versions,
-        profile=last_value(layers, "profile"),
         rules=trusted(rule_folders(layers), trust),
         trust=trust,
-        gpu=last_value(layers, "gpu"),
-        gpu_count=last_value(layers, "gpu-count"),
-        fail_on=last_value(layers, "fail-on"),
         rule_settings=rules,
         selections=tuple(_selections(layers)),
-        read_outside=last_value(layers, "read-outside"),
     )
 
 
