@@ -164,12 +164,11 @@ def releases_of(launch: Launch, settings: Settings) -> Releases:
         return Releases([claim.release], exact=True, rolling=False, how=claim.how)
     if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
         key, kept = key_of(launch, None)
-        found = _known.get(key)
-        if found is None:
+        if key not in _known:
             if len(_known) >= _RELEASES_AT_MOST:
                 _known.clear()
-            found = _known[key] = kept, possible_releases(launch, settings)[0]
-        return found[1]
+            _known[key] = kept, possible_releases(launch, settings)[0]
+        return _known[key][1]
     return possible_releases(launch, settings)[0]
 
 

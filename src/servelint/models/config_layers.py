@@ -36,6 +36,14 @@ _WINDOW_OFF = (
 """Model types whose window counts only with use_sliding_window, and then says layer_types."""
 
 
+_BIASES = (
+    ("qkv-if", "attention_bias", False), ("both-if", "attention_bias", True), ("fused-bias", "add_qkv_bias", False),
+    ("fused-bias", "use_qkv_bias", False), ("qkv-key", "qkv_bias", False), ("qkv-use", "use_qkv_bias", False),
+    ("bias", "bias", False), ("use-bias", "use_bias", True), ("use-bias-all", "use_bias", True),
+)  # fmt: skip
+"""Word of traits.json, the key that says whether there is a bias, and whether the output has it too."""
+
+
 def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...] | None:
     """A word for each layer, None where the config of a model type cannot be read so."""
     full = "mla" if number(config, "kv_lora_rank") else "full"
@@ -191,20 +199,9 @@ def _attention(
 
 def _biases(config: Mapping[str, Any], traits: frozenset[str]) -> tuple[bool, bool]:
     """Whether the projections of queries, keys and values have a bias, and whether that of the output has one."""
-    keys = (
-        ("qkv-if", "attention_bias", False, False),
-        ("both-if", "attention_bias", True, False),
-        ("fused-bias", "add_qkv_bias", False, False),
-        ("fused-bias", "use_qkv_bias", False, False),
-        ("qkv-key", "qkv_bias", False, False),
-        ("qkv-use", "use_qkv_bias", False, False),
-        ("bias", "bias", False, False),
-        ("use-bias", "use_bias", True, False),
-        ("use-bias-all", "use_bias", True, True),
-    )
     bias, out = "qkv-bias" in traits, "out-bias" in traits or flag(config, "attention_out_bias")
-    for trait, key, both, default in keys:
-        if trait in traits and flag(config, key, default):
+    for trait, key, both in _BIASES:
+        if trait in traits and flag(config, key, trait == "use-bias-all"):
             bias, out = True, out or both
     return bias, out
 

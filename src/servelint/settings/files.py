@@ -161,7 +161,7 @@ class SettingsFiles:
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
     def rule_problems(self) -> list[Problem]:
-        """What is wrong with the folders of rules that any of the files asked for so far names."""
+        """What is wrong with the folders of rules that any of the files that were read so far names."""
         folders = self.rule_folders()
         if not folders:
             return []
