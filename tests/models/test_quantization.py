@@ -32,11 +32,11 @@ MODELS = [
 def test_weighed_as_if_every_layer_was_looked_at(name: str, how: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     model = find(name)
     assert model is not None
-    found = weights.weigh(model, **how)  # type: ignore[arg-type]
+    found = weights.weigh(model, **how)
     monkeypatch.setattr(weights, "representatives", lambda model, formats: list(range(model.layers)))
-    weights._weigh.cache_clear()
-    one_by_one = weights.weigh(model, **how)  # type: ignore[arg-type]
-    weights._weigh.cache_clear()
+    weights.weigh.cache_clear()
+    one_by_one = weights.weigh(model, **how)
+    weights.weigh.cache_clear()
     assert found is not None
     assert one_by_one is not None
     assert (found.parts, found.mtp, found.embedding, found.head) == (

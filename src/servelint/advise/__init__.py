@@ -1,6 +1,7 @@
 """Advice on speculative decoding: whether, by which method, with how many tokens, and at what concurrency it stops paying off.
 
-from servelint import advise advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
+from servelint import advise
+advise.gain(model="Qwen/Qwen3.6-35B-A3B-FP8", gpu="gb10", k=2, concurrency=16)
 advise.recommend(use_case=advise.UseCase.SINGLE_USER, gpu_id="h100", model="Qwen/Qwen3.6-27B-FP8").enable
 """
 
@@ -13,23 +14,9 @@ if TYPE_CHECKING:
     from servelint.speculation.gains import Calibration, Crossover, Gain, Measurement, crossover, gain, published
 
 __all__ = [
-    "Calibration",
-    "Crossover",
-    "Gain",
-    "Measurement",
-    "Objective",
-    "Recommendation",
-    "Refused",
-    "ServeCommand",
-    "UseCase",
-    "crossover",
-    "gain",
-    "published",
-    "recommend",
-    "serve_command",
-    "sglang_mtp_command",
-    "vllm_mtp_command",
-]
+    "Calibration", "Crossover", "Gain", "Measurement", "Objective", "Recommendation", "Refused", "ServeCommand", "UseCase",
+    "crossover", "gain", "published", "recommend", "serve_command", "sglang_mtp_command", "vllm_mtp_command",
+]  # fmt: skip
 _MODULES = ("advise.commands", "advise.recommendation", "speculation.gains")
 
 

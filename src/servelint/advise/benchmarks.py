@@ -40,18 +40,7 @@ def results(text: str) -> list[dict[str, Any]]:
 def pairs(found: list[dict[str, Any]], engine: str, gpu: str, method: str, source: str) -> list[dict[str, object]]:
     """A measurement for each load with a result with and one without speculation, which spec_decode_* keys distinguish.
 
-    Args:
-        found: the results.
-        engine: the engine's id.
-        gpu: the GPU's name.
-        method: the drafting method.
-        source: where the results come from.
-
-    Returns:
-        The fields of servelint.speculation.gains.Measurement.
-
-    Raises:
-        Unusable: no two results belong together.
+    Returns the fields of servelint.speculation.gains.Measurement. Raises Unusable if no two results belong together.
     """
     off = {_load(one): one for one in found if "spec_decode_acceptance_length" not in one}
     on = [one for one in found if "spec_decode_acceptance_length" in one]

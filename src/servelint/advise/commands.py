@@ -25,8 +25,23 @@ from servelint.speculation.cases import ADVISED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypedDict
+
+    from typing_extensions import Unpack
 
     from servelint.engines.catalog import Catalog
+
+    class _Parameters(TypedDict, total=False):
+        """Parameters of `serve_command` that are independent of the method."""
+
+        gpu: str | None
+        gpu_count: int
+        max_model_len: int | None
+        max_num_seqs: int | None
+        prefix_caching: bool | None
+        trust_remote_code: bool
+        arguments: Sequence[str]
+
 
 _WORDS = re.compile(r"--([a-z][a-z-]*) (\S+?)(?=[ ,;]|$)")
 _MEASURES = (
@@ -67,15 +82,7 @@ class ServeOptions:
     env: dict[str, str] = field(default_factory=dict)
 
     def set(self, option: str, value: object = None) -> bool:
-        """Set an option.
-
-        Args:
-            option: the option without its dashes.
-            value: its value, None for a flag.
-
-        Returns:
-            Whether anything changed.
-        """
+        """Set an option (without its dashes) to a value, None for a flag. Returns whether anything changed."""
         text = None if value is None else str(value)
         if option in self.values and self.values[option] == text:
             return False
@@ -99,11 +106,7 @@ class ServeOptions:
         return [*(f"{name}={value}" for name, value in self.env.items()), *options, *keys]
 
     def catalog(self) -> Catalog:
-        """The catalog of the engine.
-
-        Raises:
-            ValueError: the options of the engine are not known.
-        """
+        """The catalog of the engine. Raises ValueError if there is none."""
         found = catalog.load(self.engine)
         if found is None:
             raise ValueError(f"the options of {self.engine!r} are not known")
@@ -122,11 +125,7 @@ class ServeOptions:
 
 
 def mend(options: ServeOptions, finding: Finding) -> bool:
-    """Apply the remedy for a finding.
-
-    Returns:
-        False if there is none, or the caller has ruled it out.
-    """
+    """Apply the remedy for a finding. Returns False if there is none, or the caller has ruled it out."""
     way = _WAYS.get(finding.rule)
     return way is not None and way(options, finding)
 
@@ -147,10 +146,6 @@ def _spec_v2(options: ServeOptions, _finding: Finding) -> bool:
         return False
     options.env["SGLANG_ENABLE_SPEC_V2"] = "1"
     return True
-
-
-def _eagle(options: ServeOptions, _finding: Finding) -> bool:
-    return options.set("speculative-algorithm", "EAGLE")
 
 
 def _attention_backend(options: ServeOptions, _finding: Finding) -> bool:
@@ -201,7 +196,7 @@ def _setting(option: str, value: str) -> Callable[[ServeOptions, Finding], bool]
 
 _WAYS: dict[str, Callable[[ServeOptions, Finding], bool]] = {
     "sglang/context-above-kv-cache": _as_advised,
-    "sglang/deepseek-v4-wants-eagle": _eagle,
+    "sglang/deepseek-v4-wants-eagle": lambda options, _finding: options.set("speculative-algorithm", "EAGLE"),
     "sglang/glm4-moe-loses-overlap": _extra_buffer,
     "sglang/hybrid-spec-drops-radix-cache": _extra_buffer,
     "sglang/hybrid-spec-needs-extra-buffer": _extra_buffer,
@@ -282,51 +277,18 @@ class Refused(ValueError):
 
 
 def vllm_mtp_command(
-    model: str,
-    num_speculative_tokens: int = 1,
-    release: str | None = None,
-    *,
-    gpu: str | None = None,
-    gpu_count: int = 1,
-    max_model_len: int | None = None,
-    max_num_seqs: int | None = None,
-    prefix_caching: bool | None = None,
-    trust_remote_code: bool = False,
-    arguments: Sequence[str] = (),
+    model: str, num_speculative_tokens: int = 1, release: str | None = None, **more: Unpack[_Parameters]
 ) -> ServeCommand:
     r"""`vllm serve` with the model's own layers as the draft. The parameters are those of `serve_command`.
 
     >>> vllm_mtp_command("Qwen/Qwen3.6-27B", 2, "0.33.0").command
     'vllm serve Qwen/Qwen3.6-27B --speculative-config \'{"method":"mtp","num_speculative_tokens":2}\''
     """
-    return serve_command(
-        "vllm",
-        model,
-        "mtp",
-        release=release,
-        num_speculative_tokens=num_speculative_tokens,
-        gpu=gpu,
-        gpu_count=gpu_count,
-        max_model_len=max_model_len,
-        max_num_seqs=max_num_seqs,
-        prefix_caching=prefix_caching,
-        trust_remote_code=trust_remote_code,
-        arguments=arguments,
-    )
+    return serve_command("vllm", model, "mtp", release=release, num_speculative_tokens=num_speculative_tokens, **more)
 
 
 def sglang_mtp_command(
-    model: str,
-    num_speculative_tokens: int = 3,
-    release: str | None = None,
-    *,
-    gpu: str | None = None,
-    gpu_count: int = 1,
-    max_model_len: int | None = None,
-    max_num_seqs: int | None = None,
-    prefix_caching: bool | None = None,
-    trust_remote_code: bool = False,
-    arguments: Sequence[str] = (),
+    model: str, num_speculative_tokens: int = 3, release: str | None = None, **more: Unpack[_Parameters]
 ) -> ServeCommand:
     """`python -m sglang.launch_server` with NEXTN in one chain: 3/1/4 for few requests at once, 1/1/2 for many.
 
@@ -335,20 +297,7 @@ def sglang_mtp_command(
     >>> sglang_mtp_command("Qwen/Qwen3.6-27B", 1, "0.5.23").argv[-6:]
     ('--speculative-num-steps', '1', '--speculative-eagle-topk', '1', '--speculative-num-draft-tokens', '2')
     """
-    return serve_command(
-        "sglang",
-        model,
-        "mtp",
-        release=release,
-        num_speculative_tokens=num_speculative_tokens,
-        gpu=gpu,
-        gpu_count=gpu_count,
-        max_model_len=max_model_len,
-        max_num_seqs=max_num_seqs,
-        prefix_caching=prefix_caching,
-        trust_remote_code=trust_remote_code,
-        arguments=arguments,
-    )
+    return serve_command("sglang", model, "mtp", release=release, num_speculative_tokens=num_speculative_tokens, **more)
 
 
 def serve_command(
@@ -463,7 +412,9 @@ def _own_drafts(options: ServeOptions) -> list[Note]:
 
 def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | None) -> None:
     if ENGINES[options.engine].speculation_json:
-        options.speculation["method"] = _own_layers(options) if method == "mtp" else method
+        # `mtp` from 0.11.0, before `deepseek_mtp`; the rule book refuses what 0.10.2 has in addition
+        mtp = "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
+        options.speculation["method"] = mtp if method == "mtp" else method
         if draft is not None:
             options.speculation["model"] = draft
         options.speculation["num_speculative_tokens"] = tokens
@@ -475,11 +426,6 @@ def _speculate(options: ServeOptions, method: str, tokens: int, draft: str | Non
         options.set("speculative-num-steps", tokens)
         options.set("speculative-eagle-topk", 1)
         options.set("speculative-num-draft-tokens", tokens + 1)
-
-
-def _own_layers(options: ServeOptions) -> str:
-    """`mtp` from 0.11.0, before `deepseek_mtp`. The rule book refuses what 0.10.2 has in addition."""
-    return "mtp" if options.knows("speculative-methods", "mtp") else "deepseek_mtp"
 
 
 def _mended(options: ServeOptions, settings: Settings, trust_remote_code: bool) -> list[Note]:

@@ -269,9 +269,9 @@ def recommend(
     gains = {one.drafted: found for one in cases if (found := gain_of(one, measured)) is not None}
     best = _best(gains)
     chosen = next((one for one in cases if one.drafted == best), cases[0])
-    asked = {"gpu": gpu_id, "gpu_count": gpu_count, "max_model_len": max_model_len, "max_num_seqs": max_num_seqs}
-    off, _ = _command(engine, model, None, release, 0, None, asked)
-    on, broken = _command(engine, model, method or "mtp", release, chosen.drafted, draft, asked)
+    given = {"gpu": gpu_id, "gpu_count": gpu_count, "max_model_len": max_model_len, "max_num_seqs": max_num_seqs}
+    off, _ = _command(engine, model, None, release, 0, None, given)
+    on, broken = _command(engine, model, method or "mtp", release, chosen.drafted, draft, given)
     gain = gains.get(best) if best is not None else None
     enable = on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
     if chosen.architecture is None:
@@ -316,11 +316,11 @@ def _best(gains: dict[int, Gain]) -> int | None:
 
 
 def _command(
-    engine: str, model: str, method: str | None, release: str | None, tokens: int, draft: str | None, asked: dict[str, Any]
+    engine: str, model: str, method: str | None, release: str | None, tokens: int, draft: str | None, given: dict[str, Any]
 ) -> tuple[ServeCommand | None, tuple[Note, ...]]:
     try:
         made = commands.serve_command(
-            engine, model, method, release=release, num_speculative_tokens=max(tokens, 1), draft=draft, **asked
+            engine, model, method, release=release, num_speculative_tokens=max(tokens, 1), draft=draft, **given
         )
     except commands.Refused as refused:
         return None, refused.reasons
@@ -329,12 +329,11 @@ def _command(
 
 def _of_gain(case: Case, gain: Gain | None, load: Load) -> list[str]:
     many = f"{load.concurrency} {'request' if load.concurrency == 1 else 'requests'} at a time"
-    if case.architecture is None:
-        known = f"{case.model} is not known here, nor a config.json of that name: nobody can tell what a step of it reads"
-        return [known, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
-    if gain is None:
-        verdict = f"neither arithmetic nor measurements tell what {case.drafted} drafted tokens gain with {many}"
-        return [verdict, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
+    if case.architecture is None or gain is None:
+        why = f"neither arithmetic nor measurements tell what {case.drafted} drafted tokens gain with {many}"
+        if case.architecture is None:
+            why = f"{case.model} is not known here, nor a config.json of that name: nobody can tell what a step of it reads"
+        return [why, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
     found = f"{case.drafted} drafted {'token gives' if case.drafted == 1 else 'tokens give'} {gain.mid:.2f} times the tokens"
     verdict = f"{found} a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
     if gain.high < 1:

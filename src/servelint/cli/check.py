@@ -205,7 +205,7 @@ class Gate:
     def __init__(
         self, settings_files: SettingsFiles, baseline: Baseline | None, since: tuple[str, Changes | None] | None
     ) -> None:
-        """since: the revision whose code passes, and what changed since; None for none"""
+        """since: the revision whose code passes, and what changed since; None for none."""
         self._settings_files = settings_files
         self._since = since
         self.baseline = baseline
@@ -294,7 +294,7 @@ def _today() -> date:
 
 
 def _trust(inputs: Inputs, settings: SettingsOptions, gating: GateOptions) -> Trust:
-    """Return whose version of settings, rules, baselines and comments counts. Raises UsageError where that cannot be told.
+    """Return whose version of settings, rules, baselines and comments counts. Raises UsageError where that is not clear.
 
     The settings of the trusted revision may ask for it as well: those of the files under test could say otherwise.
     """
@@ -351,13 +351,9 @@ def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions, trust
 def _fix(
     report: Report, inputs: Inputs, fixing: Fixing, settings_files: SettingsFiles, gate: Gate | None, *, quiet: bool
 ) -> tuple[Report, int]:
-    """Fix the findings of a report; with --diff, print the changes and leave the files alone.
+    """Fix the findings of a report that pass the gate; with --diff, print the changes and leave the files alone.
 
-    Args:
-        gate: what the report passed, whose findings are not fixed.
-
-    Returns:
-        The report of what is left, and how many findings were fixed.
+    Returns the report of what is left, and how many findings were fixed.
     """
     from servelint.autofix import mend
     from servelint.files.project import folders

@@ -145,7 +145,7 @@ def option(
 
 
 def flag(*names: str, help: str, **more: Any) -> Any:
-    """Declare an option without a value, as an attribute of `Options`. more: what click is given"""
+    """Declare an option without a value, as an attribute of `Options`. more: what click is given."""
     return _declared(_Option(names, is_flag=True, default=False, **more), help, (), False)
 
 

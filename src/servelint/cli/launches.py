@@ -90,7 +90,7 @@ def _without_secrets(launch: Launch, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
-    """Return a launch as the JSON output shows it. versions: engine -> release to assume where the file pins none"""
+    """Return a launch as the JSON output shows it. versions: engine -> release to assume where the file pins none."""
     claim = launch.release
     release = claim.release or versions.get(launch.engine)
     how = claim.how if claim.release or (claim.rolling and release is None) else "settings" if release else None
@@ -145,7 +145,7 @@ def _quoted(word: str) -> str:
 
 
 def launch_text(launch: Launch, data: dict[str, Any]) -> str:
-    """Return a launch as text. data: that of `launch_data`, with or without its secrets"""
+    """Return a launch as text. data: that of `launch_data`, with or without its secrets."""
     release = data["version"] or ("newest" if launch.release.rolling else "release not known")
     head = f"{escapes(launch.source.path)}:{launch.line}: {ENGINE_NAMES[launch.engine]} {release}"
     if launch.name:

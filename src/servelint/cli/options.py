@@ -97,7 +97,7 @@ class SettingsOptions(Options, title="settings"):
 
 
 def fail_on_option(effect: str) -> Any:
-    """Declare `--fail-on`. effect: what findings of that severity and above do"""
+    """Declare `--fail-on`. effect: what findings of that severity and above do."""
     return option("--fail-on", choices=(*reversed(SEVERITIES), "never"), help=f"{effect} (default: error)")
 
 
@@ -114,7 +114,7 @@ def format_option(*formats: str) -> Any:
 
 
 def color_option(what: str) -> Any:
-    """Declare `--color`. what: what is coloured"""
+    """Declare `--color`. what: what is coloured."""
     return option("--color", choices=COLORS, default=AUTO, help=f"colour {what} (default: {AUTO})")
 
 

@@ -206,7 +206,7 @@ def bar_wanted(quiet: bool) -> bool:
 
 
 class Progress:
-    """A progress bar on standard error, drawn only while a run takes long. what: what is counted, in the plural"""
+    """A progress bar on standard error, drawn only while a run takes long. what: what is counted, in the plural."""
 
     __slots__ = ("_begun", "_done", "_drawn", "_last", "_what")
 

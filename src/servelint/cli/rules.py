@@ -193,7 +193,7 @@ def _life(engine: str, name: str) -> int:
 
 
 def page(data: dict[str, Any]) -> str:
-    """Return a rule's page as plain text. data: the rule as its file has it"""
+    """Return a rule's page as plain text. data: the rule as its file has it."""
     from servelint.rules.compile import on_gpus
     from servelint.rules.pages import impacts
 

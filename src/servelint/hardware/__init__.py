@@ -92,11 +92,7 @@ def _table() -> _Table:
 
 @lru_cache(maxsize=64)
 def identify(name: str) -> Gpu | None:
-    """The GPU that a name stands for, None if it is not known.
-
-    Args:
-        name: a name such as `h100`, `NVIDIA-H100-80GB-HBM3`, `nvidia-tesla-t4` or `RTX PRO 6000 Blackwell`.
-    """
+    """The GPU that a name such as `h100`, `NVIDIA-H100-80GB-HBM3` or `nvidia-tesla-t4` stands for, None if it is not known."""
     table = _table()
     text = table.data["whole"].get(name.strip().lower()) or re.sub(r"[^a-z0-9]+", " ", name.lower()).strip()
     slice_, virtual = _MIG.search(text), _VGPU.search(text)
@@ -110,10 +106,8 @@ def identify(name: str) -> Gpu | None:
             continue
         more = " ".join([_MEMORY.sub(r"\1gb", word) for word in words[end:]])
         family, gpu = found
-        if more and more not in gpu["memory"] and _MEMORY.fullmatch(more) is None:
-            return None  # more than a size: another card
-        if more and gpu["memory"] and more not in gpu["memory"]:
-            return None  # a size that this card does not have
+        if more and more not in gpu["memory"] and (gpu["memory"] or _MEMORY.fullmatch(more) is None):
+            return None  # more than a size, or a size that this card does not have: another card
         found_gpu = _gpu(family, gpu, more, part)
         _measures(found_gpu.facts, gpu, more, "pcie" in text.split(), slice_.group(1) or slice_.group(2) if slice_ else None)
         return found_gpu
@@ -168,12 +162,7 @@ def of_machine(type_: str) -> str | None:
 
 
 def counts(given: str, named: str) -> bool:
-    """Whether a person's name of a GPU wins over a file's, which names none that is known, or the card without its size.
-
-    Args:
-        given: the name that the person gives.
-        named: the name in the file.
-    """
+    """Whether the given name of a GPU wins over the one in a file, which is unknown, or the same card without its size."""
     mine, theirs = identify(given), identify(named)
     return mine is not None and (theirs is None or mine.name.startswith(theirs.name + "-"))
 
@@ -194,5 +183,4 @@ def near(name: str) -> list[str]:
     """Known names that are similar to an unknown one, the most similar first."""
     from difflib import get_close_matches
 
-    asked = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return get_close_matches(asked, names(), n=4, cutoff=0.5)
+    return get_close_matches(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"), names(), n=4, cutoff=0.5)

@@ -59,10 +59,10 @@ def analyse(
     """
     report = Report()
 
-    def judging(launch: Launch, asked: Settings) -> list[Finding]:
+    def judging(launch: Launch, own: Settings) -> list[Finding]:
         if stop is not None and stop.is_set():
             raise GivenUp
-        return cache.judge(launch, asked) if cache is not None and launch.source is source else judge(launch, asked)
+        return cache.judge(launch, own) if cache is not None and launch.source is source else judge(launch, own)
 
     if mentions_engine(source.text.encode("utf-8", "replace")):
         if cache is not None:

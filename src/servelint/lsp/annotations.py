@@ -31,7 +31,7 @@ _SHOWN_AT_MOST = 60
 
 @dataclass(slots=True, eq=False)
 class Lens:
-    """A line above a launch. span: the launch's first line"""
+    """A line above a launch. span: the launch's first line."""
 
     title: str
     span: Span
@@ -73,7 +73,7 @@ def _memory(plan: MemoryPlan) -> str:
 
 @dataclass(slots=True, eq=False)
 class Hint:
-    """A note at an offset of a text. tooltip: more of it;  kind: "release" or "defaults" """
+    """A note at an offset of a text. tooltip: more of it;  kind: "release" or "defaults"."""
 
     offset: int
     text: str

@@ -45,7 +45,7 @@ _LATER, _LAST = "5", "9"
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """One completion. kind: "option", "value", "key", "variable" or "tag";  span: the characters that new_text replaces"""
+    """One completion. kind: "option", "value", "key", "variable" or "tag";  span: the characters that new_text replaces."""
 
     entry: Entry
     kind: str
@@ -54,6 +54,7 @@ class Item:
 
     @property
     def label(self) -> str:
+        """What a list shows."""
         return self.entry.label
 
 
@@ -62,7 +63,7 @@ def complete(
 ) -> list[Item]:
     """What may be written at an offset, for the release of the launch that it belongs to.
 
-    before:     the last analysis that had launches;  neighbours: the files beside the text's
+    `before` is the last analysis that had launches, and `neighbours` are the files beside the text's.
     """
     lead = cursor.directive(analysis.source, offset)
     if lead is not None:
@@ -78,17 +79,9 @@ def complete(
         return _tags(typed)
     if view.catalog is None:
         return []
-    if kind == cursor.KEY:
-        return _keys(typed, view)
-    if kind == cursor.FIELD:
-        return _fields(typed, view)
-    if kind == cursor.VARIABLE:
-        return _variables(typed, view)
-    if kind == cursor.CONTENT:
-        return _contents(typed, view)
-    if kind in (cursor.OPTION, cursor.VALUE, cursor.MODEL):
-        return _words(typed, view)
-    return []
+    offered = {cursor.KEY: _keys, cursor.FIELD: _fields, cursor.VARIABLE: _variables, cursor.CONTENT: _contents}
+    offered |= dict.fromkeys((cursor.OPTION, cursor.VALUE, cursor.MODEL), _words)
+    return offered[kind](typed, view) if kind in offered else []
 
 
 # -- words
@@ -381,22 +374,14 @@ def options_of(engine: str, index: int) -> list[tuple[Entry, Option]]:
     if catalog is None:
         return []
     found: list[tuple[Entry, Option]] = []
-    for option in catalog.table(index).options():
-        if option.refuses:
-            continue
-        first = long_name(option)
+    for option in [one for one in catalog.table(index).options() if not one.refuses]:
+        first, gone = long_name(option), bool(option.deprecated)
         for spelling in [*option.names, *option.negatives]:
             if spelling != first and not spelling.startswith("--"):
                 continue
-            rank = _LAST if option.deprecated else _LATER if spelling != first else "0"
-            entry = Entry(
-                spelling,
-                _short(option, spelling),
-                _documented(option, spelling, catalog),
-                rank + spelling.lstrip("-"),
-                deprecated=bool(option.deprecated),
-            )
-            found.append((entry, option))
+            order = (_LAST if gone else _LATER if spelling != first else "0") + spelling.lstrip("-")
+            documentation = _documented(option, spelling, catalog)
+            found.append((Entry(spelling, _short(option, spelling), documentation, order, deprecated=gone), option))
     return found
 
 
@@ -412,18 +397,9 @@ def variables_of(engine: str, index: int) -> list[Entry]:
         if body is None:
             continue
         gone = bool(body.get("deprecated"))
-        own = name.startswith(ENGINES[engine].variables)
-        lasting = _lasting([(run[0], run[1]) for run in runs], catalog)
-        detail = reference.reads(body)
-        found.append(
-            Entry(
-                name,
-                detail if detail != "read" else "",
-                lasting,
-                (_LAST if gone else "0" if own else _LATER) + name,
-                deprecated=gone,
-            )
-        )
+        order = (_LAST if gone else "0" if name.startswith(ENGINES[engine].variables) else _LATER) + name
+        detail, lasting = reference.reads(body), _lasting([(run[0], run[1]) for run in runs], catalog)
+        found.append(Entry(name, detail if detail != "read" else "", lasting, order, deprecated=gone))
     return found
 
 

@@ -60,6 +60,7 @@ class Cursor:
 
     @property
     def launch(self) -> Launch:
+        """The launch that it belongs to."""
         return self.config.launch
 
 
@@ -280,7 +281,7 @@ class Spot:
 
 @dataclass(slots=True, eq=False)
 class _Level:
-    """An object or an array that is open. value: a colon was seen, so that a value follows"""
+    """An object or an array that is open. value: a colon was seen, so that a value follows."""
 
     is_object: bool
     key: str | None = None

@@ -29,14 +29,7 @@ _SEVERITIES = {
 
 
 def of_text(analysis: Analysis, findings: list[Finding], positions: Positions, uri: str) -> list[types.Diagnostic]:
-    """The diagnostics of a text: what could not be read of it, then its findings.
-
-    Args:
-        analysis: Of the text.
-        findings: Those to show.
-        positions: Of the client.
-        uri: Of the text, as the editor writes it.
-    """
+    """The diagnostics of a text: what could not be read of it, then some findings. uri: as the editor writes it."""
     source, folders = analysis.source, analysis.settings.rules
     found = [of_problem(problem, source, positions) for problem in analysis.problems]
     return found + [of_finding(finding, source, positions, folders, uri) for finding in findings]
@@ -47,16 +40,10 @@ def of_finding(
 ) -> types.Diagnostic:
     """The diagnostic of a finding of a text.
 
-    A finding in another file is shown where this text uses that file, with its own place as a related one.
-
-    Args:
-        finding: The finding.
-        source: The text.
-        positions: Of the client.
-        folders: Those of users' rules.
-        uri: Of the text, as the editor writes it.
+    A finding in another file is shown where this text uses that file, with its own place as a related one. `folders` are those
+    of users' rules, and `uri` is that of the text as the editor writes it.
     """
-    place = here(finding, source)
+    place, page = here(finding, source), _page(finding.rule, folders)
     related = [(one.span, one.message) for one in finding.related if one.span != place]
     if finding.span.source is not source:
         related.insert(0, (finding.span, finding.label or "this"))
@@ -65,7 +52,7 @@ def of_finding(
         message=clean(finding.sentence),
         severity=_SEVERITIES[finding.severity],
         code=finding.rule,
-        code_description=_description(finding.rule, folders),
+        code_description=types.CodeDescription(uri_of(page)) if page is not None else None,
         source=NAME,
         tags=_tags(finding.rule, finding.impact),
         related_information=[
@@ -123,12 +110,6 @@ def _tags(rule: str, impact: str) -> list[types.DiagnosticTag] | None:
     if impact == "silently-ignored" or rule == UNUSED_IGNORE:
         return [types.DiagnosticTag.Unnecessary]
     return None
-
-
-def _description(rule: str, folders: tuple[str | RuleFolder, ...]) -> types.CodeDescription | None:
-    """The link to the page of a rule. folders: those of users' rules"""
-    page = _page(rule, folders)
-    return types.CodeDescription(href=uri_of(page)) if page is not None else None
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import dataclass
 
 from lsprotocol import types
 from pygls import uris
@@ -19,31 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 NAMES = {
-    "bat": "untitled.bat",
-    "dockercompose": "compose.yml",
-    "dockerfile": "Dockerfile",
-    "dotenv": ".env",
-    "helm": "values.yaml",
-    "json": "untitled.json",
-    "jsonc": "untitled.json",
-    "just": "justfile",
-    "makefile": "Makefile",
-    "markdown": "untitled.md",
-    "shellscript": "untitled.sh",
-    "systemd": "untitled.service",
-    "yaml": "untitled.yml",
-}
+    "bat": "untitled.bat", "dockercompose": "compose.yml", "dockerfile": "Dockerfile", "dotenv": ".env", "helm": "values.yaml",
+    "json": "untitled.json", "jsonc": "untitled.json", "just": "justfile", "makefile": "Makefile", "markdown": "untitled.md",
+    "shellscript": "untitled.sh", "systemd": "untitled.service", "yaml": "untitled.yml",
+}  # fmt: skip
 """File name for a text without a file, by the editor's name of its language."""
 _LENGTHS: dict[str, Callable[[str], int]] = {"utf-8": utf8, "utf-16": utf16, "utf-32": len}
 
 
 class Positions:
-    """Converts between offsets of a text and the protocol's positions: lines from 0, columns in code units of an encoding.
+    r"""Converts between offsets of a text and the protocol's positions: lines from 0, columns in code units of an encoding.
 
     Attributes:
         encoding: "utf-8", "utf-16" or "utf-32", as agreed on with the client.
 
-    >>> text = Source("a.sh", "x = \\N{GRINNING FACE}y\\n")
+    >>> text = Source("a.sh", "x = \N{GRINNING FACE}y\n")
     >>> Positions("utf-16").position(text, 5).character, Positions("utf-8").position(text, 5).character
     (6, 8)
     """
@@ -62,9 +53,11 @@ class Positions:
         return types.Position(line - 1, self._length(source.text[offset - column + 1 : offset]))
 
     def range(self, source: Source, start: int, end: int) -> types.Range:
+        """The range between two offsets."""
         return types.Range(self.position(source, start), self.position(source, end))
 
     def of_span(self, span: Span) -> types.Range:
+        """The range of a span."""
         return self.range(span.source, span.start, span.end)
 
     def offset(self, source: Source, position: types.Position) -> int:
@@ -84,42 +77,42 @@ class Positions:
         return start + len(text)
 
     def span(self, source: Source, range: types.Range) -> Span:
+        """The span of a range."""
         start = self.offset(source, range.start)
         return Span(source, start, max(start, self.offset(source, range.end)))
 
 
+@dataclass(slots=True, eq=False)
 class Pending:
     """The analysis of one state of a text, which the worker makes or has made.
 
     Attributes:
         number: Different for each.
         source: The text.
-        reads: Paths of the files beside the text that were asked for so far.
+        reads: Paths of the files beside the text that were read so far.
+        task: Makes it.
         requested: Whether a request of the client waits for it: then it is made even if the text changes meanwhile.
     """
 
-    __slots__ = ("_task", "number", "reads", "requested", "source")
-
-    def __init__(self, number: int, source: Source, reads: set[str], task: asyncio.Task[Analysis]) -> None:
-        self.number = number
-        self.source = source
-        self.reads = reads
-        self.requested = False
-        self._task = task
+    number: int
+    source: Source
+    reads: set[str]
+    task: asyncio.Task[Analysis]
+    requested: bool = False
 
     async def analysis(self) -> Analysis | None:
         """The analysis; None if it was given up, which none is that a request waits for."""
         try:
-            return await asyncio.shield(self._task)
+            return await asyncio.shield(self.task)
         except asyncio.CancelledError:
-            if self._task.cancelled():
+            if self.task.cancelled():
                 return None
             raise
 
     def give_up(self) -> None:
         """End it, unless a request waits for it."""
         if not self.requested:
-            self._task.cancel()
+            self.task.cancel()
 
 
 class Document:
@@ -130,7 +123,7 @@ class Document:
         is_file: Whether it has a file.
         source: The text as it stands now.
         version: Of the text, as the editor counts.
-        pending: The analysis of `source`, once it was asked for.
+        pending: The analysis of `source`, once it is needed.
         sound: The last analysis of a text that could be parsed.
         standing: Where the characters of that text stand now.
         launched: The last analysis that had launches.
@@ -184,6 +177,7 @@ def path_of(uri: str) -> str | None:
 
 
 def uri_of(path: str) -> str:
+    """The URI of a file."""
     return uris.from_fs_path(os.path.abspath(path)) or path
 
 

@@ -27,7 +27,7 @@ from servelint.report.clean import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator
     from typing import Any, TypeAlias
 
     from servelint.lsp.annotations import Symbol
@@ -44,6 +44,7 @@ _OF_A_TEXT = frozenset((
 ))  # fmt: skip
 _SLICE = 0.02
 """Seconds that the search of the workspace works before other messages are handled."""
+_COMPLETION = "text_document.completion.completion_item"
 _TRIGGERS = ["-", "=", " ", '"', "'", ":", ".", "_"]
 _ITEM_KINDS = {
     "option": types.CompletionItemKind.Property,
@@ -110,12 +111,10 @@ def register(server: Server) -> None:
         found = await server.worker.run(hover, before, at) if at is not None else None
         if found is None:
             return None
-        place: tuple[int, int] | None = (found.span.start, found.span.end)
-        if before is not analysis:
-            place = request.standing.place(found.span.start, found.span.end)
+        was = found.span.start, found.span.end
+        place = was if before is analysis else request.standing.place(*was)
         span = server.positions.range(request.source, *place) if place is not None else None
-        formats = get_capability(server.client_capabilities, "text_document.hover.content_format")
-        return types.Hover(_markup(formats, found.markdown), span)
+        return types.Hover(_markup(server, "text_document.hover.content_format", found.markdown), span)
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS, resolve_provider=True)
@@ -140,11 +139,14 @@ def register(server: Server) -> None:
     def resolve(item: types.CompletionItem) -> types.CompletionItem:
         number = item.data if isinstance(item.data, int) else -1
         if 0 <= number < len(offered) and offered[number].label == item.label and offered[number].entry.documentation:
-            formats = get_capability(
-                server.client_capabilities, "text_document.completion.completion_item.documentation_format"
-            )
-            item.documentation = _markup(formats, offered[number].entry.documentation)
+            item.documentation = _markup(server, f"{_COMPLETION}.documentation_format", offered[number].entry.documentation)
         return item
+
+    _register_annotations(server)
+
+
+def _register_annotations(server: Server) -> None:
+    """Register the handlers of inlay hints, code lenses and the outline."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -157,13 +159,9 @@ def register(server: Server) -> None:
         analysis = await request.analysis()
         found = await server.worker.run(hints, analysis, span.start, span.end)
         return [
-            types.InlayHint(
-                server.positions.position(request.source, one.offset),
-                clean(one.text),
-                tooltip=clean(one.tooltip),
-                padding_left=True,
-            )
+            types.InlayHint(place, clean(one.text), tooltip=clean(one.tooltip), padding_left=True)
             for one in found
+            for place in [server.positions.position(request.source, one.offset)]
         ]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
@@ -178,9 +176,7 @@ def register(server: Server) -> None:
         return [types.CodeLens(server.positions.of_span(one.span), types.Command(clean(one.title), "")) for one in found]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def document_symbols(
-        _params: types.DocumentSymbolParams,
-    ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
+    async def document_symbols(_: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
         from servelint.lsp.annotations import symbols
 
         request = _current.get()
@@ -190,15 +186,13 @@ def register(server: Server) -> None:
         found = await server.worker.run(symbols, analysis)
         if server.can("text_document.document_symbol.hierarchical_document_symbol_support"):
             return [_symbol(server, one) for one in found]
-        return [
-            types.SymbolInformation(
-                types.Location(request.document.uri, server.positions.of_span(one.span)),
-                clean(one.name),
-                _SYMBOL_KINDS[one.kind],
-                container_name=clean(around.name) if around is not None else None,
-            )
-            for around, one in [pair for top in found for pair in ((None, top), *[(top, child) for child in top.children])]
-        ]
+        flat: list[types.SymbolInformation] = []
+        for top in found:
+            for one in (top, *top.children):
+                place = types.Location(request.document.uri, server.positions.of_span(one.span))
+                around = clean(top.name) if one is not top else None
+                flat.append(types.SymbolInformation(place, clean(one.name), _SYMBOL_KINDS[one.kind], container_name=around))
+        return flat
 
 
 def _read(server: Server, params: Any) -> TextRequest | None:
@@ -260,19 +254,19 @@ async def _actions(server: Server, request: TextRequest, params: types.CodeActio
         finding, action = pair
         if action is not None:
             shown = diagnostics.of_finding(finding, source, server.positions, analysis.settings.rules, document.uri)
-            found.append(_action(server, request, params, action, types.CodeActionKind.QuickFix, shown))
+            found.append(_action(server, request, action, types.CodeActionKind.QuickFix, shown))
         if document.source is not source:
             return []
     if everything:
         action = await run(edits.all_safe, desk)
         if action is not None:
-            found.append(_action(server, request, params, action, FIX_ALL, None))
+            found.append(_action(server, request, action, FIX_ALL))
     return found
 
 
-def _wants(request: list[str], kind: str) -> bool:
-    """Whether a kind of action is request for: by its name, by the start of its name, or by naming none."""
-    return not request or any(kind == one or kind.startswith(one + ".") for one in request)
+def _wants(kinds: list[str], kind: str) -> bool:
+    """Whether a kind of action is requested: by its name, by the start of its name, or by naming none."""
+    return not kinds or any(kind == one or kind.startswith(one + ".") for one in kinds)
 
 
 def _touches(one: Span, other: Span) -> bool:
@@ -282,32 +276,27 @@ def _touches(one: Span, other: Span) -> bool:
 def _action(
     server: Server,
     request: TextRequest,
-    params: types.CodeActionParams,
     action: edits.Action,
     kind: types.CodeActionKind | str,
-    shown: types.Diagnostic | None,
+    shown: types.Diagnostic | None = None,
 ) -> types.CodeAction:
-    uri = params.text_document.uri
+    uri = request.document.uri
     changes = [types.TextEdit(server.positions.range(request.source, start, end), text) for start, end, text in action.edits]
     if server.can("workspace.workspace_edit.document_changes"):
         named = types.OptionalVersionedTextDocumentIdentifier(uri, request.document.version)
         edit = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(named, changes)])
     else:
         edit = types.WorkspaceEdit(changes={uri: changes})
-    return types.CodeAction(
-        title=clean(action.title),
-        kind=kind,
-        diagnostics=[shown] if shown is not None else None,
-        is_preferred=action.preferred or None,
-        edit=edit,
-    )
+    about = [shown] if shown is not None else None
+    return types.CodeAction(clean(action.title), kind, about, action.preferred or None, edit=edit)
 
 
 # -- answers
 
 
-def _markup(formats: Sequence[types.MarkupKind] | None, text: str) -> types.MarkupContent | str:
+def _markup(server: Server, capability: str, text: str) -> types.MarkupContent | str:
     """Markdown; plain text for a client that knows no Markdown, and a string for one that names no formats."""
+    formats = get_capability(server.client_capabilities, capability)
     if not formats:
         return text
     kind = types.MarkupKind.Markdown if types.MarkupKind.Markdown in formats else types.MarkupKind.PlainText
@@ -380,7 +369,7 @@ class Search:
     async def _each(self, progress: _Progress) -> AsyncIterator[tuple[str, list[types.Diagnostic]]]:
         count, ready = 0, time.perf_counter() + _SLICE
         for folder in self._server.folders:
-            for path in _files(folder):
+            for path in files([folder.path], [], folder.files):
                 count += 1
                 items = await self._file(folder, os.path.normpath(path))
                 if items is not None:
@@ -419,17 +408,11 @@ class Search:
         return diagnostics.of_text(analysis, analysis.findings, positions, uri)
 
 
-def _files(folder: Folder) -> Iterator[str]:
-    problems: list[Problem] = []
-    return files([folder.path], problems, folder.files)
-
-
 class _Progress:
     """Reports how far the search is, if the client wants to know."""
 
     def __init__(self, server: Server, token: types.ProgressToken | None) -> None:
-        self._server = server
-        self._token = token
+        self._server, self._token = server, token
         self._next = 0.0
         self._report(types.WorkDoneProgressBegin("servelint", cancellable=True, message="looking for launches"))
 

@@ -79,16 +79,13 @@ def _option(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     if spelling is None:
         return _unknown(found, view, analysis)
     lines = [f"**{code(spelling)}** · {view.shown}", ""]
-    option = _declared(found, view)
+    option = view.option(spelling)
+    lines.append("No option of this release." if option is None else _takes(option, view, spelling) + ".")
+    lines += _lasting(runs, view)
     if option is None:
-        lines.append("No option of this release.")
-    else:
-        lines.append(_takes(option, view, spelling) + ".")
-    lines += _lasting([(first, last) for first, last, _ in runs], view)
-    if option is not None and option.deprecated:
+        lines += reference.instead(view.catalog, spelling.lstrip("-"), runs[-1][1])
+    elif option.deprecated:
         lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]
-    instead = reference.instead(view.catalog, spelling.lstrip("-"), runs[-1][1]) if option is None else []
-    lines += instead
     return [*lines, *_problems(found, view, analysis, [found.name])]
 
 
@@ -104,7 +101,7 @@ def _unknown(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
 
 
 def _spelled(found: Cursor, view: LaunchView) -> tuple[str | None, list[tuple[int, int, Option]]]:
-    """The option as some release spells it, with its life."""
+    """The option as some release spells it, with its reference."""
     setting = found.setting
     spellings = [setting.spelling.partition(".")[0]] if setting is not None else [found.name]
     if setting is not None and setting.option is not None:
@@ -143,8 +140,11 @@ def _differs(option: Option, view: LaunchView, spelling: str) -> bool:
     )
 
 
-def _lasting(runs: list[tuple[int, int]], view: LaunchView) -> list[str]:
-    return ["", reference.lasting(runs, view.catalog)] if view.catalog is not None and runs else []
+def _lasting(runs: Sequence[tuple[Any, ...]], view: LaunchView) -> list[str]:
+    """A line on since when and until when there is something. A run begins with its first and last release."""
+    return (
+        ["", reference.lasting([(run[0], run[1]) for run in runs], view.catalog)] if view.catalog is not None and runs else []
+    )
 
 
 # -- values
@@ -164,32 +164,27 @@ def _value(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     return [*lines, *_problems(found, view, analysis, [found.name], near=True)]
 
 
-def _value_runs(option: Option, value: str, view: LaunchView) -> list[tuple[int, int]]:
+def _value_runs(option: Option, value: str, view: LaunchView) -> Sequence[tuple[Any, ...]]:
     """The releases that have a value of an option."""
     catalog = view.catalog
     if catalog is None:
         return []
     kind = LOOKED_UP.get(option.name)
     named = catalog.names(kind).get(value) if kind is not None else None
-    if named:
-        return [(run[0], run[1]) for run in named]
-    return [(first, last) for first, last, one in catalog.spelled(option.names[0]) if value in _texts(one.choices)]
+    return named or [run for run in catalog.spelled(option.names[0]) if value in _texts(run[2].choices)]
 
 
 def _texts(choices: Sequence[Any] | None) -> list[str]:
     return [str(one) for one in choices or ()]
 
 
-def _chosen(name: str, value: str, choices: list[str], runs: list[tuple[int, int]], view: LaunchView) -> list[str]:
+def _chosen(name: str, value: str, choices: list[str], runs: Sequence[tuple[Any, ...]], view: LaunchView) -> list[str]:
     """Lines for a value that is one of several names; none if the names are not known."""
     if not choices:
         return []
-    lines = [f"**{code(value)}** of {code(name)} · {view.shown}", ""]
-    taken = value in choices
-    lines.append(
-        "One of its values." if taken else f"No value of it in this release: one of {listed(choices, _CHOICES_AT_MOST)}."
-    )
-    return [*lines, *_lasting(runs, view)]
+    others = f"No value of it in this release: one of {listed(choices, _CHOICES_AT_MOST)}."
+    head = [f"**{code(value)}** of {code(name)} · {view.shown}", "", "One of its values." if value in choices else others]
+    return [*head, *_lasting(runs, view)]
 
 
 # -- keys of JSON options
@@ -215,7 +210,7 @@ def _key(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         text = reference.field(body, _CHOICES_AT_MOST)
         lines.append(text[:1].upper() + text[1:] + ".")
     if len(found.path) == 1 or runs:
-        lines += _lasting([(run[0], run[1]) for run in runs or ()], view)
+        lines += _lasting(runs or (), view)
     return [*lines, *_problems(found, view, analysis, [f"{found.name}.{name}"])]
 
 
@@ -231,16 +226,11 @@ def _field_value(found: Cursor, view: LaunchView, analysis: Analysis) -> list[st
     choices = [str(one) for one in (body or {}).get("choices") or () if one is not None]
     if not choices or not value or keys is None or option is None or view.catalog is None:
         return _key(found, view, analysis)
-    runs = [
-        (run[0], run[1])
-        for run in keys.runs.get(_written(found.path[-1], keys.dashes), ())
-        if value in _texts(run[2].get("choices"))
-    ]
+    runs = keys.runs.get(_written(found.path[-1], keys.dashes), ())
+    runs = [run for run in runs if value in _texts(run[2].get("choices"))]
     method = (found.name, found.path) == METHOD
     named = view.catalog.names("speculative-methods").get(value) if method else None
-    if named:
-        runs = [(run[0], run[1]) for run in named]
-    lines = _chosen(".".join(found.path), value, choices, runs, view)
+    lines = _chosen(".".join(found.path), value, choices, named or runs, view)
     alias = view.names("speculative-methods").get(value, {}).get("alias_of") if method else None
     if alias:
         lines[2] = f"Another name of {code(alias)}, which the release makes of it."
@@ -261,7 +251,7 @@ def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     else:
         text = reference.reads(now)
         lines.append(text[:1].upper() + text[1:] + ".")
-    lines += _lasting([(run[0], run[1]) for run in runs], view)
+    lines += _lasting(runs, view)
     lines += reference.instead(view.catalog, found.name, runs[-1][1]) if now is None else []
     return [*lines, *_problems(found, view, analysis, ["env." + found.name])]
 
@@ -269,11 +259,8 @@ def _variable(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
 def _image(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
     claim = view.launch.release
     if claim.how != "image" and found.kind == cursor.TAG:
-        lines = [
-            f"**{code(found.name)}** · {view.engine}",
-            "",
-            "No release of the engine that servelint can tell from this tag.",
-        ]
+        unknown = "No release of the engine that servelint can tell from this tag."
+        lines = [f"**{code(found.name)}** · {view.engine}", "", unknown]
         return [*lines, *_problems(found, view, analysis, [])]
     lines = [f"**{code(found.name)}** · {view.shown}"]
     catalog = view.catalog
@@ -317,23 +304,15 @@ def _model(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
 def _launch(view: LaunchView, analysis: Analysis) -> list[str]:
     launch = view.launch
     name = f" · {code(launch.name)}" if launch.name else ""
-    lines = [f"**{view.shown}**{name}"]
-    lines += memory_lines(view, analysis.settings)
+    lines = [f"**{view.shown}**{name}", *memory_lines(view, analysis.settings)]
     own = [one for one in analysis.findings if one.launch is launch]
     return [*lines, *_listed([], own, view)]
 
 
 _LINES = {
-    cursor.OPTION: _option,
-    cursor.VALUE: _value,
-    cursor.KEY: _key,
-    cursor.FIELD: _field_value,
-    cursor.VARIABLE: _variable,
-    cursor.CONTENT: _variable,
-    cursor.IMAGE: _image,
-    cursor.TAG: _image,
-    cursor.MODEL: _model,
-}
+    cursor.OPTION: _option, cursor.VALUE: _value, cursor.KEY: _key, cursor.FIELD: _field_value, cursor.VARIABLE: _variable,
+    cursor.CONTENT: _variable, cursor.IMAGE: _image, cursor.TAG: _image, cursor.MODEL: _model,
+}  # fmt: skip
 
 
 # -- known problems
@@ -342,12 +321,7 @@ _LINES = {
 def _problems(found: Cursor, view: LaunchView, analysis: Analysis, names: list[str], *, near: bool = False) -> list[str]:
     """Findings about what stands at the cursor, then the rules about it, those first whose condition may hold.
 
-    Args:
-        found: What stands at the cursor.
-        view: Its launch.
-        analysis: Of the text.
-        names: Operands of rules about it.
-        near: Whether only rules whose condition may hold count.
+    `names` are operands of rules about it. With `near` only rules whose condition may hold count.
     """
     rules = [rule for name in names for rule in rules_on(name, view, analysis.settings)]
     ids = {rule.id for rule in rules}

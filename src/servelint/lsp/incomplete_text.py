@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 
 from servelint.core.launch import Launch
@@ -32,25 +33,35 @@ _NEAR = 30
 _ALIKE = 3  # characters behind its indentation by which a line is taken for the same one
 
 
+@dataclass(slots=True, eq=False)
 class Typed:
-    """cursor:  what it is; its launch has the stand-in where that was needed
-    span:       the characters of the text that a completion takes the place of
-    typed:      those up to the offset, as the engine would be given them
-    before, after: what has to be written around it: the quotes of a list of strings, the sign after a name
-    bare:       the launch without it
-    config_key: it is a key of a file of options
+    """What is being typed.
+
+    Attributes:
+        cursor: What it is; its launch has the stand-in where that was needed.
+        span: The characters of the text that a completion replaces.
+        typed: Those up to the offset, as the engine would read them.
+        before, after: What has to be written around it: the quotes of a list of strings, the sign after a name.
+        config_key: Whether it is a key of a file of options.
     """
 
-    __slots__ = ("after", "bare", "before", "config_key", "cursor", "span", "typed")
+    cursor: Cursor
+    span: Span
+    typed: str
+    before: str = ""
+    after: str = ""
+    config_key: bool = False
 
-    def __init__(self, found: Cursor, span: Span, typed: str, before: str = "", after: str = "") -> None:
-        self.cursor = found
-        self.span = span
-        self.typed = typed
-        self.before = before
-        self.after = after
-        self.bare = _without(found)
-        self.config_key = False
+    @property
+    def bare(self) -> Launch:
+        """The launch without the word, with its option if it is a value, or without the variable."""
+        found, launch = self.cursor, copy(self.cursor.launch)
+        if found.variable is not None:
+            launch.env = {name: one for name, one in launch.env.items() if one is not found.variable}
+            return launch
+        gone = [found.word, *(found.setting.words if found.setting is not None else ())]
+        launch.argv = [word for word in launch.argv if not any(word is one for one in gone)]
+        return launch
 
 
 def typed_at(
@@ -58,8 +69,11 @@ def typed_at(
 ) -> Typed | None:
     """What is being typed at an offset; None where nothing is that belongs to a launch.
 
-    before:     the last analysis of the text that had launches, for files that say nothing of an engine while they are typed
-    neighbours: the files beside this one
+    Args:
+        analysis: Of the text.
+        offset: Where the cursor is.
+        before: The last analysis of the text that had launches, for files that name no engine while they are typed.
+        neighbours: The files beside this one.
     """
     source = analysis.source
     versions = analysis.settings.engine_versions
@@ -253,19 +267,4 @@ def _config_key(source: Source, offset: int, neighbours: Neighbours) -> Typed | 
     if not launches:
         return None
     found = Cursor(cursor.OPTION, cursor.config_of(launches[0], None), Span(source, start, end), text[: end - start], lead)
-    typed = Typed(found, found.span, "--" + lead, "", "" if rest else ": ")
-    typed.config_key = True
-    return typed
-
-
-def _without(found: Cursor) -> Launch:
-    """A launch without the word, with its option if it is a value, or without the variable."""
-    launch = copy(found.launch)
-    if found.variable is not None:
-        launch.env = {name: one for name, one in launch.env.items() if one is not found.variable}
-        return launch
-    gone = [found.word]
-    if found.setting is not None:
-        gone += found.setting.words
-    launch.argv = [word for word in launch.argv if not any(word is one for one in gone)]
-    return launch
+    return Typed(found, found.span, "--" + lead, "", "" if rest else ": ", config_key=True)

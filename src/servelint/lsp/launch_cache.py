@@ -10,7 +10,7 @@ from bisect import bisect_right
 from copy import copy
 
 from servelint.core.finding import Finding, Related
-from servelint.core.launch import Launch, OpenedFile
+from servelint.core.launch import Launch
 from servelint.core.run import Run, current
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
@@ -52,7 +52,7 @@ class LaunchKey:
     __slots__ = ("_blocks", "_offsets", "_others", "_source", "_values", "content", "value")
 
     def __init__(self, launch: Launch, files: tuple[str, ...] = ()) -> None:
-        """Work out the key of a launch. files: paths of the files that its judgement opens"""
+        """Work out the key of a launch. files: paths of the files that its judgement opens."""
         self._source = launch.source
         self._offsets: list[tuple[int, int]] = []
         self._others: dict[str, Source] = {}
@@ -143,7 +143,7 @@ def _blocks(source: Source, offsets: list[tuple[int, int]]) -> list[tuple[int, i
 
 
 class _Entry:
-    """Findings without their fixes, and the places of each. used: number of the last text with the launch"""
+    """Findings without their fixes, and the places of each. used: number of the last text with the launch."""
 
     __slots__ = ("files", "findings", "name", "places", "used")
 
@@ -199,15 +199,15 @@ class LaunchCache:
             if entry is not None:
                 entry.used = self._text
                 return entry.at(launch, key)
-        asked: list[Text] = []
+        paths: list[Text] = []
         with Run(launch.source.path) as run:
-            findings = _judged(launch, settings, asked)
+            findings = _judged(launch, settings, paths)
         around = current()
         if around is not None:
             for problem in run.problems:
                 around.report(problem)
-        if not run.problems and all(path.known for path in asked):
-            files = tuple(dict.fromkeys([path.flat for path in asked]))
+        if not run.problems and all(path.known for path in paths):
+            files = tuple(dict.fromkeys([path.flat for path in paths]))
             key = LaunchKey(launch, files)
             entry = _Entry(name, files, key, findings)
             if not any(place is None for places in entry.places for place in places):
@@ -217,14 +217,14 @@ class LaunchCache:
         return findings
 
 
-def _judged(launch: Launch, settings: Settings, asked: list[Text]) -> list[Finding]:
-    """The findings of a launch. asked: takes the paths of the files that are opened for it"""
+def _judged(launch: Launch, settings: Settings, paths: list[Text]) -> list[Finding]:
+    """The findings of a launch. paths: takes those of the files that are opened for it."""
     opened = launch.open
     if opened is None:
         return judge(launch, settings)
 
-    def noting(path: Text) -> OpenedFile | None:
-        asked.append(path)
+    def noting(path: Text) -> Opened | None:
+        paths.append(path)
         return opened(path)
 
     launch.open = noting

@@ -25,15 +25,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 LOOKED_UP = {
-    "kv-cache-dtype": "kv-cache-dtypes",
-    "quantization": "quantization",
-    "tool-call-parser": "tool-call-parsers",
-    "reasoning-parser": "reasoning-parsers",
-    "spec-method": "speculative-methods",
-    "speculative-algorithm": "speculative-methods",
-    "speculative-algo": "speculative-methods",
-    "spec-type": "speculative-methods",
-}
+    "kv-cache-dtype": "kv-cache-dtypes", "quantization": "quantization", "tool-call-parser": "tool-call-parsers",
+    "reasoning-parser": "reasoning-parsers", **dict.fromkeys(
+        ("spec-method", "speculative-algorithm", "speculative-algo", "spec-type"), "speculative-methods"),
+}  # fmt: skip
 """Option whose parser takes any text -> kind of the catalog's names that its value is one of."""
 METHOD = ("speculative-config", ("method",))
 _STANDS_FOR = {
@@ -77,14 +72,17 @@ class LaunchView:
 
     @property
     def release(self) -> str | None:
+        """The newest release that the launch may run on, None if none is known."""
         known = self.releases.known
         return known[-1] if known else None
 
     def at(self, release: str | None) -> Config:
+        """The launch as a release reads it."""
         return configs(self.launch, [release] if release is not None else [])[0]
 
     @property
     def engine(self) -> str:
+        """The name of the engine."""
         return ENGINE_NAMES[self.launch.engine]
 
     @property
@@ -95,9 +93,8 @@ class LaunchView:
             return name
         last = releases.known[-1]
         if releases.exact:
-            how = {"image": "by the image", "pip": "by its installation", "settings": "by the settings"}.get(
-                releases.how or "", ""
-            )
+            names = {"image": "by the image", "pip": "by its installation", "settings": "by the settings"}
+            how = names.get(releases.how or "", "")
             return f"{name} {last}" + (f" ({how})" if how else "")
         if releases.rolling:
             return f"{name} {last}, the newest that is known (the image's tag moves)"
@@ -118,7 +115,7 @@ class LaunchView:
         return self.catalog.table(self.index).find(spelling) if self.catalog is not None else None
 
     def keys(self, option: Option, path: tuple[str, ...]) -> Keys | None:
-        """The keys that an object in a JSON option may have. path: the keys down to the object"""
+        """The keys that an object in a JSON option may have. path: the keys down to the object."""
         if self.catalog is None or not option.json:
             return None
         name, keys = option.json, self.catalog.keys(option.json, self.index)
@@ -167,12 +164,11 @@ def releases_of(launch: Launch, settings: Settings) -> Releases:
         return Releases([claim.release], exact=True, rolling=False, how=claim.how)
     if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
         key, kept = key_of(launch, None)
-        found = _known.get(key)
-        if found is None:
+        if key not in _known:
             if len(_known) >= _RELEASES_AT_MOST:
                 _known.clear()
-            found = _known[key] = kept, possible_releases(launch, settings)[0]
-        return found[1]
+            _known[key] = kept, possible_releases(launch, settings)[0]
+        return _known[key][1]
     return possible_releases(launch, settings)[0]
 
 
@@ -210,12 +206,9 @@ def forget() -> None:
 
 
 def rules_on(name: str, view: LaunchView, settings: Settings) -> list[Rule]:
-    """The selected rules whose condition names an operand, and that hold for a release that the launch may run on.
+    """The selected rules whose condition names an operand (`speculative-config.method`, `env.NAME`).
 
-    Args:
-        name: The operand as conditions write it: `kv-cache-dtype`, `speculative-config.method`, `env.NAME`.
-        view: The launch.
-        settings: Those that select rules.
+    Only those are returned that hold for a release that the launch may run on.
     """
     keys = [release_key(release) for release in view.releases.known]
     return [

@@ -14,11 +14,9 @@ from servelint.report.memory import interval_text
 
 _AT_MOST = 128
 _VERDICTS = {
-    "fits": "It fits",
-    "tight": "It is tight",
-    "refused": "It does not fit, and the engine refuses to start",
+    "fits": "It fits", "tight": "It is tight", "refused": "It does not fit, and the engine refuses to start",
     "oom-risk": "It may run out of memory",
-}
+}  # fmt: skip
 _ROWS_AT_MOST = 7
 
 _known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch | None]] = {}
@@ -51,11 +49,8 @@ def memory_lines(view: LaunchView, settings: Settings) -> list[str]:
     known_plans = [one for one in others if one.verdict != UNKNOWN]
     if not known_plans:
         return []
-    lines = [
-        "",
-        f"No GPU is named. By {ENGINE_NAMES[view.launch.engine]} {_releases(known_plans[0])} with what is said here:",
-        "",
-    ]
+    release = f"{ENGINE_NAMES[view.launch.engine]} {_releases(known_plans[0])}"
+    lines = ["", f"No GPU is named. By {release} with what is said here:", ""]
     for verdict in _VERDICTS:
         names = [one.gpu or "" for one in known_plans if one.verdict == verdict]
         if names:
@@ -86,27 +81,19 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
 def _of_plan(plan: MemoryPlan, view: LaunchView) -> list[str]:
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
-    lines = [
-        "",
-        f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU)" + _of_release(plan, view) + ".",
-    ]
+    release = "" if view.releases.exact else f", planned as {_releases(plan)}"
+    lines = ["", f"{_VERDICTS[plan.verdict]} on {plain(plan.gpu or '')} ({plan.gpu_gib:.1f} GiB a GPU){release}."]
     rows = [part for part in plan.parts if part.gib.mid > 0][:_ROWS_AT_MOST]
     if rows:
         lines += ["", "| | GiB |", "|---|---:|", *[f"| {part.name} | {interval_text(part.gib)} |" for part in rows]]
     if plan.kv_tokens is not None and plan.max_concurrency is not None and plan.max_model_len:
-        lines += [
-            "",
-            f"KV cache: {plan.kv_tokens:,} tokens, {plan.max_concurrency:.1f} requests of {plan.max_model_len:,} at once.",
-        ]
+        held = f"{plan.max_concurrency:.1f} requests of {plan.max_model_len:,} at once"
+        lines += ["", f"KV cache: {plan.kv_tokens:,} tokens, {held}."]
     if plan.refusal:
         lines += ["", f"It says: {plain(plan.refusal)}"]
     if plan.largest_context and plan.max_model_len and plan.verdict != "fits" and plan.largest_context < plan.max_model_len:
         lines += ["", f"The longest context that would start: about {plan.largest_context:,} tokens."]
     return lines
-
-
-def _of_release(plan: MemoryPlan, view: LaunchView) -> str:
-    return "" if view.releases.exact else f", planned as {_releases(plan)}"
 
 
 def _releases(plan: MemoryPlan) -> str:

@@ -110,6 +110,7 @@ class Server(LanguageServer):
     # -- the session
 
     def begin(self, params: types.InitializeParams) -> None:
+        """Take over what the client can do, and its folders."""
         encoding = types.PositionEncodingKind(self.workspace.position_encoding or "utf-16")
         self.positions = Positions(encoding.value)
         self.pulls = self.can("text_document.diagnostic")
@@ -117,9 +118,8 @@ class Server(LanguageServer):
         # one that is not there now is of another machine or container
         self.editor = number if number is not None and lives(number) else None
         uris = [folder.uri for folder in params.workspace_folders or []] or ([params.root_uri] if params.root_uri else [])
-        for path in [path_of(uri) for uri in uris]:
-            if path is not None:
-                self.folders.add(path)
+        for path in filter(None, map(path_of, uris)):
+            self.folders.add(path)
         self.folders.start(params.initialization_options)
 
     def watch(self) -> None:
@@ -143,9 +143,9 @@ class Server(LanguageServer):
     async def _configure(self) -> None:
         folders = list(self.folders)
         items = [types.ConfigurationItem(uri_of(folder.path), SECTION) for folder in folders]
-        asked = [*items, types.ConfigurationItem(section=SECTION)]
+        items.append(types.ConfigurationItem(section=SECTION))
         try:
-            given = await self.workspace_configuration_async(types.ConfigurationParams(asked))
+            given = await self.workspace_configuration_async(types.ConfigurationParams(items))
         except JsonRpcException as error:
             log.warning("the client gives no settings: %s", error)
             return
@@ -168,12 +168,15 @@ class Server(LanguageServer):
         """
         if self.pulls:
             return
-        old = self._due.pop(document.uri, None)
-        if old is not None:
-            old.cancel()
+        self._cancel(document)
         slow = document.seconds >= _SLOW or worker.is_large(document.source)
         delay = min(document.seconds, _WAIT_AT_MOST) if slow else 0
         self._due[document.uri] = asyncio.get_running_loop().call_later(delay, self._publish, document)
+
+    def _cancel(self, document: Document) -> None:
+        handle = self._due.pop(document.uri, None)
+        if handle is not None:
+            handle.cancel()
 
     def _publish(self, document: Document) -> None:
         self._due.pop(document.uri, None)
@@ -209,11 +212,13 @@ class Server(LanguageServer):
     # -- changes
 
     def open(self, document: Document) -> None:
+        """Note a text that was opened."""
         self.documents[document.uri] = document
         self.soon(document)
         self._readers_of(document)
 
     def edit(self, document: Document, params: types.DidChangeTextDocumentParams) -> None:
+        """Apply changes to a text."""
         document.change(params.content_changes, params.text_document.version, self.positions)
         self.analyses.forget(document)
         self.soon(document)
@@ -221,9 +226,7 @@ class Server(LanguageServer):
 
     def shut(self, document: Document) -> None:
         """Forget a text that was closed."""
-        handle = self._due.pop(document.uri, None)
-        if handle is not None:
-            handle.cancel()
+        self._cancel(document)
         self.analyses.forget(document)
         self.moved.set()
         if not self.pulls:
@@ -237,11 +240,8 @@ class Server(LanguageServer):
 
     def _changed(self, is_changed: Callable[[str], bool]) -> None:
         """Analyse again the open texts that read files which have changed."""
-        stale = [
-            one
-            for one in self.documents.values()
-            if one.pending is not None and any(is_changed(path) for path in one.pending.reads.copy())
-        ]
+        begun = [(one, one.pending.reads.copy()) for one in self.documents.values() if one.pending is not None]
+        stale = [one for one, reads in begun if any(map(is_changed, reads))]
         for document in stale:
             self.analyses.forget(document)
             self.soon(document)
@@ -277,9 +277,10 @@ class Server(LanguageServer):
             self.analyses.forget(document, settings=True)
             self.soon(document)
         self._ask_to_pull()
-        for method in ("inlay_hint", "code_lens"):
-            if self.can(f"workspace.{method}.refresh_support"):
-                self._ask(f"workspace/{'inlayHint' if method == 'inlay_hint' else 'codeLens'}/refresh")
+        refreshes = {"inlay_hint": types.WORKSPACE_INLAY_HINT_REFRESH, "code_lens": types.WORKSPACE_CODE_LENS_REFRESH}
+        for name, method in refreshes.items():
+            if self.can(f"workspace.{name}.refresh_support"):
+                self._ask(method)
 
     def _ask_to_pull(self) -> None:
         if self.pulls and self.can("workspace.diagnostics.refresh_support"):
@@ -334,14 +335,9 @@ def _register(server: Server) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        for folder in params.event.removed:
-            path = path_of(folder.uri)
-            if path is not None:
-                server.folders.remove(path)
-        for folder in params.event.added:
-            path = path_of(folder.uri)
-            if path is not None:
-                server.folders.add(path)
+        for change, several in ((server.folders.remove, params.event.removed), (server.folders.add, params.event.added)):
+            for path in filter(None, [path_of(folder.uri) for folder in several]):
+                change(path)
         server.configure()
         server.everything()
 

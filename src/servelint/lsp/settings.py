@@ -69,9 +69,7 @@ class Options:
 def read(data: Any, folder: str) -> Options:
     """Read an editor's settings as it sends them. A key may be spelled `gpuCount`, `gpu-count` or `gpu_count`.
 
-    Args:
-        data: The settings, as JSON.
-        folder: The folder that relative paths start from.
+    `folder` is the one that relative paths start from.
     """
     options = Options(folder)
     if isinstance(data, dict) and set(data) == {SECTION}:
@@ -222,12 +220,13 @@ class Folders:
                 new = True
         return new
 
-    def add(self, path: str) -> Folder:
+    def add(self, path: str) -> None:
+        """Note a folder that was opened."""
         if path not in self._by_path:
             self._by_path[path] = Folder(path, self.data)
-        return self._by_path[path]
 
     def remove(self, path: str) -> None:
+        """Forget a folder that was closed."""
         self._by_path.pop(path, None)
 
     def of(self, path: str) -> Folder:

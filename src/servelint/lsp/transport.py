@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from typing import Protocol as Interface
 
     class Server(Interface):
-        """What the life of a server needs of it. editor: number of the client's process, None if it cannot be seen"""
+        """What the life of a server needs of it. editor: number of the client's process, None if it cannot be seen."""
 
         editor: int | None
 
         @property
-        def protocol(self) -> Protocol: ...
+        def protocol(self) -> Protocol:
+            """The protocol with the client."""
 
-        def close(self) -> None: ...
+        def close(self) -> None:
+            """End what still runs."""
 
 
 log = logging.getLogger("servelint.lsp")
@@ -45,7 +47,6 @@ _LENGTH = re.compile(rb"(?i)Content-Length:[ \t]*(\d+)[ \t]*\r?\n")
 _NAME = b"Content-Length:"
 _END = re.compile(rb"\r?\n\r?\n")
 _HEADER_AT_MOST = 4096
-_METHOD, _ID = "method", "id"
 _CHUNK = 1 << 16
 _LOOKING = 1.0
 """Seconds between two looks at whether the client's process is there."""
@@ -62,7 +63,7 @@ def _next(body: bytes) -> int:
 
 
 class Broken:
-    """A message that is not valid JSON. message: why"""
+    """A message that is not valid JSON. message: why."""
 
     __slots__ = ("message",)
 
@@ -143,24 +144,16 @@ class Protocol(LanguageServerProtocol):
             log.warning("no message: %s", message.message)
             self._refuse(None, types.ErrorCodes.ParseError, f"the message is not valid JSON: {message.message}")
             return
-        if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "the message is not JSON-RPC 2.0")
+        fault = self._malformed(message)
+        if fault is not None:
+            self._refuse(None, types.ErrorCodes.InvalidRequest, fault)
             return
-        method, number = message.get(_METHOD), message.get(_ID)
-        if method is None and number is None:
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "the message has neither a method nor an id")
+        method, number = message.get("method"), message.get("id")
+        refused = self._untimely(method) if method is not None else None
+        if refused is not None:
+            self._refuse(number, *refused)
             return
-        if _METHOD in message and not isinstance(method, str):
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "the method of a message is a text")
-            return
-        if number is not None and (isinstance(number, bool) or not isinstance(number, (int, str))):
-            self._refuse(None, types.ErrorCodes.InvalidRequest, "the id of a message is a whole number or a text")
-            return
-        if method is not None and not self._in_order(str(method), number):
-            return
-        if method is not None and not self._known(str(method)):
-            self._refuse(number, types.ErrorCodes.MethodNotFound, f"there is no method {method} here")
-            return
+        self.begun = self.begun or method == types.INITIALIZE
         try:
             structured = self.structure_message(message)
             self.reading(str(method), getattr(structured, "params", None))
@@ -170,47 +163,57 @@ class Protocol(LanguageServerProtocol):
             if method is not None and number is not None:
                 self._refuse(number, types.ErrorCodes.InvalidParams, f"the parameters of {method} are wrong")
 
-    def _known(self, method: str) -> bool:
-        return method in self.fm.builtin_features or method in self.fm.features or method == types.CANCEL_REQUEST
+    def _malformed(self, message: Any) -> str | None:
+        """What is wrong with the form of a message, None if nothing is."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
+            return "the message is not JSON-RPC 2.0"
+        method, number = message.get("method"), message.get("id")
+        if method is None and number is None:
+            return "the message has neither a method nor an id"
+        if "method" in message and not isinstance(method, str):
+            return "the method of a message is a text"
+        if number is not None and (isinstance(number, bool) or not isinstance(number, (int, str))):
+            return "the id of a message is a whole number or a text"
+        return None
 
-    def _in_order(self, method: str, number: Any) -> bool:
-        """Whether a message comes between initialize and shutdown."""
-        if method == types.EXIT:
-            return True
-        if method == types.INITIALIZE and self.begun:
-            self._refuse(number, types.ErrorCodes.InvalidRequest, "the server was initialized before")
-            return False
-        if self._shutdown:
-            self._refuse(number, types.ErrorCodes.InvalidRequest, f"{method} came after shutdown")
-            return False
-        if not self.begun and method != types.INITIALIZE:
-            self._refuse(number, types.ErrorCodes.ServerNotInitialized, f"{method} came before initialize")
-            return False
-        if method == types.INITIALIZE:
-            self.begun = True
-        return True
+    def _untimely(self, method: str) -> tuple[int, str] | None:
+        """The error for a method that is not known, or that does not come between initialize and shutdown."""
+        if method != types.EXIT:
+            if method == types.INITIALIZE and self.begun:
+                return types.ErrorCodes.InvalidRequest, "the server was initialized before"
+            if self._shutdown:
+                return types.ErrorCodes.InvalidRequest, f"{method} came after shutdown"
+            if not self.begun and method != types.INITIALIZE:
+                return types.ErrorCodes.ServerNotInitialized, f"{method} came before initialize"
+        if method in self.fm.builtin_features or method in self.fm.features or method == types.CANCEL_REQUEST:
+            return None
+        return types.ErrorCodes.MethodNotFound, f"there is no method {method} here"
 
     def _refuse(self, number: Any, code: int, message: str) -> None:
-        """Answer with an error. number: of the request, None for a notification or where it is not known"""
+        """Answer with an error. number: of the request, None for a notification or where it is not known."""
         if number is None and code not in (types.ErrorCodes.ParseError, types.ErrorCodes.InvalidRequest):
             return
         self._send_data({"jsonrpc": self.VERSION, "id": number, "error": {"code": int(code), "message": message}})
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_args: Any) -> Generator[Any, Any, None]:
+        """End the session."""
         self.ended(0 if self._shutdown else 1)
         yield from ()
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        """Pass a text that was opened to the server's own handler."""
         self._own(types.TEXT_DOCUMENT_DID_OPEN, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Pass changes of a text to the server's own handler."""
         self._own(types.TEXT_DOCUMENT_DID_CHANGE, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Pass a text that was closed to the server's own handler."""
         self._own(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
     def _own(self, method: str, params: Any) -> None:
@@ -245,7 +248,7 @@ class _Pipe:
 
 
 class _Session:
-    """A server, and the bytes that its client sends. over: gets the exit status"""
+    """A server, and the bytes that its client sends. over: gets the exit status."""
 
     def __init__(self, server: Server) -> None:
         self.over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -304,7 +307,7 @@ async def _watch(server: Server, end: Callable[[int], None]) -> None:
 
 
 def lives(number: int) -> bool:
-    """Whether a process is there; True where that cannot be asked."""
+    """Whether a process is there; True where that cannot be found out."""
     if os.name != "posix":
         return True
     try:
@@ -317,18 +320,9 @@ def lives(number: int) -> bool:
 
 
 def serve_port(make: Callable[[], Server], host: str, port: int, ready: Callable[[str, int], None]) -> int:
-    """Serve clients on a port, each with a server of its own, until interrupted.
+    """Serve clients on a port, each with a server of its own, until interrupted. Gives the exit status.
 
-    Args:
-        make: Makes a server.
-        host, port: Address to listen on; port 0 takes a free one.
-        ready: Is called with the address.
-
-    Returns:
-        The exit status.
-
-    Raises:
-        OSError: The address cannot be used.
+    Port 0 takes a free one; `ready` is called with the address. Raises OSError if the address cannot be used.
     """
     return asyncio.run(_port(make, host, port, ready))
 

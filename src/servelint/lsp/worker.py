@@ -59,10 +59,7 @@ class Worker:
     async def run(self, job: Callable[..., T], *args: object, stop: threading.Event | None = None) -> T:
         """Run a function on the thread and give its result.
 
-        Args:
-            job: The function.
-            args: Its arguments.
-            stop: Is set when this is cancelled. A job that has not begun by then does not run at all.
+        If this is cancelled `stop` is set, and a job that has not begun by then does not run at all.
         """
         self.jobs += 1
         try:
@@ -91,12 +88,7 @@ class Analyses:
         self._made = 0
 
     def begin(self, document: Document, *, requested: bool) -> Pending:
-        """The analysis of a text as it stands now, which may not be made yet.
-
-        Args:
-            document: The text.
-            requested: Whether a request of the client waits for it.
-        """
+        """The analysis of a text as it stands now, which may not be made yet. requested: a client's request waits for it."""
         pending = document.pending
         if pending is None:
             self._made += 1
@@ -135,10 +127,7 @@ class Analyses:
     def neighbours(self, document: Document, reads: set[str] | None = None, stop: threading.Event | None = None) -> Neighbours:
         """The files beside a text, as they stand in the editor if they are open there.
 
-        Args:
-            document: The text.
-            reads: Gets the paths that are asked for.
-            stop: Ends the analysis that reads them.
+        `reads` gets the paths that are read, and `stop` ends the analysis that reads them.
         """
         folder = os.path.dirname(document.path) if document.is_file else None
         settings = self._folders.settings(document.path, is_file=document.is_file)
@@ -156,12 +145,7 @@ class Analyses:
         return Neighbours(folder, folder or "", fetch)
 
     def forget(self, document: Document, *, settings: bool = False) -> None:
-        """Drop the analysis of a text that has changed, or whose files or settings have.
-
-        Args:
-            document: The text.
-            settings: Whether its settings have changed, so that earlier findings do not count any more.
-        """
+        """Drop the analysis of a text that has changed, or whose files or settings have: then earlier findings do not count."""
         if document.pending is not None:
             document.pending.give_up()
         document.pending = None
@@ -180,15 +164,8 @@ def is_large(source: Source) -> bool:
 async def check(source: Source, options: Options, settings: Settings) -> Analysis:
     """Lint a large text in a process of its own, with the files beside it as they are on the disk.
 
-    The process is killed when this is cancelled.
-
-    Args:
-        source: The text.
-        options: The editor's settings for its folder.
-        settings: Those of the text.
-
-    Returns:
-        An analysis without launches, whose findings have no fixes and only places in this text.
+    The process is killed when this is cancelled. The analysis has no launches, and its findings have no fixes and only places
+    in this text. `options` are the editor's settings for its folder.
     """
     data = source.text.encode("utf-8", "replace")
     if not mentions_engine(data):

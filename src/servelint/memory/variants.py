@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
-from servelint.core.launch import Launch, Word
+from servelint.core.launch import Word
 from servelint.core.text import Text
 from servelint.engines import ENGINES
 from servelint.engines.config import Config, configs
@@ -54,23 +55,10 @@ def on_gpu(config: Config, gpu: str) -> Config:
 
 
 def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
-    old = config.launch
-    launch = Launch(
-        source=old.source,
-        engine=old.engine,
-        argv=argv,
-        site=old.site,
-        verb=old.verb,
-        env=old.env,
-        name=old.name,
-        release=old.release,
-        container=old.container if gpu is None else None,
-        open_env=old.open_env,
-        fragment=old.fragment,
-    )
-    launch.folder, launch.open = old.folder, old.open
-    launch.gpu, launch.gpu_count = gpu or old.gpu, old.gpu_count
-    launch.gpu_site = old.gpu_site if gpu is None else None
+    launch = copy(config.launch)
+    launch.argv = argv
+    if gpu is not None:
+        launch.gpu, launch.gpu_site, launch.container = gpu, None, None
     (found,) = configs(launch, [config.release] if config.release is not None else [])
     return found
 

@@ -134,13 +134,7 @@ def _parsers() -> dict[str, Any]:
 
 
 def parsers_of(kind: str, form: str, engine: str) -> list[str]:
-    """The parsers of an engine that read a format, the most common first.
-
-    Args:
-        kind: "tools" for tool calls, "thinks" for reasoning.
-        form: the format as parsers.json names it.
-        engine: the engine's id.
-    """
+    """The parsers of an engine that read a format of parsers.json, the most common first. `kind` is "tools" or "thinks"."""
     found: list[str] = _parsers()[kind].get(form, {}).get(engine, [])
     return found
 

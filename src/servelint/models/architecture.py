@@ -187,7 +187,6 @@ class Vision:
         intermediate: its inner size.
         params: all its parameters, the projection to the language model included, None if that is not known.
         merge: patches that one token merges, along each side.
-        patch: pixels of a patch along each side.
         kind: its model type.
     """
 
@@ -196,7 +195,6 @@ class Vision:
     intermediate: int
     params: int | None = None
     merge: int = 1
-    patch: int | None = None
     kind: str = ""
 
 
@@ -343,10 +341,7 @@ def find(
 ) -> Architecture | None:
     """The architecture of a model by the files of a folder, or by the name of its repository, None if it is unknown.
 
-    Args:
-        name: a repository's name or a path.
-        opened: reads the text of a file by its path, None if there is none (servelint.models.folder.open_in).
-        parts: reads bytes of a file by path, offset and length (servelint.models.folder.parts_in), for headers of long files.
+    `opened` and `parts` read a text, and bytes for the headers of long files (open_in and parts_in of servelint.models.folder).
     """
     from servelint.models import catalog, checkpoint
 

@@ -193,14 +193,9 @@ def last_part(name: str) -> str:
 
 
 def resolve(name: str, known: Collection[str]) -> tuple[str, Quantization | None] | None:
-    """The known name that a name stands for, and how its weights are held, None if as in the known model.
+    """The known name that a name or a path stands for, and how its weights are held, None if as in the known model.
 
-    Args:
-        name: a repository's name or a path.
-        known: the last parts of the known names in lower case.
-
-    Returns:
-        None if the name stands for no known model.
+    `known` are the last parts of the known names in lower case. None in all if the name stands for no known model.
     """
     last = _GROUPED.sub("", last_part(name))
     for prefix in ("", *table().data["prefixes"]):
@@ -234,9 +229,8 @@ def _format_in_name(rest: str, words: list[str], name: str) -> Quantization | No
     if found is None or not rest:
         return None
     method, main = _FORMATS[found]
-    if found in ("gptq", "awq", "int4", "bitsandbytes") and any(
-        word in words for word in ("int8", "8bit", "8bits", "w8a16", "w8a8")
-    ):
+    eight = any(word in words for word in ("int8", "8bit", "8bits", "w8a16", "w8a8"))
+    if found in ("gptq", "awq", "int4", "bitsandbytes") and eight:
         main = Format("int8", 8, main.group)
     odd = next((int(word[0]) for word in words if word[1:] in ("bit", "bits") and word[0] in "2356"), None)
     if found in ("gptq", "awq", "int4") and odd is not None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from functools import partial
 
 from servelint.models.architecture import Format, Quantization
 from servelint.models.config_json import described
-from servelint.models.folder import CONFIG
+from servelint.models.folder import CONFIG, json_object
 from servelint.models.headers import Header, elements, read_gguf, read_safetensors
 
 TYPE_CHECKING = False
@@ -46,18 +45,18 @@ def read(name: str, opened: Opened, parts: Parts | None = None) -> Architecture 
     if name.lower().endswith(".gguf"):
         return _of_gguf(name, parts) if parts is not None else None
     folder = name.rstrip("/")
-    config = _object(opened(f"{folder}/{CONFIG}"))
+    config = json_object(opened(f"{folder}/{CONFIG}"))
     if config is None:
         return None
     if not config.get("quantization_config"):
-        quant = _object(opened(f"{folder}/{QUANTIZATION}"))
-        inner = quant.get("quantization") if quant is not None else None
+        quant = json_object(opened(f"{folder}/{QUANTIZATION}"))
+        inner = (quant or {}).get("quantization")
         if isinstance(inner, dict):
             config = {**config, "quantization_config": {"quant_method": "modelopt", **inner}}
     found = described(name, config, (f"{folder}/{CONFIG}",))
     if found is None:
         return None
-    total = total_size(_object(opened(f"{folder}/{INDEX}")))
+    total = total_size(json_object(opened(f"{folder}/{INDEX}")))
     if total is None and parts is not None:
         total = _measured(folder, parts)
     return replace(found, checkpoint=total) if total else found
@@ -77,7 +76,7 @@ def _measured(folder: str, parts: Parts) -> int | None:
     files = [SINGLE]
     text = parts(f"{folder}/{INDEX}", 0, _INDEX_AT_MOST)
     if text is not None:
-        index = _object(text.decode("utf-8", "replace"))
+        index = json_object(text.decode("utf-8", "replace"))
         total = total_size(index)
         if total is not None:
             return total
@@ -107,8 +106,6 @@ def _of_gguf(name: str, parts: Parts) -> Architecture | None:
         if isinstance(found, str):
             return None
         headers.append(found)
-    if not headers:
-        return None
     weights = sum(elements(tensor.shape) for header in headers for tensor in header.tensors)
     size = sum(header.bytes for header in headers)
     if not weights:
@@ -155,13 +152,3 @@ def _by_keys(name: str, headers: list[Header]) -> Architecture | None:
         "tie_word_embeddings": "output.weight" not in shapes,
     }
     return described(name, {one: value for one, value in config.items() if value is not None})
-
-
-def _object(text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 _LAYERS_AT_MOST = 2000
 _MTP_AT_MOST = 64
+_PER_TOKEN = (
+    "num_experts_per_tok", "num_experts_per_token", "experts_per_token", "top_k_experts", "moe_topk", "moe_k", "moe_top_k",
+)  # fmt: skip
+_SHARED = (
+    "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size", "share_expert_dim", "shared_intermediate_size",
+)  # fmt: skip
 _OWN_WIDTH = ("mixtral", "gpt_oss", "minimax", "minimax_m1", "minimax_text_01", "minimax_m2", "phimoe", "llama4", "llama4_text")
 """Model types whose intermediate_size is that of an expert."""
 
@@ -51,9 +57,8 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
     if kind not in _traits():
         kind = outer
     traits = _traits().get(kind)
-    layers = number(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers") or len(
-        listed(config, "layers_block_type")
-    )
+    layers = number(config, "num_hidden_layers", "n_layer", "num_layers", "n_layers")
+    layers = layers or len(listed(config, "layers_block_type"))
     hidden, vocab = number(config, "hidden_size", "n_embd", "d_model"), number(config, "vocab_size", "padded_vocab_size")
     quantization = quantization_of(data, config)
     if traits is None or not 0 < layers <= _LAYERS_AT_MOST or not hidden or not vocab or quantization is None:
@@ -63,18 +68,12 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         return None
     attention, states = attention_of(kind, config, mixers, traits), states_of(config, mixers)
     feeds = _feeds(kind, config, layers)
-    experts = _experts(kind, config, sum("moe" in feed for feed in feeds))
-    if (
-        attention is None
-        or states is None
-        or len(feeds) != layers
-        or (experts is None) != all("moe" not in feed for feed in feeds)
-    ):
+    mixtures = sum("moe" in feed for feed in feeds)
+    experts = _experts(kind, config, mixtures)
+    if attention is None or states is None or len(feeds) != layers or (experts is None) != (mixtures == 0):
         return None
     architectures = listed(data, "architectures")
-    tied = next(
-        (one["tie_word_embeddings"] for one in (config, data) if isinstance(one.get("tie_word_embeddings"), bool)), None
-    )
+    tied = flag(config, "tie_word_embeddings", flag(data, "tie_word_embeddings", "tied" in traits))
     return Architecture(
         name=name,
         architecture=str(architectures[0]) if architectures else "",
@@ -96,7 +95,7 @@ def described(name: str, data: Mapping[str, Any], sources: tuple[str, ...] = ())
         indexer=_indexer(kind, config, layers, mixers),
         low_rank=_low_rank(config) if kind in V4 else None,
         draft=_draft(config, vocab),
-        tied=tied if tied is not None else "tied" in traits,
+        tied=tied,
         context=integer(config, "max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "model_max_length"),
         per_layer=number(config, "hidden_size_per_layer_input") if kind.startswith(("gemma3n", "gemma4")) else 0,
         positions=number(config, "max_position_embeddings", "n_positions") if "positions" in traits else 0,
@@ -226,13 +225,7 @@ def _experts(kind: str, config: Mapping[str, Any], layers: int) -> Experts | Non
     keys = ("moe_intermediate_size", "expert_ffn_hidden_size")
     width = _first(config, *keys) or (_first(config, "intermediate_size") if kind in _OWN_WIDTH else 0)
     width = width or _first(config, "intermediate_size")
-    shared = _first(
-        config,
-        "shared_expert_intermediate_size",
-        "moe_shared_expert_intermediate_size",
-        "share_expert_dim",
-        "shared_intermediate_size",
-    )
+    shared = _first(config, *_SHARED)
     several = _first(config, "n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
     if kind in ("llama4", "llama4_text"):
         shared = width
@@ -240,16 +233,7 @@ def _experts(kind: str, config: Mapping[str, Any], layers: int) -> Experts | Non
         shared = several * (shared or width)
     return Experts(
         count=count,
-        per_token=_first(
-            config,
-            "num_experts_per_tok",
-            "num_experts_per_token",
-            "experts_per_token",
-            "top_k_experts",
-            "moe_topk",
-            "moe_k",
-            "moe_top_k",
-        ),
+        per_token=_first(config, *_PER_TOKEN),
         intermediate=width,
         layers=layers,
         shared=shared,
@@ -313,16 +297,11 @@ def vision_of(data: Mapping[str, Any], hidden: int) -> Vision | None:
     size = number(given, "hidden_size", "embed_dim", "vt_hidden_size", "width")
     if kind.startswith("qwen2_vl") or (kind == "" and "embed_dim" in given):
         size = number(given, "embed_dim") or size
-    width = number(given, "intermediate_size", "vt_intermediate_size") or int(size * _ratio(given))
-    merge = integer(given, "spatial_merge_size") or 1
-    return Vision(
-        layers, size, width, _params(kind, given, layers, size, width, hidden), merge, integer(given, "patch_size"), kind
-    )
-
-
-def _ratio(given: Mapping[str, Any]) -> float:
     ratio = given.get("mlp_ratio")
-    return float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < 100 else 4.0
+    ratio = float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < 100 else 4.0
+    width = number(given, "intermediate_size", "vt_intermediate_size") or int(size * ratio)
+    params = _params(kind, given, layers, size, width, hidden)
+    return Vision(layers, size, width, params, integer(given, "spatial_merge_size") or 1, kind)
 
 
 def _params(kind: str, given: Mapping[str, Any], layers: int, size: int, width: int, hidden: int) -> int | None:
@@ -350,15 +329,8 @@ def _params(kind: str, given: Mapping[str, Any], layers: int, size: int, width: 
     if kind.startswith("qwen2_vl"):
         block = 4 * size * size + 4 * size + 2 * size * width + width + size + 4 * size
         target = number(given, "hidden_size") or hidden
-        return (
-            (channels * 2 * patch * patch) * size
-            + layers * block
-            + 2 * size
-            + merged * merged
-            + merged
-            + merged * target
-            + target
-        )
+        merger = merged * merged + merged + merged * target + target
+        return (channels * 2 * patch * patch) * size + layers * block + 2 * size + merger
     if kind.startswith("gemma4_vision"):
         head = number(given, "head_dim") or size // (number(given, "num_attention_heads") or 1)
         heads, kv = number(given, "num_attention_heads"), number(given, "num_key_value_heads")

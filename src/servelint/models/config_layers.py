@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from servelint.models.architecture import Attention, Mla, StateLayers
 from servelint.models.config_values import flag, integer, listed, number, table, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 _WORDS = {
@@ -16,23 +18,30 @@ _WORDS = {
     "moe": "none", "mlp": "none", "minimax_m3_sparse": "full", "deepseek_sparse_attention": "full",
 }  # fmt: skip
 """Words of `layer_types` and `layers_block_type` -> kinds of layers. linear_attention depends on the model."""
+_QWEN = ("qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_5_moe_text")
+_MINIMAX = ("minimax", "minimax_m1", "minimax_text_01")
 _LINEAR = {
-    "qwen3_next": "gdn",
-    "qwen3_5": "gdn",
-    "qwen3_5_moe": "gdn",
-    "qwen3_5_text": "gdn",
-    "qwen3_5_moe_text": "gdn",
-    "kimi_linear": "kda",
-    "bailing_hybrid": "kda",
-    "minimax": "lightning",
-    "minimax_m1": "lightning",
-    "minimax_text_01": "lightning",
-    "granitemoehybrid": "mamba2",
-}
+    **dict.fromkeys(_QWEN, "gdn"), **dict.fromkeys(_MINIMAX, "lightning"),
+    "kimi_linear": "kda", "bailing_hybrid": "kda", "granitemoehybrid": "mamba2",
+}  # fmt: skip
 V4 = ("deepseek_v4", "deepseek_ref")
 _NEMOTRON = {"M": "mamba2", "*": "full", "-": "none", "E": "none"}
 _PATTERN = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "cohere2": 4, "exaone4": 4, "olmo3": 4}
 """Model type -> every how many layers one looks at everything, where the config does not say it."""
+
+
+_WINDOW_OFF = (
+    "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen2_vl", "qwen2_5_vl", "qwen2_vl_text", "qwen2_5_vl_text", "mimo",
+)  # fmt: skip
+"""Model types whose window counts only with use_sliding_window, and then says layer_types."""
+
+
+_BIASES = (
+    ("qkv-if", "attention_bias", False), ("both-if", "attention_bias", True), ("fused-bias", "add_qkv_bias", False),
+    ("fused-bias", "use_qkv_bias", False), ("qkv-key", "qkv_bias", False), ("qkv-use", "use_qkv_bias", False),
+    ("bias", "bias", False), ("use-bias", "use_bias", True), ("use-bias-all", "use_bias", True),
+)  # fmt: skip
+"""Word of traits.json, the key that says whether there is a bias, and whether the output has it too."""
 
 
 def mixers_of(kind: str, config: Mapping[str, Any], layers: int) -> tuple[str, ...] | None:
@@ -58,7 +67,7 @@ def _by_rule(kind: str, config: Mapping[str, Any], layers: int, full: str) -> tu
     """A word for each layer of a model whose config does not list its layers."""
     every = integer(config, "sliding_window_pattern", "_sliding_window_pattern")
     window = integer(config, "sliding_window")
-    if kind in ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_5", "qwen3_5_moe"):
+    if kind in _QWEN:
         every = number(config, "full_attention_interval") or 4
         return tuple("full" if (index + 1) % every == 0 else "gdn" for index in range(layers))
     if kind == "kimi_linear":
@@ -66,10 +75,9 @@ def _by_rule(kind: str, config: Mapping[str, Any], layers: int, full: str) -> tu
         return tuple("kda" if index + 1 in linear else "mla" for index in range(layers)) if linear else None
     if kind == "bailing_hybrid":
         every = number(config, "layer_group_size") or 6
-        return tuple(
-            "mla" if (index + 1) % every == 0 or index >= layers // every * every else "kda" for index in range(layers)
-        )
-    if kind in ("minimax", "minimax_m1", "minimax_text_01"):
+        last = layers // every * every
+        return tuple("mla" if (index + 1) % every == 0 or index >= last else "kda" for index in range(layers))
+    if kind in _MINIMAX:
         kinds = listed(config, "attn_type_list", "decoder_attention_types")
         return tuple("full" if one else "lightning" for one in kinds) if len(kinds) == layers else None
     if kind == "jamba":
@@ -85,37 +93,20 @@ def _by_rule(kind: str, config: Mapping[str, Any], layers: int, full: str) -> tu
         pattern = listed(config, "hybrid_layer_pattern")
         return tuple("sliding" if one else "full" for one in pattern) if len(pattern) == layers else None
     if kind == "nemotron-nas":
-        blocks = listed(config, "block_configs")
-        return (
-            tuple("none" if flag(table(one, "attention"), "no_op") else "full" for one in blocks)
-            if len(blocks) == layers
-            else None
-        )
+        found = tuple("none" if flag(table(one, "attention"), "no_op") else "full" for one in listed(config, "block_configs"))
+        return found if len(found) == layers else None
     if kind in ("llama4", "llama4_text"):
         rope = listed(config, "no_rope_layers")  # 1 where a layer has rotary positions, and with them chunks
+        rope = rope if len(rope) == layers else [(index + 1) % 4 for index in range(layers)]
         chunked = integer(config, "attention_chunk_size") is not None
-        if not chunked:
-            return ("full",) * layers
-        return tuple(
-            "chunked" if (rope[index] if len(rope) == layers else (index + 1) % 4) else "full" for index in range(layers)
-        )
+        return tuple("chunked" if one and chunked else "full" for one in rope)
     if kind == "gpt_oss":
         return tuple("full" if index % 2 else "sliding" for index in range(layers))
     if kind in _PATTERN and window:
         every = every or _PATTERN[kind]
         return tuple("full" if (index + 1) % every == 0 else "sliding" for index in range(layers))
-    if kind in (
-        "qwen2",
-        "qwen2_moe",
-        "qwen3",
-        "qwen3_moe",
-        "qwen2_vl",
-        "qwen2_5_vl",
-        "qwen2_vl_text",
-        "qwen2_5_vl_text",
-        "mimo",
-    ):
-        return ("full",) * layers  # a window counts only with use_sliding_window, and then says layer_types
+    if kind in _WINDOW_OFF:
+        return ("full",) * layers
     context = integer(config, "max_position_embeddings")
     if window and kind in ("mistral", "phi3", "phimoe", "starcoder2", "mixtral") and (context is None or window < context):
         return ("sliding",) * layers
@@ -137,21 +128,16 @@ def attention_of(
 
     `traits` are the words of the model type in traits.json.
     """
-    words: dict[str, int] = {}
-    own: dict[str, int] = {}
+    words, own = Counter[str](), Counter[str]()
     sharing = number(config, "num_kv_shared_layers")
     for index, mixer in enumerate(mixers):
         for one in mixer.split("+"):
             if one in ("full", "sliding", "chunked", "mla") or one.startswith("compressed-"):
-                words[one] = words.get(one, 0) + 1
-                own[one] = own.get(one, 0) + (index < len(mixers) - sharing)
-    found: list[Attention] = []
-    for one, layers in words.items():
-        described = _attention(kind, config, one, layers, own[one], traits)
-        if described is None:
-            return None
-        found.append(described)
-    return tuple(found)
+                words[one] += 1
+                own[one] += index < len(mixers) - sharing
+    found = [_attention(kind, config, one, layers, own[one], traits) for one, layers in words.items()]
+    kept = tuple([one for one in found if one is not None])
+    return kept if len(kept) == len(found) else None
 
 
 def _attention(
@@ -169,10 +155,8 @@ def _attention(
         if flag(config, "attention_k_eq_v"):
             kv_heads, same = integer(config, "num_global_key_value_heads") or kv_heads, True
     if kind in ("mimo_v2_flash", "mimo_v2") and mixer == "sliding":
-        heads, kv_heads = (
-            number(config, "swa_num_attention_heads") or heads,
-            number(config, "swa_num_key_value_heads") or kv_heads,
-        )
+        heads = number(config, "swa_num_attention_heads") or heads
+        kv_heads = number(config, "swa_num_key_value_heads") or kv_heads
         head, value = number(config, "swa_head_dim") or head, number(config, "swa_v_head_dim") or value
     if kind in ("step3p5", "step3p7") and mixer == "sliding":
         other = table(config, "attention_other_setting")
@@ -180,23 +164,16 @@ def _attention(
         kv_heads = number(other, "num_attention_groups") or kv_heads
     mla = None
     if mixer == "mla":
-        mla = Mla(
-            number(config, "kv_lora_rank"),
-            number(config, "qk_rope_head_dim"),
-            number(config, "qk_nope_head_dim"),
-            number(config, "v_head_dim"),
-            integer(config, "q_lora_rank") or None,
-        )
+        keys = ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
+        rank, rope, plain, width = (number(config, key) for key in keys)
+        mla = Mla(rank, rope, plain, width, integer(config, "q_lora_rank") or None)
         if not mla.kv_lora_rank or not mla.value_dim:
             return None
         kv_heads, head, value = 1, mla.nope_dim + mla.rope_dim, mla.value_dim
     elif kind in V4:
         kv_heads = 1
-    window = (
-        integer(config, "attention_chunk_size")
-        if mixer == "chunked"
-        else integer(config, "sliding_window", "sliding_window_size")
-    )
+    windows = ("attention_chunk_size",) if mixer == "chunked" else ("sliding_window", "sliding_window_size")
+    windowed = mixer in ("sliding", "chunked") or mixer.startswith("compressed")
     bias, out = _biases(config, traits)
     gated = ("attn_output_gate", "mla_use_output_gate")
     return Attention(
@@ -207,7 +184,7 @@ def _attention(
         head_dim=head,
         value_dim=value,
         cached=0 if "encoder" in traits else cached,
-        window=window if mixer in ("sliding", "chunked") or mixer.startswith("compressed") else None,
+        window=integer(config, *windows) if windowed else None,
         bias=bias,
         out_bias=out,
         gate=any(flag(config, key) for key in gated) or "gate" in traits,
@@ -222,20 +199,9 @@ def _attention(
 
 def _biases(config: Mapping[str, Any], traits: frozenset[str]) -> tuple[bool, bool]:
     """Whether the projections of queries, keys and values have a bias, and whether that of the output has one."""
-    keys = (
-        ("qkv-if", "attention_bias", False, False),
-        ("both-if", "attention_bias", True, False),
-        ("fused-bias", "add_qkv_bias", False, False),
-        ("fused-bias", "use_qkv_bias", False, False),
-        ("qkv-key", "qkv_bias", False, False),
-        ("qkv-use", "use_qkv_bias", False, False),
-        ("bias", "bias", False, False),
-        ("use-bias", "use_bias", True, False),
-        ("use-bias-all", "use_bias", True, True),
-    )
     bias, out = "qkv-bias" in traits, "out-bias" in traits or flag(config, "attention_out_bias")
-    for trait, key, both, default in keys:
-        if trait in traits and flag(config, key, default):
+    for trait, key, both in _BIASES:
+        if trait in traits and flag(config, key, trait == "use-bias-all"):
             bias, out = True, out or both
     return bias, out
 
@@ -274,11 +240,8 @@ def kv_heads_of(kind: str, config: Mapping[str, Any]) -> int | None:
 
 def states_of(config: Mapping[str, Any], mixers: tuple[str, ...]) -> tuple[StateLayers, ...] | None:
     """The layers with state by kind, None where the config lacks a dimension."""
-    words: dict[str, int] = {}
-    for mixer in mixers:
-        for one in mixer.split("+"):
-            if one in ("gdn", "kda", "mamba1", "mamba2", "lightning", "shortconv"):
-                words[one] = words.get(one, 0) + 1
+    kinds = ("gdn", "kda", "mamba1", "mamba2", "lightning", "shortconv")
+    words = Counter([one for mixer in mixers for one in mixer.split("+") if one in kinds])
     found = [_state(config, one, layers) for one, layers in words.items()]
     kept = tuple(state for state in found if state is not None)
     return kept if len(kept) == len(found) else None
@@ -287,16 +250,12 @@ def states_of(config: Mapping[str, Any], mixers: tuple[str, ...]) -> tuple[State
 def _state(config: Mapping[str, Any], kind: str, layers: int) -> StateLayers | None:
     hidden = number(config, "hidden_size")
     dtype = word(config, "mamba_ssm_dtype", "mamba_ssm_cache_dtype")
-    heads: tuple[int | None, int | None, int | None, int | None]
+    heads: Sequence[int | None]
     kernel: int | None = 0
     bias = full = False
     if kind == "gdn":
-        heads = (
-            integer(config, "linear_num_key_heads"),
-            integer(config, "linear_key_head_dim"),
-            integer(config, "linear_num_value_heads"),
-            integer(config, "linear_value_head_dim"),
-        )
+        keys = ("linear_num_key_heads", "linear_key_head_dim", "linear_num_value_heads", "linear_value_head_dim")
+        heads = [integer(config, key) for key in keys]
         kernel = integer(config, "linear_conv_kernel_dim")
     elif kind == "kda":
         given = table(config, "linear_attn_config")

@@ -83,24 +83,12 @@ def files_of(launch: Launch) -> Callable[[str], str | None] | None:
 
 
 def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
-    """The facts in the config.json of a folder.
+    """The facts in the config.json of a folder, None if there is none or it names no architecture.
 
-    Args:
-        model: the path of the folder.
-        opened: reads the text of a file by its path, None if there is none.
-
-    Returns:
-        None if there is no such folder or its config.json names no architecture.
+    `opened` reads the text of a file by its path, None if there is none.
     """
     path = model.value
-    text = opened(path.rstrip("/") + "/" + CONFIG) if path else None
-    if text is None:
-        return None
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    facts = from_config(data) if isinstance(data, dict) else {}
+    facts = from_config(json_object(opened(path.rstrip("/") + "/" + CONFIG)) or {}) if path else {}
     if "architecture" not in facts:
         return None
     named = identify(model)
@@ -109,6 +97,15 @@ def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
     if named is not None and named.architecture == facts["architecture"]:
         family.name, family.size, family.tools, family.thinks = named.name, named.size, named.tools, named.thinks
     return family
+
+
+def json_object(text: str | None) -> dict[str, Any] | None:
+    """The object of a JSON text, None where there is none."""
+    try:
+        data = json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def from_config(data: Mapping[str, Any]) -> dict[str, Fact]:

@@ -18,14 +18,6 @@ HEAD, MTP, VISION = -1, -2, -3
 """"Layers" of matrices outside of layers. Embeddings belong to layer 0."""
 
 _ATTENTION = ("full", "mla", "sliding", "chunked", "compressed")
-_NAMES = {
-    "gdn": "linear_attn.",
-    "kda": "self_attn.",
-    "mamba2": "mixer.",
-    "mamba1": "mamba.",
-    "lightning": "self_attn.",
-    "shortconv": "conv.",
-}
 
 
 @dataclass(eq=False, slots=True)
@@ -134,7 +126,8 @@ def layer_matrices(model: Architecture, index: int, layer: int, prefix: str, mix
         if attention is not None:
             yield from _attention(model, attention, layer, prefix + "self_attn.")
         elif state is not None:
-            yield from _STATES[word](model, state, layer, prefix + _NAMES[word])
+            shaped, name = _STATES[word]
+            yield from shaped(model, state, layer, prefix + name)
     yield from _feed(model, index, layer, prefix + "mlp.")
     yield Matrix(layer, prefix + "norms", "norms", model.norms * model.hidden, 1, plain=True)
 
@@ -296,13 +289,10 @@ def _shortconv(model: Architecture, state: StateLayers, layer: int, prefix: str)
 
 
 _STATES = {
-    "gdn": _gdn,
-    "kda": _kda,
-    "mamba2": _mamba2,
-    "mamba1": _mamba1,
-    "lightning": _lightning,
-    "shortconv": _shortconv,
-}
+    "gdn": (_gdn, "linear_attn."), "kda": (_kda, "self_attn."), "mamba2": (_mamba2, "mixer."), "mamba1": (_mamba1, "mamba."),
+    "lightning": (_lightning, "self_attn."), "shortconv": (_shortconv, "conv."),
+}  # fmt: skip
+"""Kind of layers with state -> what yields their matrices, and the beginning of the matrices' names."""
 
 
 def _feed(model: Architecture, index: int, layer: int, prefix: str) -> Iterator[Matrix]:

@@ -178,11 +178,7 @@ def tensors(kind: Format, rows: int, columns: int, element: int) -> list[int]:
     Shapes: vllm-0.33.0 vllm/model_executor/layers/quantization (create_weights of each method); bitsandbytes with the constants
     of each 64 weights in float32 (vllm-0.19.1 quantization/bitsandbytes.py).
 
-    Args:
-        kind: the format.
-        rows: rows of the matrix.
-        columns: its columns.
-        element: bytes of an element that is not quantized.
+    `element` is the number of bytes of an element that is not quantized.
     """
     size, group = rows * columns, kind.group or columns or 1
     groups = rows * -(-columns // group)
@@ -265,12 +261,10 @@ class Patterns:
         wild: list[str] = []
         apart: list[str] = []
         for pattern in patterns:
-            if (
-                len(pattern) > _PATTERN_AT_MOST
-                or len(_REPEATS.findall(pattern)) > _REPEATS_AT_MOST
-                or _REPEATED_GROUP.search(pattern)
-            ):
+            if len(pattern) > _PATTERN_AT_MOST or len(_REPEATS.findall(pattern)) > _REPEATS_AT_MOST:
                 continue  # no checkpoint needs it, and matching it could take for ever
+            if _REPEATED_GROUP.search(pattern):
+                continue  # the same
             if pattern.startswith("re:"):
                 self._expression(_translated(pattern[3:], _ESCAPED))
                 continue

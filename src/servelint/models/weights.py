@@ -33,6 +33,14 @@ _FUSED = {
 }  # fmt: skip
 """Matrices that the engines keep in one."""
 
+_LOADED = (
+    (("fp8", "w8a8_fp8", "fp8_per_tensor"), Quantization("fp8", (Format("fp8", 8),))),
+    (("fp8_per_block", "blockwise_fp8"), Quantization("fp8", (Format("fp8-block", 8, 128),))),
+    (("bitsandbytes",), Quantization("bitsandbytes", (Format("bnb4", 4, 64),))),
+    (("mxfp8", "modelopt_mxfp8"), Quantization("mxfp8", (Format("mxfp8", 8, 32),))),
+    (("w8a8_int8", "experts_int8"), Quantization("int8", (Format("int8", 8),))),
+)
+"""Values of --quantization -> how weights are held once they are loaded."""
 _DOUBTFUL = ("attention", "linear attention", "shared experts")
 _SOURCES = {
     "allocator": "PyTorch c10/cuda/CUDACachingAllocator.cpp: segments of 2 MiB",
@@ -81,22 +89,20 @@ class Weights:
         return self.bytes / GIB
 
 
+@dataclass(frozen=True, slots=True)
 class _Sharding:
-    __slots__ = ("element", "engine", "expert", "formats", "model", "tensor")
-
-    def __init__(self, model: Architecture, engine: str, tensor: int, expert: int, formats: Formats, element: int) -> None:
-        self.model = model
-        self.engine = engine
-        self.tensor = tensor
-        self.expert = expert
-        self.formats = formats
-        self.element = element
+    engine: str
+    tensor: int
+    expert: int
+    formats: Formats
+    element: int
 
     def of(self, matrix: Matrix) -> tuple[Format, list[int]]:
         """The format of a matrix, and the bytes of its tensors on one GPU."""
         rows, columns, count = matrix.rows, matrix.columns, matrix.count
         if matrix.split == "vocab":
-            rows = _up(rows, _PAD_VOCAB) // self.tensor if _up(rows, _PAD_VOCAB) % self.tensor == 0 else -(-rows // self.tensor)
+            padded = _up(rows, _PAD_VOCAB)
+            rows = padded // self.tensor if padded % self.tensor == 0 else -(-rows // self.tensor)
         elif matrix.count > 1 and self.expert > 1:
             count = -(-count // self.expert)
         elif matrix.split == "rows":
@@ -150,17 +156,7 @@ def quantized(model: Architecture, quantization: str | None) -> Quantization | N
     """
     if quantization in (None, "", "none", "auto") or model.quantization.scheme != "none":
         return model.quantization
-    if quantization in ("fp8", "w8a8_fp8", "fp8_per_tensor"):
-        return Quantization("fp8", (Format("fp8", 8),))
-    if quantization in ("fp8_per_block", "blockwise_fp8"):
-        return Quantization("fp8", (Format("fp8-block", 8, 128),))
-    if quantization == "bitsandbytes":
-        return Quantization("bitsandbytes", (Format("bnb4", 4, 64),))
-    if quantization in ("mxfp8", "modelopt_mxfp8"):
-        return Quantization("mxfp8", (Format("mxfp8", 8, 32),))
-    if quantization in ("w8a8_int8", "experts_int8"):
-        return Quantization("int8", (Format("int8", 8),))
-    return None
+    return next((found for names, found in _LOADED if quantization in names), None)
 
 
 def stages(layers: int, pipeline: int) -> list[range]:
@@ -179,6 +175,7 @@ def stages(layers: int, pipeline: int) -> list[range]:
     return found
 
 
+@lru_cache(maxsize=64)  # weighing every matrix takes longer than the rest of a plan, and what-ifs repeat it
 def weigh(
     model: Architecture,
     *,
@@ -207,28 +204,12 @@ def weigh(
     Returns:
         None if the quantization is not known.
     """
-    return _weigh(model, engine, tensor, pipeline, expert, quantization, dtype, mtp, vision)
-
-
-@lru_cache(maxsize=64)
-def _weigh(
-    model: Architecture,
-    engine: str,
-    tensor: int,
-    pipeline: int,
-    expert: int,
-    quantization: str | None,
-    dtype: str | None,
-    mtp: bool,
-    vision: bool,
-) -> Weights | None:
-    """The cached part of `weigh`. Weighing every matrix takes longer than the rest of a plan, and what-ifs repeat it."""
     way = quantized(model, quantization)
     if way is None or not way.formats[-1].bits or tensor < 1 or pipeline < 1 or pipeline > model.layers:
         return None
     formats = Formats(way)
     layers = representatives(model, formats)
-    sharding = _Sharding(model, engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2)
+    sharding = _Sharding(engine, tensor, expert, formats, 4 if dtype in ("float32", "float") else 2)
     factor = _measured(model, way, formats, layers)
     counted = _Counted(layers)
     for matrix in matrices(model, sorted(set(layers))):
@@ -245,7 +226,8 @@ def _weigh(
     table = _rotary(model, engine)
     if table:
         parts["rotary table"] = table
-    found = [WeightPart(name, size, _SOURCES.get(name, _source(model))) for name, size in parts.items() if size]
+    source = model.sources[0] if model.sources else "config.json"
+    found = [WeightPart(name, size, _SOURCES.get(name, source)) for name, size in parts.items() if size]
     found.sort(key=lambda part: -part.bytes)
     gib = sum(part.bytes for part in found) / GIB
     low, high = _sure(model, way, gib, counted.doubt / pipeline / GIB) if factor == 1 else (0.985 * gib, 1.02 * gib)
@@ -328,10 +310,6 @@ def _measured(model: Architecture, way: Quantization, formats: Formats, layers: 
     return factor if 0.85 < factor < 1.2 else 1.0
 
 
-def _source(model: Architecture) -> str:
-    return model.sources[0] if model.sources else "config.json"
-
-
 def _absorbed(sharding: _Sharding, matrix: Matrix, kind: Format) -> int:
     """Bytes of MLA's up-projection of keys and values, which decoding keeps once more.
 
@@ -402,8 +380,7 @@ def _sure(model: Architecture, way: Quantization, gib: float, doubt: float) -> t
 def representatives(model: Architecture, formats: Formats) -> list[int]:
     """For each layer the first one whose matrices have the same shapes in the same formats.
 
-    Only these are weighed: of a hundred layers few differ. The first layer, which counts the embedding, stands for itself
-    alone.
+    Only these are weighed: of a hundred layers few differ. The first layer counts the embedding and stands for itself alone.
     """
     tails: dict[Hashable, tuple[str, ...]] = {}
     first: dict[tuple[Hashable, object, bool], int] = {}

@@ -55,16 +55,14 @@ class Governing:
     def settings(self, path: str | None) -> Settings:
         """The settings of an absolute path; the same object for all paths that share them."""
         tables = self._tables(path)
-        found = self._made.get(tables)
-        if found is None:
+        if tables not in self._made:
             layers = self.layers_of(path)
-            found = Settings(trust=self._trust)
+            self._made[tables] = Settings(trust=self._trust)
             if layers:
                 from servelint.settings.layers import to_settings
 
-                found = to_settings(layers, self._trust)
-            self._made[tables] = found
-        return found
+                self._made[tables] = to_settings(layers, self._trust)
+        return self._made[tables]
 
     def _tables(self, path: str | None) -> tuple[int, ...]:
         if not self.per_path or path is None:
@@ -163,7 +161,7 @@ class SettingsFiles:
         return tuple(dict.fromkeys([folder for one in self._by_path.values() for folder in one.settings(None).rules]))
 
     def rule_problems(self) -> list[Problem]:
-        """What is wrong with the folders of rules that any of the files asked for so far names."""
+        """What is wrong with the folders of rules that any of the files that were read so far names."""
         folders = self.rule_folders()
         if not folders:
             return []
@@ -173,10 +171,8 @@ class SettingsFiles:
 
     def every_layer(self) -> list[Layer]:
         """The layers of all files read so far, those for some paths among them, and the overrides."""
-        found: list[Layer] = []
-        for governing in self._by_path.values():
-            found += [*governing.layers, *governing.per_path]
-        return [*found, *self._overrides]
+        read = [layer for one in self._by_path.values() for layer in (*one.layers, *one.per_path)]
+        return [*read, *self._overrides]
 
     def read_paths(self) -> list[str]:
         """The settings files that were read so far, those that others extend among them."""
@@ -198,11 +194,10 @@ class SettingsFiles:
         return found
 
     def _governing(self, path: str | None) -> Governing:
-        found = self._by_path.get(path)
-        if found is None:
+        if path not in self._by_path:
             layers = self._read(path) if path is not None else []
-            found = self._by_path[path] = Governing(path, layers, self._overrides, self.trust)
-        return found
+            self._by_path[path] = Governing(path, layers, self._overrides, self.trust)
+        return self._by_path[path]
 
     def _read(self, path: str) -> list[Layer]:
         from servelint.settings.layers import rule_folders, trusted

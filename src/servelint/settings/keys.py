@@ -19,18 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FILE, FOLDERS, GLOBS, PATTERNS, CHOICE, RELEASES, GPU, COUNT, SWITCH, PLACES = (
-    "file",
-    "folders",
-    "globs",
-    "patterns",
-    "choice",
-    "releases",
-    "gpu",
-    "count",
-    "switch",
-    "places",
-)
+FILE, FOLDERS, GLOBS, PATTERNS, CHOICE = "file", "folders", "globs", "patterns", "choice"
+RELEASES, GPU, COUNT, SWITCH, PLACES = "releases", "gpu", "count", "switch", "places"
 """Kinds of values."""
 
 RULE, PER_PATH, PATHS = "rule", "per-path", "paths"
@@ -169,7 +159,7 @@ def choice(written: str, choices: tuple[str, ...]) -> str:
 
 
 def suggestion(written: str, known: tuple[str, ...] | list[str], cutoff: float = 0.6) -> str:
-    """' (did you mean "x"?)', or nothing where nothing is near. cutoff: from 0 to 1, how near it must be"""
+    """' (did you mean "x"?)', or nothing where nothing is near. cutoff: from 0 to 1, how near it must be."""
     import difflib
 
     near = difflib.get_close_matches(written, known, n=1, cutoff=cutoff)
@@ -180,19 +170,11 @@ def suggestion(written: str, known: tuple[str, ...] | list[str], cutoff: float =
 
 
 _TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "minLength": 1}}
+_RELEASES = {engine: {"type": "string", "description": f"a release of {name}"} for engine, name in ENGINE_NAMES.items()}
 _SHAPES: dict[str, dict[str, Any]] = {
-    FILE: {"type": "string"},
-    FOLDERS: _TEXTS,
-    GLOBS: _TEXTS,
-    PATTERNS: _TEXTS,
-    RELEASES: {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            engine: {"type": "string", "description": f"a release of {name}"} for engine, name in ENGINE_NAMES.items()
-        },
-    },
-    GPU: {"type": "string"},
+    **{kind: {"type": "string"} for kind in (FILE, GPU)},
+    **dict.fromkeys((FOLDERS, GLOBS, PATTERNS), _TEXTS),
+    RELEASES: {"type": "object", "additionalProperties": False, "properties": _RELEASES},
     COUNT: {"type": "integer", "minimum": 1},
     SWITCH: {"type": "boolean"},
     PLACES: {"anyOf": [_TEXTS, {"const": True}, {"const": False}]},
@@ -252,6 +234,7 @@ def _of(key: Key) -> dict[str, Any]:
 
 
 def schema_text() -> str:
+    """The schema as the text of a file."""
     return json.dumps(schema(), indent=2) + "\n"
 
 

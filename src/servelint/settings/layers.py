@@ -24,6 +24,8 @@ IN_FILE, ENVIRONMENT, COMMAND_LINE, EDITOR = "file", "environment", "command lin
 PASSED = ("extends",)
 """Keys that only say where other settings are."""
 
+_PLAIN = ("severity", "profile", "gpu", "gpu-count", "fail-on", "read-outside")
+"""Keys whose last value is an attribute of the settings."""
 _WINDOWS = os.name == "nt"
 _CHOICE = r"\\.|\[!?[^\]]+\]|\{([^{}]*)\}"
 _CHOICES_AT_MOST = 1_000
@@ -71,6 +73,7 @@ class Value:
         self.parts = parts or {}
 
     def part(self, key: str | int) -> Origin:
+        """Where an element of the list or table is."""
         return self.parts.get(key, self.origin)
 
 
@@ -135,9 +138,7 @@ class Glob:
     def matches(self, path: str, otherwise: str) -> bool:
         """Whether it matches an absolute path itself, not only a folder that the path is in.
 
-        Args:
-            path: The absolute path.
-            otherwise: The folder that counts where the path is not below the pattern's own.
+        `otherwise` is the folder that counts where the path is not below the pattern's own.
         """
         relative = _relative(path, self.folder, otherwise) or ""
         folder, _, name = relative.rpartition("/")
@@ -203,7 +204,7 @@ def last_value(layers: list[Layer], key: str) -> Any:
 
 
 def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
-    """The settings that layers make, the strongest last. trust: what the run believes"""
+    """The settings that layers make, the strongest last. trust: what the run believes."""
     versions: dict[str, str] = {}
     rules: dict[str, dict[str, Any]] = {}
     for layer in layers:
@@ -211,17 +212,12 @@ def to_settings(layers: list[Layer], trust: Trust = EVERYTHING) -> Settings:
         for pattern, (_, table) in layer.rules.items():
             rules.setdefault(pattern, {}).update({key: value.value for key, value in table.items()})
     return Settings(
-        severity=last_value(layers, "severity"),
+        **{key.replace("-", "_"): last_value(layers, key) for key in _PLAIN},
         engine_versions=versions,
-        profile=last_value(layers, "profile"),
         rules=trusted(rule_folders(layers), trust),
         trust=trust,
-        gpu=last_value(layers, "gpu"),
-        gpu_count=last_value(layers, "gpu-count"),
-        fail_on=last_value(layers, "fail-on"),
         rule_settings=rules,
         selections=tuple(_selections(layers)),
-        read_outside=last_value(layers, "read-outside"),
     )
 
 
@@ -300,9 +296,9 @@ def _elements(layers: list[Layer], key: str) -> list[EffectiveValue]:
     found: list[EffectiveValue] = []
     for layer in layers:
         value = layer.values.get(key)
-        for index, one in enumerate(value.value if value is not None else ()):
-            if value is not None:
-                found.append(EffectiveValue(key, one.text if isinstance(one, Glob) else one, value.part(index)))
+        if value is not None:
+            elements = [one.text if isinstance(one, Glob) else one for one in value.value]
+            found += [EffectiveValue(key, one, value.part(index)) for index, one in enumerate(elements)]
     return found
 
 
@@ -310,9 +306,8 @@ def _table(layers: list[Layer], key: str) -> list[EffectiveValue]:
     found: dict[str, EffectiveValue] = {}
     for layer in layers:
         value = layer.values.get(key)
-        for name, one in (value.value if value is not None else {}).items():
-            if value is not None:
-                found[name] = EffectiveValue(key, one, value.part(name), name)
+        if value is not None:
+            found |= {name: EffectiveValue(key, one, value.part(name), name) for name, one in value.value.items()}
     return list(found.values())
 
 

@@ -31,13 +31,8 @@ _NEAR = 0.92
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 _TYPES: tuple[tuple[type, str], ...] = (
-    (bool, "true or false"),
-    (int, "a number"),
-    (float, "a number"),
-    (str, "a text"),
-    (list, "a list"),
-    (dict, "a table"),
-)
+    (bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"), (dict, "a table"),
+)  # fmt: skip
 _LISTS = tuple([key.name for key in KEYS.values() if key.kind == PATTERNS])
 
 
@@ -104,13 +99,9 @@ def _wrong(extended_at: Origin | None, path: str, message: str, problems: list[P
 
 
 def to_layer(document: Document, path: str, problems: list[Problem], trust: Trust = EVERYTHING) -> Layer:
-    """The layer of a settings file.
+    """The layer of a settings file at an absolute path. What is wrong is added to `problems`, and is not in the layer.
 
-    Args:
-        document: The file's data.
-        path: Its absolute path.
-        problems: What is wrong is added to it, and is not in the layer.
-        trust: Whose version of folders of rules is looked at.
+    `trust` says whose version of folders of rules is looked at.
     """
     table = TABLE if os.path.basename(path) == PYPROJECT else ()
     return _Reader(document, os.path.dirname(path), problems, trust).layer(document.table(table) or {}, table)
@@ -149,7 +140,7 @@ class _Reader:
         self.wrong(at, f'unknown key "{name}"{hint}', key=True)
 
     def _tables(self, data: object, at: Path, into: Layer) -> None:
-        """[[per-path]]"""
+        """[[per-path]]."""
         tables = data if isinstance(data, list) else [data]
         if not all(isinstance(table, dict) for table in tables):
             self.wrong(at, f'{PER_PATH} is a list of tables: write [[{PER_PATH}]] and paths = ["..."]', key=True)
@@ -194,11 +185,11 @@ class _Reader:
             into.rules[name] = (self.origin(place), found)
 
     def _value(self, value: Any, at: Path) -> Value:
-        kind = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        parts: dict[str | int, Origin] = {}
-        for key, _ in kind:
-            parts[key] = Origin(IN_FILE, self.document.path, *self.document.value((*at, key)))
-        return Value(value, Origin(IN_FILE, self.document.path, *self.document.value(at)), self.origin(at), parts)
+        def origin(place: Path) -> Origin:
+            return Origin(IN_FILE, self.document.path, *self.document.value(place))
+
+        kind = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+        return Value(value, origin(at), self.origin(at), {key: origin((*at, key)) for key in kind})
 
     def _key(self, key: Key, data: Any, at: Path, into: dict[str, Value]) -> None:
         read = _READERS[key.kind](self, key, data, at)
@@ -362,11 +353,8 @@ def add_texts(layer: Layer, name: str, given: Any, origin: Origin, faults: list[
 
 def unread_variables(variables: Mapping[str, str]) -> list[str]:
     """A sentence for each variable that nothing reads, and whose name is nearly one that is read."""
-    known = [keys.variable(key.name) for key in KEYS.values() if key.variable] + [
-        FILE_VARIABLE,
-        ISOLATED_VARIABLE,
-        "SERVELINT_TRACEBACK",
-    ]
+    known = [keys.variable(key.name) for key in KEYS.values() if key.variable]
+    known += [FILE_VARIABLE, ISOLATED_VARIABLE, "SERVELINT_TRACEBACK"]
     unread = [name for name in sorted(variables) if name.startswith(keys.PREFIX) and name not in known]
     hints = [(name, suggestion(name, known, _NEAR)) for name in unread]
     return [f"{name} is not read{hint}" for name, hint in hints if hint]
@@ -443,9 +431,7 @@ def _release(text: str) -> tuple[str, str]:
 def unknown_rules(layers: list[Layer], folders: tuple[str | RuleFolder, ...]) -> list[tuple[Origin, str]]:
     """What is wrong with the rules and their options that layers name, with the place of each.
 
-    Args:
-        layers: The layers; those for some paths in them are looked at as well.
-        folders: Folders of rules beside servelint's own.
+    The layers for some paths in them count as well. `folders` are those of rules beside servelint's own.
     """
     from servelint.core.own_rules import OWN
     from servelint.rules.load import headings
@@ -464,9 +450,8 @@ def unknown_rules(layers: list[Layer], folders: tuple[str | RuleFolder, ...]) ->
 def _patterns(layer: Layer) -> Iterator[tuple[str, Origin]]:
     for key in _LISTS:
         value = layer.values.get(key)
-        for index, pattern in enumerate(value.value if value is not None else ()):
-            if value is not None:
-                yield pattern, value.part(index)
+        if value is not None:
+            yield from [(pattern, value.part(index)) for index, pattern in enumerate(value.value)]
     for pattern, (origin, _) in layer.rules.items():
         yield pattern, origin
 

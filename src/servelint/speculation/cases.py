@@ -52,15 +52,10 @@ def method_of(name: str) -> str | None:
 def model_of(name: str, folder: str | None = None) -> Architecture | None:
     """A model by its name, also with remarks and a format behind it: `Qwen3.6-27B IQ4_XS`, `Llama-3.1-8B (BF16)`.
 
-    Args:
-        name: the name or a path.
-        folder: the folder that a path starts from, None to read no file.
+    `folder` is the folder that a path starts from, None to read no file.
     """
-    if folder is not None:
-        found = find(name, open_in(folder), parts_in(folder))
-        if found is not None:
-            return found
-    return _named(name)
+    found = find(name, open_in(folder), parts_in(folder)) if folder is not None else None
+    return found or _named(name)
 
 
 @lru_cache(maxsize=256)

@@ -47,9 +47,7 @@ class Measurement:
         on: the figure with speculation.
         unit: the unit of both, "ms" and "s" for times.
         release: the release of the engine.
-        workload: the kind of prompts.
         source: where it is published.
-        note: a remark.
     """
 
     def __init__(self, data: dict[str, object]) -> None:
@@ -84,9 +82,7 @@ class Measurement:
         )
         self.release = _text(data, "release")
         self.unit = _text(data, "unit") or "tok/s"
-        self.workload = _text(data, "workload")
         self.source = _text(data, "source") or "your own"
-        self.note = _text(data, "note")
 
     @property
     def gain(self) -> float:

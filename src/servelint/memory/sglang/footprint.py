@@ -32,11 +32,8 @@ EAGLE_HEAD = Interval(0.3, 1.0, 3.0)
 """FITTED. GiB of a draft head of EAGLE's kind that is not known by name: 0.7 for Llama-3.1-8B to 2.6 for a 70B."""
 
 _STACKED = {
-    "q_proj": "qkv_proj",
-    "k_proj": "qkv_proj",
-    "v_proj": "qkv_proj",
-    "gate_proj": "gate_up_proj",
-    "up_proj": "gate_up_proj",
+    **dict.fromkeys(("q_proj", "k_proj", "v_proj"), "qkv_proj"),
+    **dict.fromkeys(("gate_proj", "up_proj"), "gate_up_proj"),
 }
 
 _ALL = ("qkv_proj", "o_proj", "gate_up_proj", "down_proj")
@@ -86,17 +83,15 @@ class Loaded:
 
     Attributes:
         target: GiB of the target model on one GPU.
-        draft: GiB of the draft, None where it is not known, zero where there is none.
-        shared: GiB of the draft that are given back once it uses the target's embedding and head.
         origin: where the size of the target comes from, for a reader.
+        draft: GiB of the draft, None where it is not known, zero where there is none.
         draft_origin: where the size of the draft comes from, for a reader.
     """
 
     target: Interval
-    draft: Interval | None
-    shared: float
     origin: str
-    draft_origin: str
+    draft: Interval | None = None
+    draft_origin: str = ""
 
 
 def load_weights(
@@ -118,31 +113,25 @@ def load_weights(
     origin = weights.parts[0].source if weights.parts else "config.json"
     speculation = settings.speculation
     if speculation is None or not speculation.loads_draft:
-        return Loaded(target, Interval.exact(0.0), 0.0, origin, "")
+        return Loaded(target, origin, Interval.exact(0.0))
     ends = (weights.embedding + weights.head) / GIB
-    if speculation.draft is None or (draft is None and _same(speculation.draft, model)):
+    itself = draft is None and (speculation.draft or "").rstrip("/").lower() == model.name.lower()
+    if speculation.draft is None or itself:
         if not weights.mtp:
-            return Loaded(target, None, 0.0, origin, "")
+            return Loaded(target, origin)
         own = Interval.around(weights.mtp / GIB + ends, 0.05, 0.1)
         if model.low_rank is not None:
             own = own + deepseek_v4.draft_extra_gib(release, settings, model, gpu, weights, _experts(model, weights))
-        text = "multi-token prediction, with an embedding and a head of its own"
-        return Loaded(target, own, ends, origin, text)
+        return Loaded(target, origin, own, "multi-token prediction, with an embedding and a head of its own")
     if draft is None:
         if speculation.algorithm in BLOCKS or speculation.algorithm == "STANDALONE":
-            return Loaded(target, None, 0.0, origin, "")
-        return Loaded(
-            target, EAGLE_HEAD + Interval(0.0, ends / 2, ends), 0.0, origin, f"{speculation.draft}, which is not known"
-        )
-    ranks = settings.tp
-    loaded = _weigh(settings, draft, ranks, quantization=None)
+            return Loaded(target, origin)
+        head = EAGLE_HEAD + Interval(0.0, ends / 2, ends)
+        return Loaded(target, origin, head, f"{speculation.draft}, which is not known")
+    loaded = _weigh(settings, draft, settings.tp, quantization=None)
     if loaded is None:
-        return Loaded(target, None, 0.0, origin, "")
-    return Loaded(target, Interval(loaded.low, loaded.gib, loaded.high), 0.0, origin, speculation.draft)
-
-
-def _same(name: str, model: Architecture) -> bool:
-    return name.rstrip("/").lower() == model.name.lower()
+        return Loaded(target, origin)
+    return Loaded(target, origin, Interval(loaded.low, loaded.gib, loaded.high), speculation.draft)
 
 
 def _weigh(settings: SglangSettings, model: Architecture, tensor: int, quantization: str | None = "") -> Weights | None:
@@ -212,10 +201,9 @@ def adapters_gib(lora: Lora, model: Architecture, ranks: int) -> Interval | None
     sizes = _adapter_elements(model, ranks)
     wide = lora.adapters * lora.rank * _ELEMENT / GIB
     ends = (model.vocab + 2 * model.hidden + model.vocab // ranks) * wide
-    if not lora.modules:
-        return Interval(sizes["qkv_proj"] * wide, sum(sizes.values()) * wide, sum(sizes.values()) * wide + ends)
-    if "all" in lora.modules:
-        return Interval(sum(sizes.values()) * wide, sum(sizes.values()) * wide, sum(sizes.values()) * wide + ends)
+    every = sum(sizes.values()) * wide
+    if not lora.modules or "all" in lora.modules:
+        return Interval(every if lora.modules else sizes["qkv_proj"] * wide, every, every + ends)
     names = {_STACKED.get(name, name) for name in lora.modules}
     inner = sum(sizes[name] for name in names if name in sizes) * wide
     return Interval(inner, inner, inner + (0.0 if names <= sizes.keys() else ends))

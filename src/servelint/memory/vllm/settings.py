@@ -133,6 +133,7 @@ class VllmSettings:
         captured: the largest captured batch in tokens.
         cached: prefix caching is on.
         text_only, images: the encoder of images is not loaded; it is profiled.
+        sharded: ranks that share the tokens of a request: decode times prefill.
         adapters, rank: LoRA adapters that room is kept for, 0 without --enable-lora, and --max-lora-rank.
         in_flight: batches that may be in flight at once.
     """
@@ -147,6 +148,7 @@ class VllmSettings:
         self.data = self._size("data-parallel-size")
         self.decode = self._size("decode-context-parallel-size")
         self.prefill = self._size("prefill-context-parallel-size")
+        self.sharded = self.decode * self.prefill
         self.expert_parallel = self._flag("enable-expert-parallel")
         self.fraction = self._number("gpu-memory-utilization", self.rules.fraction, 0.0, 1.0)
         self.kv_bytes = self._positive("kv-cache-memory-bytes") or self._positive("kv-cache-memory")
@@ -178,9 +180,8 @@ class VllmSettings:
         value = operand.value
         if operand.present and isinstance(value, int) and not isinstance(value, bool):
             return value
-        if operand.present is not False and not (
-            operand.present and operand.text is not None and operand.text.flat in _NOTHING
-        ):
+        nothing = operand.present and operand.text is not None and operand.text.flat in _NOTHING
+        if operand.present is not False and not nothing:
             self.missing.append(f"--{name}")
         return None
 
@@ -314,11 +315,6 @@ class VllmSettings:
             return requested
         executor = self.config.operand("distributed-executor-backend").value
         return executor in (None, "mp", "uni") and (self.drafts == 0 or self.method in _HIDDEN_STATES or self.method is None)
-
-    @property
-    def sharded(self) -> int:
-        """The number of ranks that share the tokens of a request."""
-        return self.decode * self.prefill
 
     @property
     def graphs_counted(self) -> bool:

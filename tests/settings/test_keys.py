@@ -15,7 +15,7 @@ from servelint.core.source import Source
 from servelint.files.toml_document import Document, parse
 from servelint.settings.keys import KEYS, PER_PATH, RULE, schema, schema_text, variable
 from servelint.settings.reading import to_layer
-from tests.settings_files.test_reading import EVERYTHING
+from tests.settings.test_reading import EVERYTHING
 
 if sys.version_info >= (3, 11):
     import tomllib
