@@ -3,7 +3,7 @@
 A reader is a module of this package with a record (`Format`) and functions that the record names. Nothing lists the readers by
 hand: tools/formats.py collects the records into formats.json, which holds what a check needs before it imports a reader, and
 writes the pre-commit pattern, the selector of the editor's extension and the table of the README from them. To add a format,
-write its module and its tests, then run `python tools/formats.py`.
+write its module, run `python tools/formats.py`, then write its tests: a format that is not in formats.json is not seen.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Format:
         name: Name of the format, unique.
         title: What people call it, for the table of the README.
         about: What the reader understands of it, for the same table: Markdown.
-        order: Formats are tried from the lowest to the highest.
+        order: Formats are tried from the lowest to the highest. No two have the same. It decides only where two formats of one
+            syntax may take the same file.
         syntax: TEXT, YAML or JSON. A YAML format is offered each document of a file, a JSON format each text.
         files: Globs of the names of its files, without a folder and in any case. Braces give alternatives. Only for TEXT: the
             files of the other syntaxes are FILES.

@@ -3,9 +3,15 @@
 A module NAME.py, or a package, in this folder is the format NAME. It has
 
 - `AUDIENCE` and `SUMMARY`: who reads the format, and what it holds, for the table of docs/formats.md,
-- `render(report, options)`: the text of a report, with its line end.
+- `render(report, options=DEFAULTS)`: the text of a report, with its line end: `report.findings` (servelint.core.finding), then
+  `report.errors`, the files that could not be read (servelint.core.problem).
 
-Nothing else lists the formats: `servelint.core.settings.FORMATS` is read from this folder.
+A text that comes from a file goes through `servelint.report.clean.clean`, which masks secrets and escapes what steers a
+terminal or a CI log. A path for another program goes through `servelint.report.places.relative`. Columns are those of
+`Source.position`, in characters from 1; `places.position` counts other units.
+
+No code lists the formats: `servelint.core.settings.FORMATS` is read from this folder. The schema of the settings,
+docs/formats.md and docs/usage.md list them (CONTRIBUTING.md, "A report format").
 """
 
 from __future__ import annotations
