@@ -15,7 +15,7 @@ from servelint.core.launch import Launch, Variable, Word
 from servelint.core.problem import Problem
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import OPTIONAL
 from servelint.engines.releases import newest
@@ -61,7 +61,7 @@ def _inside(span: Span | None, what: str) -> None:
         insist(0 <= span.start <= span.end <= len(span.source.text), "spans inside the text", what, span.start, span.end)
 
 
-def _of_text(text: Text | None, what: str) -> None:
+def _of_text(text: TracedText | None, what: str) -> None:
     if text is None:
         return
     for piece in text.pieces:
@@ -380,7 +380,7 @@ def _alike(one: Launch, other: Launch) -> bool:
     return True
 
 
-def _may_be(known: Text, text: Text) -> bool:
+def _may_be(known: TracedText, text: TracedText) -> bool:
     if known.flat == text.flat:
         return True
     pattern = re.escape(text.flat).replace(re.escape(HOLE), ".*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Launch, Word
-from servelint.core.text import Piece, Text
+from servelint.core.text import Piece, TracedText
 
 _ESCAPED = re.compile(r"\\(?:\r?\n[ \t]*|.)|\^(?:\r?\n|.)|''|\"\"|%%|\$\$|\{\{|\}\}", re.DOTALL)
 _VARIABLE = re.compile(r"[$%{!`]")
@@ -28,7 +28,7 @@ def _of_word(word: Word) -> list[str]:
     return _of_text(word.text)
 
 
-def _of_text(text: Text) -> list[str]:
+def _of_text(text: TracedText) -> list[str]:
     return [
         f"{piece.text!r} at {piece.span!r}: {piece.span.text!r}" for piece in text.pieces if piece.span and not _stands(piece)
     ]

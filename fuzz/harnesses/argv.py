@@ -7,7 +7,7 @@ from fuzz.case import Case, insist
 from fuzz.counts import COUNTS
 from servelint.core.launch import Launch, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import HOLE, Piece, Text, unknown
+from servelint.core.text import HOLE, Piece, TracedText, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Arguments, read
 from servelint.engines.catalog import Catalog
@@ -87,7 +87,7 @@ def _launch(engine: str, text: str) -> Launch:
     verb = VERBS[engine][0]
     source = Source("<command>", f"{verb} {text}")
     whole = Span(source, 0, len(source.text))
-    words = [_expanded(word) for word in split(Text.at(source, 0, len(source.text)))]
+    words = [_expanded(word) for word in split(TracedText.at(source, 0, len(source.text)))]
     count = len(verb.split())
     return Launch(source=source, engine=engine, verb=tuple(words[:count]), argv=words[count:], site=whole)
 
@@ -102,7 +102,7 @@ def _expanded(word: Word) -> Word:
     while (at := flat.find("$U", start)) != -1:
         pieces += [*word.text.cut(start, at).pieces, unknown("$U", word.text.span(at, at + 2))]
         start = at + 2
-    text = Text([*pieces, *word.text.cut(start).pieces])
+    text = TracedText([*pieces, *word.text.cut(start).pieces])
     quoted = word.site is not None and word.site.text[:1] in ("'", '"')
     return Word(text, word.site, many=not quoted and flat == "$U")
 
@@ -153,7 +153,7 @@ def _unknown(case: Case, launch: Launch, found: Arguments, catalog: Catalog, ind
     argv = list(launch.argv)
     # `"$MODEL" $ARGS`: several words behind one that may be the model are no value of it
     behind = at > 0 and argv[at - 1].text.flat.startswith(HOLE)
-    argv[at] = Word(Text([piece]), launch.argv[at].site, many=bool(case.turn & 8) and not behind)
+    argv[at] = Word(TracedText([piece]), launch.argv[at].site, many=bool(case.turn & 8) and not behind)
     again = read(argv, catalog.table(index), ENGINES[launch.engine].dialect)
     added = [fault for fault in again.faults if fault.fatal]
     insist(not added, "an unknown adds no error", added, [word.shown for word in argv])

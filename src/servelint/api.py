@@ -9,7 +9,7 @@ from servelint.core.launch import Launch, Variable, Word
 from servelint.core.result import Report
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINES, entry
 from servelint.engines.releases import normalize, release_key
 from servelint.lint import check, check_launches
@@ -117,7 +117,7 @@ def _orders(version: str) -> bool:
 
 def _after_verb(engine: str, argv: list[str]) -> list[str]:
     """The words after the engine's verb, where a command begins with it."""
-    found = entry.find([Word(Text.of(word)) for word in argv])
+    found = entry.find([Word(TracedText.of(word)) for word in argv])
     return argv[found.end :] if found is not None and found.engine == engine else argv
 
 
@@ -126,7 +126,7 @@ def _launch(engine: str, argv: list[str], env: dict[str, str] | None) -> Launch:
     verb = ENGINES[engine].command
     text = " ".join([*verb, *[shlex.quote(word) for word in argv]])
     source = Source("<command>", text)
-    words = split(Text.at(source, 0, len(text)))
+    words = split(TracedText.at(source, 0, len(text)))
     count = len(verb)
     launch = Launch(
         source=source,
@@ -134,7 +134,7 @@ def _launch(engine: str, argv: list[str], env: dict[str, str] | None) -> Launch:
         verb=tuple(words[:count]),
         argv=words[count:],
         site=Span(source, 0, len(text)),
-        env={name: Variable(name, Text.of(value), None) for name, value in (env or {}).items()},
+        env={name: Variable(name, TracedText.of(value), None) for name, value in (env or {}).items()},
     )
     launch.folder = "."
     return launch

@@ -15,7 +15,7 @@ from servelint.core.launch import Launch, OpenedFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.result import Report
-    from servelint.core.text import Text
+    from servelint.core.text import TracedText
 
 FILES_AT_LEAST = 120
 """Fewer are done before other processes would be."""
@@ -109,7 +109,7 @@ def _work(writing: int, paths: list[str], lint: Callable[[str], Report], words: 
         os._exit(status)  # nothing of the parent's is flushed or cleaned up twice
 
 
-def _carried(launch: Launch) -> Callable[[Text], OpenedFile | None] | None:
+def _carried(launch: Launch) -> Callable[[TracedText], OpenedFile | None] | None:
     from servelint.engines.launch_files import carry
 
     return carry(launch)

@@ -11,12 +11,12 @@ import pytest
 from servelint.core.bounds import STEPS
 from servelint.core.problem import Problem
 from servelint.core.run import Run, TooMuchWork, current
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 
 
 def make(texts: int) -> None:
     for _ in range(texts):
-        Text.of("x")
+        TracedText.of("x")
 
 
 def test_outside_of_a_run_work_is_not_limited() -> None:

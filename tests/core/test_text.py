@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 
 SOURCE = Source("x", "".join([chr(0x100 + index) for index in range(120)]))
 
 
 @st.composite
-def texts(draw: st.DrawFn) -> Text:
+def texts(draw: st.DrawFn) -> TracedText:
     """Runs of SOURCE in any order, made-up pieces, unknowns."""
     pieces: list[Piece] = []
     for _ in range(draw(st.integers(0, 6))):
@@ -30,10 +30,10 @@ def texts(draw: st.DrawFn) -> Text:
             pieces.append(unknown("${V}", span))
         else:
             pieces.append(Piece("nowhere", None))
-    return Text(pieces)
+    return TracedText(pieces)
 
 
-def places(text: Text) -> list[tuple[str, int | None]]:
+def places(text: TracedText) -> list[tuple[str, int | None]]:
     """Each character with the offset at which it is written, where it is written just so."""
     found: list[tuple[str, int | None]] = []
     for piece in text.pieces:
@@ -43,7 +43,7 @@ def places(text: Text) -> list[tuple[str, int | None]]:
 
 
 @given(texts(), st.integers(-3, 60), st.integers(-3, 60))
-def test_a_cut_is_a_slice(text: Text, start: int, end: int) -> None:
+def test_a_cut_is_a_slice(text: TracedText, start: int, end: int) -> None:
     part = text.cut(start, end)
     low, high = max(start, 0), max(end, 0)
     assert part.flat == text.flat[low:high]
@@ -51,19 +51,19 @@ def test_a_cut_is_a_slice(text: Text, start: int, end: int) -> None:
 
 
 @given(texts(), st.integers(0, 60))
-def test_a_cut_to_the_end(text: Text, start: int) -> None:
+def test_a_cut_to_the_end(text: TracedText, start: int) -> None:
     assert places(text.cut(start)) == places(text)[start:]
 
 
 @given(st.lists(texts(), max_size=4))
-def test_join_is_concatenation(parts: list[Text]) -> None:
-    joined = Text.join(parts)
+def test_join_is_concatenation(parts: list[TracedText]) -> None:
+    joined = TracedText.join(parts)
     assert joined.flat == "".join([part.flat for part in parts])
     assert places(joined) == [place for part in parts for place in places(part)]
 
 
 @given(texts())
-def test_known_is_without_a_hole(text: Text) -> None:
+def test_known_is_without_a_hole(text: TracedText) -> None:
     has_unknown = any(piece.expression is not None for piece in text.pieces)
     assert text.known is not has_unknown
     assert (text.value is None) is has_unknown
@@ -72,7 +72,7 @@ def test_known_is_without_a_hole(text: Text) -> None:
 
 
 @given(texts())
-def test_written_is_what_stands_there(text: Text) -> None:
+def test_written_is_what_stands_there(text: TracedText) -> None:
     span = text.written
     if span is not None:
         assert span.text == text.flat
@@ -80,7 +80,7 @@ def test_written_is_what_stands_there(text: Text) -> None:
 
 
 @given(texts())
-def test_placing_changes_only_the_place(text: Text) -> None:
+def test_placing_changes_only_the_place(text: TracedText) -> None:
     here = Span(SOURCE, 3, 5)
     placed = text.placed(here, assumed=True)
     assert placed.flat == text.flat
@@ -90,7 +90,7 @@ def test_placing_changes_only_the_place(text: Text) -> None:
 
 
 @given(texts())
-def test_softened_keeps_places(text: Text) -> None:
+def test_softened_keeps_places(text: TracedText) -> None:
     soft = text.softened()
     assert places(soft) == places(text)
     assert soft.shown == text.shown
@@ -99,39 +99,39 @@ def test_softened_keeps_places(text: Text) -> None:
 
 def test_span_covers_what_stands_in_one_file_in_order() -> None:
     source = Source("x", "abcdef")
-    ab, cd, ef = (Text.at(source, at, at + 2) for at in (0, 2, 4))
-    assert Text.join([ab, ef]).span() == Span(source, 0, 6)
-    assert Text.join([ef, ab]).span() is None
-    assert Text.join([ab, Text.of("x"), cd]).span() == Span(source, 0, 4)
-    assert Text.join([ab, Text.at(Source("y", "zz"), 0, 2)]).span() is None
-    assert Text.join([ef, ab]).extent() == Span(source, 4, 6)
+    ab, cd, ef = (TracedText.at(source, at, at + 2) for at in (0, 2, 4))
+    assert TracedText.join([ab, ef]).span() == Span(source, 0, 6)
+    assert TracedText.join([ef, ab]).span() is None
+    assert TracedText.join([ab, TracedText.of("x"), cd]).span() == Span(source, 0, 4)
+    assert TracedText.join([ab, TracedText.at(Source("y", "zz"), 0, 2)]).span() is None
+    assert TracedText.join([ef, ab]).extent() == Span(source, 4, 6)
     assert EMPTY.span() is None
     assert EMPTY.extent() is None
 
 
 def test_strip() -> None:
     source = Source("x", "  ab \n")
-    assert Text.at(source, 0, 6).strip().span() == Span(source, 2, 4)
+    assert TracedText.at(source, 0, 6).strip().span() == Span(source, 2, 4)
 
 
 def test_an_unknown_is_shown_as_it_is_written() -> None:
-    text = Text((Piece("a=", None), unknown("${V}", None), unknown('"$@"', None, shown="")))
+    text = TracedText((Piece("a=", None), unknown("${V}", None), unknown('"$@"', None, shown="")))
     assert text.shown == "a=${V}"
     assert text.flat == f"a={HOLE}{HOLE}"
-    assert repr(text) == "Text('a=${V}')"
+    assert repr(text) == "TracedText('a=${V}')"
     assert len(text) == 4
 
 
 def test_the_empty_default_is_kept() -> None:
-    assert Text((Piece("", None, assumed=True),)).assumed
-    assert Text((Piece("", None),)).pieces == ()
+    assert TracedText((Piece("", None, assumed=True),)).assumed
+    assert TracedText((Piece("", None),)).pieces == ()
 
 
 class TestSub:
-    TEXT = Text.at(Source("a", "x {a} y {b}"), 0, 11)
+    TEXT = TracedText.at(Source("a", "x {a} y {b}"), 0, 11)
 
     def test_what_is_made_stands_for_a_match_and_the_rest_keeps_its_place(self) -> None:
-        made = self.TEXT.sub(re.compile(r"\{(\w)\}"), lambda match: Text.of(match.group(1).upper()))
+        made = self.TEXT.sub(re.compile(r"\{(\w)\}"), lambda match: TracedText.of(match.group(1).upper()))
         assert made.flat == "x A y B"
         assert [piece.span is not None for piece in made.pieces] == [True, False, True, False]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Arguments, read
@@ -183,7 +183,7 @@ def test_variables_and_names() -> None:
 
 def arguments(words: list[str], catalog: Catalog, index: int) -> Arguments:
     text = " ".join(words)
-    argv = split(Text.at(Source("<command>", text), 0, len(text)))
+    argv = split(TracedText.at(Source("<command>", text), 0, len(text)))
     return read(argv, catalog.table(index), ENGINES[catalog.engine].dialect)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.argv import Arguments, Setting, read
 from servelint.engines.catalog import Catalog, compile_catalog
 from servelint.engines.config import Config, Reading
@@ -222,7 +222,7 @@ class Engine(NamedTuple):
         text = shlex.join(argv)
         source = Source("<command>", text)
         launch = Launch(
-            source=source, engine="sglang", argv=split(Text.at(source, 0, len(text))), site=Span(source, 0, len(text))
+            source=source, engine="sglang", argv=split(TracedText.at(source, 0, len(text))), site=Span(source, 0, len(text))
         )
         catalog = self.catalog()
         arguments = read(launch.argv, catalog.table(0), ENGINES["sglang"].dialect)

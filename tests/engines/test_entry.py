@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.launch import Word
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines.entry import find, program, since
 
 
 def words(text: str) -> list[Word]:
     """Words by white space; one that starts with `$` is unknown."""
-    return [Word(Text((unknown(part, None),)) if part.startswith("$") else Text.of(part)) for part in text.split()]
+    return [Word(TracedText((unknown(part, None),)) if part.startswith("$") else TracedText.of(part)) for part in text.split()]
 
 
 def found(text: str, at: int = 0) -> tuple[str, int] | None:
@@ -99,11 +99,11 @@ def test_at_another_word() -> None:
     [("/usr/bin/python3", "python3"), ("vllm", "vllm"), ("./a/b", "b"), ("vllm@0.19.1", "vllm"), ("$X", None), ("", "")],
 )
 def test_program(word: str, name: str | None) -> None:
-    assert program(words(word)[0] if word else Word(Text.of(""))) == name
+    assert program(words(word)[0] if word else Word(TracedText.of(""))) == name
 
 
 def test_a_program_in_an_unknown_folder() -> None:
-    assert program(Word(Text([unknown("${HOME}", None), Text.of("/bin/vllm").pieces[0]]))) == "vllm"
+    assert program(Word(TracedText([unknown("${HOME}", None), TracedText.of("/bin/vllm").pieces[0]]))) == "vllm"
 
 
 @pytest.mark.parametrize(

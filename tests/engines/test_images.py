@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines.images import Image, identify
 from servelint.engines.releases import known_releases
@@ -18,7 +18,7 @@ OLDER = ("python3", "-m", "vllm.entrypoints.openai.api_server")
 
 def image(name: str) -> Image:
     """An image as a compose file names it: `${V}` is unknown."""
-    return identify(interpolate(Text.at(Source("compose.yml", name), 0, len(name)), nothing))
+    return identify(interpolate(TracedText.at(Source("compose.yml", name), 0, len(name)), nothing))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_what_it_starts_by_itself(name: str, entrypoint: tuple[str, ...] | None)
 
 def test_the_release_is_pointed_at() -> None:
     source, marks = marked("compose.yml", "registry.example:5000/vllm/vllm-openai:v⟦0.8.5.post1⟧-cu129")
-    found = identify(Text.at(source, 0, len(source.text)))
+    found = identify(TracedText.at(source, 0, len(source.text)))
     assert found.claim.span == marks[0]
     assert found.claims["vllm"] is found.claim
 

@@ -10,7 +10,7 @@ import pytest
 
 from servelint import hardware, models
 from servelint.cli import main
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs, facts_of
 from servelint.engines.operands import fault, registered
@@ -25,7 +25,7 @@ TYPES: dict[str, Any] = {"bool": bool, "number": (int, float), "text": str}
 
 
 def families() -> list[models.Family]:
-    found = [models.identify(Text.of(name)) for name in known_names()]
+    found = [models.identify(TracedText.of(name)) for name in known_names()]
     return [family for family in found if family is not None]
 
 

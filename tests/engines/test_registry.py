@@ -131,10 +131,10 @@ class TestRecords:
 
     def test_the_usual_command_starts_it(self, engine: Engine) -> None:
         from servelint.core.launch import Word
-        from servelint.core.text import Text
+        from servelint.core.text import TracedText
         from servelint.engines import entry
 
-        found = entry.find([Word(Text.of(word)) for word in engine.command])
+        found = entry.find([Word(TracedText.of(word)) for word in engine.command])
         assert found is not None
         assert (found.engine, found.end) == (engine.id, len(engine.command))
 

@@ -6,7 +6,7 @@ import shlex
 
 from servelint.core.launch import Launch, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.config import Config, configs
 from servelint.memory.plan import MemoryPlan
 from servelint.memory.vllm import plan
@@ -33,14 +33,14 @@ def config_of(command: str, release: str, gpu: str | None = None, env: dict[str,
     """`vllm serve` with these words, under a release."""
     text = "vllm serve " + command
     source = Source("<command>", text)
-    words = split(Text.at(source, 0, len(text)))
+    words = split(TracedText.at(source, 0, len(text)))
     launch = Launch(
         source=source,
         engine="vllm",
         verb=tuple(words[:2]),
         argv=words[2:],
         site=Span(source, 0, len(text)),
-        env={name: Variable(name, Text.of(value), None) for name, value in (env or {}).items()},
+        env={name: Variable(name, TracedText.of(value), None) for name, value in (env or {}).items()},
     )
     launch.gpu, launch.gpu_count = gpu, 8
     (found,) = configs(launch, [release])

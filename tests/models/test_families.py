@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import catalog as catalogs
 from servelint.engines import releases
 from servelint.engines.releases import known_releases, release_key, sort_key
@@ -18,7 +18,7 @@ from servelint.models.catalog import config_of, known_names
 
 
 def family(name: str) -> Family | None:
-    return identify(Text.of(name))
+    return identify(TracedText.of(name))
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_name_that_says_nothing(model: str) -> None:
 
 def test_a_name_that_is_not_known_as_a_whole() -> None:
     hole = unknown("${SIZE}", None)
-    assert identify(Text([*Text.of("Qwen/Qwen3-").pieces, hole])) is None
-    assert identify(Text([hole, *Text.of("/Qwen3-8B").pieces])) is not None
+    assert identify(TracedText([*TracedText.of("Qwen/Qwen3-").pieces, hole])) is None
+    assert identify(TracedText([hole, *TracedText.of("/Qwen3-8B").pieces])) is not None
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def _of_families(key: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """The models of architectures.json that a family knows of a size, with their config.json."""
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for name in known_names():
-        family, config = identify(Text.of(name)), config_of(name)
+        family, config = identify(TracedText.of(name)), config_of(name)
         if family is not None and config is not None and key in family.facts:
             found[name] = (str(family.facts[key]), config)
     return found
@@ -277,6 +277,6 @@ def test_types_are_those_of_the_configurations() -> None:
     assert len(known) > 200
     odd = {"deepseek_ref", "step3p7"}  # what a reference implementation and a repackaged checkpoint say
     for name, (kind, config) in known.items():
-        family = identify(Text.of(name))
+        family = identify(TracedText.of(name))
         if family is not None and config.get("architectures", [family.architecture]) == [family.architecture]:
             assert config["model_type"] in {kind, *odd}, name

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from servelint import check, check_command
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.models import Fact, Family
 from servelint.models.folder import from_config, open_in, read
 
@@ -113,7 +113,7 @@ def folder_of(tmp_path: Path, content: str | bytes, name: str = "Qwen3-8B") -> P
 
 
 def local(tmp_path: Path, model: str) -> Family | None:
-    return read(Text.of(model), open_in(str(tmp_path)))
+    return read(TracedText.of(model), open_in(str(tmp_path)))
 
 
 def test_it_wins_over_the_name(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_file_that_says_nothing(content: str | bytes, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_here(tmp_path: Path) -> None:
     assert local(tmp_path, "Qwen3-8B") is None
     assert local(tmp_path, "") is None
-    assert read(Text((unknown("${MODEL}", None),)), open_in(str(tmp_path))) is None
+    assert read(TracedText((unknown("${MODEL}", None),)), open_in(str(tmp_path))) is None
     (tmp_path / "config.json").mkdir()
     assert local(tmp_path, ".") is None
 

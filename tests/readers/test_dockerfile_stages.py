@@ -6,14 +6,14 @@ import pytest
 
 from servelint.core.launch import ReleaseClaim
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.images import Image
 from servelint.readers.dockerfile_stages import Instruction, Stage, chosen, expand, instructions, stages, words
 from tests.launching import marked
 
 
 def read(text: str) -> list[Instruction]:
-    return instructions(Text.at(Source("Dockerfile", text), 0, len(text)))
+    return instructions(TracedText.at(Source("Dockerfile", text), 0, len(text)))
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
@@ -99,20 +99,20 @@ def test_places() -> None:
     ],
 )
 def test_words(text: str, expected: list[str]) -> None:
-    assert [word.flat for word in words(Text.of(text))] == expected
+    assert [word.flat for word in words(TracedText.of(text))] == expected
 
 
 def test_a_backtick_as_escape() -> None:
-    assert [word.flat for word in words(Text.of("C:\\a` b c"), "`")] == ["C:\\a` b", "c"]
-    assert expand(Text.of("C:\\a` b"), lambda _: None, "`").flat == "C:\\a b"
+    assert [word.flat for word in words(TracedText.of("C:\\a` b c"), "`")] == ["C:\\a` b", "c"]
+    assert expand(TracedText.of("C:\\a` b"), lambda _: None, "`").flat == "C:\\a b"
 
 
 @pytest.mark.parametrize("text", ["$", "a$", "$$", "${", "${}", "${A", "$ a", "${A:-${A:-${A:-"])
 def test_what_is_no_variable_stays(text: str) -> None:
-    assert expand(Text.of(text), lambda _: None).shown == text
+    assert expand(TracedText.of(text), lambda _: None).shown == text
 
 
-def base(text: Text, given: dict[str, Text | None] | None = None, target: str | None = None) -> Image:
+def base(text: TracedText, given: dict[str, TracedText | None] | None = None, target: str | None = None) -> Image:
     found = chosen(stages(text, given), target)
     return found.image if found is not None else Image(None, ReleaseClaim(), None)
 
@@ -124,7 +124,7 @@ def image(text: str, target: str | None = None) -> tuple[str | None, str | None]
 
 
 def built(text: str, target: str | None = None) -> Image:
-    return base(Text.at(Source("Dockerfile", text), 0, len(text)), target=target)
+    return base(TracedText.at(Source("Dockerfile", text), 0, len(text)), target=target)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_arguments(text: str, expected: str | None) -> None:
 
 def test_arguments_from_outside() -> None:
     source = Source("Dockerfile", "ARG TAG=v0.20.0\nFROM vllm/vllm-openai:$TAG\n")
-    text = Text.at(source, 0, len(source.text))
-    assert base(text, {"TAG": Text.of("v0.19.1")}).claim.release == "0.19.1"
+    text = TracedText.at(source, 0, len(source.text))
+    assert base(text, {"TAG": TracedText.of("v0.19.1")}).claim.release == "0.19.1"
     assert base(text, {"TAG": None}).claim.release is None
 
 
@@ -250,12 +250,12 @@ def test_an_entry_point_of_its_own_hides_the_base_s() -> None:
 
 def test_the_release_is_pointed_at() -> None:
     source, marks = marked("Dockerfile", "FROM python:3.12\nRUN pip install \\\n  vllm==⟦0.19.1⟧\n")
-    assert base(Text.at(source, 0, len(source.text))).claim.span == marks[0]
+    assert base(TracedText.at(source, 0, len(source.text))).claim.span == marks[0]
 
 
 def stage_of(text: str, target: str | None = None) -> Stage:
     source = Source("Dockerfile", text)
-    found = chosen(stages(Text.at(source, 0, len(text))), target)
+    found = chosen(stages(TracedText.at(source, 0, len(text))), target)
     assert found is not None
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.readers.installs import claims
 from servelint.syntax.shell.words import split
 from tests.launching import marked
@@ -13,7 +13,7 @@ from tests.launching import marked
 
 def installed(command: str) -> dict[str, tuple[str | None, bool]]:
     """engine -> (release, whether it is the newest at the time)."""
-    found = claims(split(Text.at(Source("run.sh", command), 0, len(command))))
+    found = claims(split(TracedText.at(Source("run.sh", command), 0, len(command))))
     assert all(claim.how == "pip" for claim in found.values())
     return {engine: (claim.release, claim.rolling) for engine, claim in found.items()}
 
@@ -123,5 +123,5 @@ def test_several_engines() -> None:
 )
 def test_the_release_is_pointed_at(command: str) -> None:
     source, marks = marked("run.sh", command)
-    found = claims(split(Text.at(source, 0, len(source.text))))
+    found = claims(split(TracedText.at(source, 0, len(source.text))))
     assert [claim.span for claim in found.values()] == marks

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.readers import read
 from servelint.readers.processes import split
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release, sites, spans
@@ -181,7 +181,7 @@ def test_programs_are_told_apart() -> None:
 @given(st.text("ab \t\n\\'\"", max_size=40))
 def test_words_are_shlex_s(text: str) -> None:
     source = Source("x", text)
-    words = split(Text.at(source, 0, len(text)))
+    words = split(TracedText.at(source, 0, len(text)))
     for word in words:
         assert word.site is None or 0 <= word.site.start <= word.site.end <= len(text)
     try:

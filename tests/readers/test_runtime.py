@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.launch import Port, Runtime
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.readers import runtime
 from tests.launching import launch_in, launches_in, marked_launch
 
@@ -63,23 +63,25 @@ class TestPublished:
         ],
     )
     def test_text(self, text: str, expected: list[tuple[int | None, int | None, bool | None]]) -> None:
-        assert [told(port) for port in runtime.published(Text.of(text))] == expected
+        assert [told(port) for port in runtime.published(TracedText.of(text))] == expected
 
     def test_unknown_parts(self) -> None:
-        hole = Text((unknown("V", None),))
-        assert [told(one) for one in runtime.published(Text.join((hole, Text.of(":8000"))))] == [(8000, None, True)]
-        assert [told(one) for one in runtime.published(Text.join((hole, Text.of(":80:8000"))))] == [(8000, 80, None)]
-        assert [told(one) for one in runtime.published(Text.join((Text.of("80:"), hole)))] == [(None, None, None)]
+        hole = TracedText((unknown("V", None),))
+        assert [told(one) for one in runtime.published(TracedText.join((hole, TracedText.of(":8000"))))] == [(8000, None, True)]
+        assert [told(one) for one in runtime.published(TracedText.join((hole, TracedText.of(":80:8000"))))] == [
+            (8000, 80, None)
+        ]
+        assert [told(one) for one in runtime.published(TracedText.join((TracedText.of("80:"), hole)))] == [(None, None, None)]
 
     @pytest.mark.parametrize(
         ("text", "seconds"), [("30s", 30), ("1m30s", 90), ("2h", 7200), ("500ms", 0.5), ("0", 0), ("30", None), ("soon", None)]
     )
     def test_duration(self, text: str, seconds: float | None) -> None:
-        assert runtime.duration(Text.of(text), 7) == seconds
+        assert runtime.duration(TracedText.of(text), 7) == seconds
 
     def test_duration_that_is_not_given_or_not_known(self) -> None:
         assert runtime.duration(None, 7) == 7
-        assert runtime.duration(Text((unknown("V", None),)), 7) is None
+        assert runtime.duration(TracedText((unknown("V", None),)), 7) is None
 
     @pytest.mark.parametrize(
         ("command", "port"),
@@ -94,7 +96,7 @@ class TestPublished:
         ],
     )
     def test_port_that_a_check_asks(self, command: str, port: int | None) -> None:
-        found = runtime.asked_port([Text.of(command)])
+        found = runtime.asked_port([TracedText.of(command)])
         assert (found[0] if found is not None else None) == port
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax.dotenv import parse, raw
 
 
@@ -59,7 +59,7 @@ def test_places() -> None:
 
 
 def test_the_environment_before_the_file() -> None:
-    parsed = parse(Source(".env", "A=$HOME/x\n"), lambda name: Text.of("/root") if name == "HOME" else None)
+    parsed = parse(Source(".env", "A=$HOME/x\n"), lambda name: TracedText.of("/root") if name == "HOME" else None)
     assert parsed["A"].value == "/root/x"
 
 

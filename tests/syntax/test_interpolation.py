@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.syntax.interpolation import interpolate, nothing
 
 KNOWN = {"SET": "value", "EMPTY": "", "HOLE": None}
 
 
-def lookup(name: str) -> Text | None:
+def lookup(name: str) -> TracedText | None:
     value = KNOWN.get(name)
-    return Text.of(value) if value is not None else None
+    return TracedText.of(value) if value is not None else None
 
 
-def result(content: str) -> Text:
-    return interpolate(Text.at(Source("x", content), 0, len(content)), lookup)
+def result(content: str) -> TracedText:
+    return interpolate(TracedText.at(Source("x", content), 0, len(content)), lookup)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_places() -> None:
 
 def test_where_a_value_comes_from_is_kept() -> None:
     env = Source(".env", "SET=value")
-    text = interpolate(Text.at(Source("x", "$SET"), 0, 4), lambda name: Text.at(env, 4, 9))
+    text = interpolate(TracedText.at(Source("x", "$SET"), 0, 4), lambda name: TracedText.at(env, 4, 9))
     assert text.origin is not None
     assert (text.origin.source, text.origin.text) == (env, "value")
 
 
 @given(st.text(alphabet="${}:-+?aB$ \n", max_size=30))
 def test_any_text_ends(content: str) -> None:
-    text = interpolate(Text.at(Source("x", content), 0, len(content)), nothing)
+    text = interpolate(TracedText.at(Source("x", content), 0, len(content)), nothing)
     for piece in text.pieces:
         assert piece.span is not None
         assert not piece.verbatim or piece.span.text == piece.text

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from servelint.core.run import Run
 from servelint.core.source import Source
-from servelint.core.text import Piece, Text, unknown
+from servelint.core.text import Piece, TracedText, unknown
 from servelint.syntax import json as json_nodes
 from servelint.syntax.json import ARRAY, OBJECT, UNKNOWN, JsonFault, JsonNode, parse
 
 
-def text_of(text: str) -> Text:
-    return Text.at(Source("x", text), 0, len(text))
+def text_of(text: str) -> TracedText:
+    return TracedText.at(Source("x", text), 0, len(text))
 
 
 def value(node: JsonNode) -> Any:
@@ -136,9 +136,9 @@ def test_what_is_nested_too_deeply_is_not_known() -> None:
     assert [one.message for one in run.problems] == ["not read: the JSON is nested more than 64 levels deep"]
 
 
-def mixed(*parts: str | None) -> Text:
+def mixed(*parts: str | None) -> TracedText:
     """A text whose None parts are unknown."""
-    return Text([Piece(part, None) if part is not None else unknown("${V}", None) for part in parts])
+    return TracedText([Piece(part, None) if part is not None else unknown("${V}", None) for part in parts])
 
 
 def unknown_parts(*parts: str | None) -> JsonNode:

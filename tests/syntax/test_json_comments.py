@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax.json import without_comments
 
 
 def blanked(text: str, *, lenient: bool = True) -> str:
-    whole = Text.at(Source("a.json", text), 0, len(text)) if text else Text(())
+    whole = TracedText.at(Source("a.json", text), 0, len(text)) if text else TracedText(())
     found = without_comments(whole, lenient=lenient)
     assert len(found.flat) == len(text)
     assert all(piece.span is None or piece.span.text == piece.text for piece in found.pieces if piece.verbatim)

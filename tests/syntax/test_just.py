@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.syntax.just import Expression, Justfile, Wrong
 
 PARTS = [
@@ -34,7 +34,7 @@ PARTS = [
 ]
 
 
-def evaluated(text: str) -> Text:
+def evaluated(text: str) -> TracedText:
     return Expression(Source("justfile", text), 0, len(text), lambda name: None, lambda name: None).read()
 
 

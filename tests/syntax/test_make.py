@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.syntax.make import Makefile, Scope, Variable, arguments, read
 
 TEXTS = st.lists(
@@ -19,8 +19,8 @@ TEXTS = st.lists(
 )
 
 
-def text_of(text: str) -> Text:
-    return Text.at(Source("Makefile", text), 0, len(text)) if text else Text(())
+def text_of(text: str) -> TracedText:
+    return TracedText.at(Source("Makefile", text), 0, len(text)) if text else TracedText(())
 
 
 def nothing(path: str) -> Source | None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax import yaml
 from servelint.syntax.template_yaml import masked
 from servelint.syntax.yaml import Node
@@ -29,7 +29,7 @@ def at(node: Node, *path: str | int) -> Node:
     return node
 
 
-def shown(text: Text) -> str:
+def shown(text: TracedText) -> str:
     """The text with each unknown as ⟨what a listing shows of it⟩."""
     return "".join([piece.text if piece.expression is None else f"⟨{piece.shown}⟩" for piece in text.pieces])
 

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.syntax.templates import CLOSE, ELSE, OPEN, SILENT, VALUE, filled, scan
 
 
-def text(content: str) -> Text:
-    return Text.at(Source("x", content), 0, len(content))
+def text(content: str) -> TracedText:
+    return TracedText.at(Source("x", content), 0, len(content))
 
 
-def shape(found: Text) -> str:
+def shape(found: TracedText) -> str:
     """The text with each unknown as ⟨its expression⟩."""
     return "".join([piece.text if piece.expression is None else f"⟨{piece.expression}⟩" for piece in found.pieces])
 
@@ -88,7 +88,7 @@ class TestLine:
         ]
 
     def test_a_lookup_gives_a_value_that_others_may_override(self) -> None:
-        found = filled(text("v{{ .a }}-{{ .b }}"), lambda action: Text.of("1") if ".a" in action else None)
+        found = filled(text("v{{ .a }}-{{ .b }}"), lambda action: TracedText.of("1") if ".a" in action else None)
         assert shape(found) == "v1-⟨{{ .b }}⟩"
         assert found.assumed
         assert found.pieces[1].span is not None

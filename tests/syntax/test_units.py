@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from servelint.core.launch import Word
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.syntax.units import commands, expanded, specified, split
 
 LINES = st.text("ab '\"\\\t;$%{}n0x", max_size=60)
 
 
-def text_of(line: str) -> Text:
-    return Text.at(Source("x.service", line), 0, len(line)) if line else Text(())
+def text_of(line: str) -> TracedText:
+    return TracedText.at(Source("x.service", line), 0, len(line)) if line else TracedText(())
 
 
 def check(words: list[Word], line: str) -> None:
@@ -54,7 +54,7 @@ def test_variables_add_words_of_their_value_only(line: str, value: str) -> None:
 
 @given(st.lists(st.sampled_from(["a", " ", HOLE]), max_size=20))
 def test_unknown_parts_stay(parts: list[str]) -> None:
-    text = Text.join([Text((unknown("@V@", None),)) if part == HOLE else Text.of(part) for part in parts])
+    text = TracedText.join([TracedText((unknown("@V@", None),)) if part == HOLE else TracedText.of(part) for part in parts])
     words = split(text)
     assert [word.text.flat for word in words] == "".join(parts).split()
     assert [word.many for word in words] == [word.text.flat == HOLE for word in words]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax import yaml
 from tests.syntax.yaml_texts import dump
 
@@ -32,7 +32,7 @@ def only(content: str) -> tuple[Source, yaml.Node]:
     return source, nodes[0]
 
 
-def consistent(text: Text) -> bool:
+def consistent(text: TracedText) -> bool:
     """Whether what is said to be written at a place is what stands there, in the order of the file."""
     last = 0
     for piece in text.pieces:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from servelint.core.problem import Problem
 from servelint.core.run import current
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ class Bound:
         """The message with the limit filled in."""
         return self.says.format(most=f"{self.most:,}")
 
-    def passed(self, count: int, place: Span | Text | None) -> bool:
+    def passed(self, count: int, place: Span | TracedText | None) -> bool:
         """Whether a count is past this limit; if so, it is reported to the current run."""
         if count <= self.most:
             return False
         self.reached(place)
         return True
 
-    def reached(self, place: Span | Text | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
+    def reached(self, place: Span | TracedText | None, path: str | None = None, at: tuple[int, int] = (1, 1)) -> None:
         """Report to the current run that this limit was reached.
 
         Args:
@@ -55,7 +55,7 @@ class Bound:
         run = current()
         if run is None or not self.says:
             return
-        span = place.extent() if isinstance(place, Text) else place
+        span = place.extent() if isinstance(place, TracedText) else place
         shown = span.source.path if span is not None else path or ""
         line, column = span.source.position(span.start) if span is not None else at
         run.report(Problem(shown, self.message, line, column))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.core.launch import Launch, Word
 from servelint.core.secrets import masked_span
 from servelint.core.source import Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Effect:
                 found[other] = self._shown(variable.value) if variable.value is not None else None
         return found
 
-    def _shown(self, text: Text) -> str:
+    def _shown(self, text: TracedText) -> str:
         parts: list[str] = []
         for piece in text.pieces:
             shown = piece.text if piece.expression is None else piece.shown or ""

@@ -6,7 +6,7 @@ Plain slotted classes, not dataclasses: to import dataclasses takes a third of t
 from __future__ import annotations
 
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Word:
 
     __slots__ = ("many", "site", "text")
 
-    def __init__(self, text: Text, site: Span | None = None, many: bool = False) -> None:
+    def __init__(self, text: TracedText, site: Span | None = None, many: bool = False) -> None:
         self.text = text
         self.site = site if site is not None else text.span()
         self.many = many
@@ -55,7 +55,7 @@ class Variable:
 
     __slots__ = ("name", "site", "value")
 
-    def __init__(self, name: str, value: Text | None, site: Span | None) -> None:
+    def __init__(self, name: str, value: TracedText | None, site: Span | None) -> None:
         self.name = name
         self.value = value
         self.site = site
@@ -100,7 +100,7 @@ class Port:
 
     __slots__ = ("exposed", "host", "number", "text")
 
-    def __init__(self, text: Text, number: int | None, host: int | None = None, exposed: bool | None = None) -> None:
+    def __init__(self, text: TracedText, number: int | None, host: int | None = None, exposed: bool | None = None) -> None:
         self.text = text
         self.number = number
         self.host = host
@@ -127,10 +127,10 @@ class Probe:
     def __init__(
         self,
         kind: str,
-        text: Text,
+        text: TracedText,
         patience: float | None = None,
         port: int | None = None,
-        site: Text | None = None,
+        site: TracedText | None = None,
         gates: bool = False,
     ) -> None:
         self.kind = kind
@@ -164,11 +164,11 @@ class Runtime:
         self,
         *,
         ports: list[Port] | None = None,
-        mounts: list[Text] | None = None,
+        mounts: list[TracedText] | None = None,
         probes: list[Probe] | None = None,
-        network: Text | None = None,
+        network: TracedText | None = None,
         private: bool | None = None,
-        restart: Text | None = None,
+        restart: TracedText | None = None,
         declared: bool = False,
         direct: bool = False,
     ) -> None:
@@ -198,8 +198,8 @@ class Container:
 
     def __init__(
         self,
-        image: Text | None = None,
-        settings: dict[str, Text] | None = None,
+        image: TracedText | None = None,
+        settings: dict[str, TracedText] | None = None,
         gpus: int | None = None,
         reserved: bool | None = None,
         open: bool = False,
@@ -231,7 +231,7 @@ class OpenedFile:
 
     __slots__ = ("files", "own", "path", "text")
 
-    def __init__(self, text: Text, path: str, own: bool, files: Open | None) -> None:
+    def __init__(self, text: TracedText, path: str, own: bool, files: Open | None) -> None:
         self.text = text
         self.path = path
         self.own = own
@@ -297,7 +297,7 @@ class Launch:
         self.gpu: str | None = None
         self.gpu_count: int | None = None
         self.gpu_site: Span | None = None
-        self.open: Callable[[Text], OpenedFile | None] | None = None
+        self.open: Callable[[TracedText], OpenedFile | None] | None = None
         self.owner: Source | None = None
         self.fragment = fragment
         self.cut: Span | None = None
@@ -316,6 +316,6 @@ class Launch:
         return self.site.end_line
 
     @property
-    def image(self) -> Text | None:
+    def image(self) -> TracedText | None:
         """The image of its container."""
         return self.container.image if self.container else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import re
 
 HOLE = "\ufdd0"
-"""Stands for one unknown value in Text.flat. A Unicode noncharacter: it is never in a real file's text."""
+"""Stands for one unknown value in TracedText.flat. A Unicode noncharacter: it is never in a real file's text."""
 
 
 _MANY = 64
@@ -65,7 +65,7 @@ class Piece:
         shown: str | None = None,
         assumed: bool = False,
         origin: Span | None = None,
-        perhaps: Text | None = None,
+        perhaps: TracedText | None = None,
     ) -> None:
         self.text = text
         self.span = span
@@ -99,12 +99,12 @@ class Piece:
         return new
 
 
-def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: Text | None = None) -> Piece:
+def unknown(expression: str, span: Span | None, shown: str | None = None, perhaps: TracedText | None = None) -> Piece:
     """A piece whose value is not known. `expression`: how the source writes it; `perhaps`: its only value beside nothing."""
     return Piece(HOLE, span, expression=expression, shown=shown, perhaps=perhaps)
 
 
-class Text:
+class TracedText:
     """A sequence of pieces. `flat` is its text, with HOLE for each unknown."""
 
     __slots__ = ("_starts", "flat", "pieces")
@@ -119,7 +119,7 @@ class Text:
         self._starts: list[int] | None = None
 
     @classmethod
-    def at(cls, source: Source, start: int, end: int) -> Text:
+    def at(cls, source: Source, start: int, end: int) -> TracedText:
         """The source's own characters between two offsets."""
         text = source.text[start:end]
         if not text:
@@ -135,12 +135,12 @@ class Text:
         return new
 
     @classmethod
-    def of(cls, text: str, span: Span | None = None) -> Text:
+    def of(cls, text: str, span: Span | None = None) -> TracedText:
         """Known text for a span that does not hold it character for character."""
         return cls((Piece(text, span),))
 
     @classmethod
-    def join(cls, texts: Iterable[Text]) -> Text:
+    def join(cls, texts: Iterable[TracedText]) -> TracedText:
         """One text of several, in order."""
         parts = list(texts)
         if len(parts) == 1 and parts[0].pieces:  # an empty one may stand for more than its characters
@@ -157,7 +157,7 @@ class Text:
         return new
 
     def __repr__(self) -> str:
-        return f"Text({self.shown!r})"
+        return f"TracedText({self.shown!r})"
 
     def __len__(self) -> int:
         return len(self.flat)
@@ -195,7 +195,7 @@ class Text:
         """Whether a part is known only through a default that the environment may override."""
         return any(piece.assumed for piece in self.pieces)
 
-    def cut(self, start: int, end: int | None = None) -> Text:
+    def cut(self, start: int, end: int | None = None) -> TracedText:
         """The part between two offsets of `flat`."""
         length = len(self.flat)
         if start < 0:
@@ -211,7 +211,7 @@ class Text:
             part = pieces[0].cut(start, end)
             if part is pieces[0]:
                 return self
-            new = Text.__new__(Text)
+            new = TracedText.__new__(TracedText)
             new.pieces, new.flat, new._starts = (part,), part.text, None
             return new
         starts = self.starts
@@ -221,9 +221,9 @@ class Text:
             parts[-1] = parts[-1].cut(0, end - starts[last])
         if start > starts[first]:
             parts[0] = parts[0].cut(start - starts[first], len(parts[0].text))
-        return Text(parts)
+        return TracedText(parts)
 
-    def strip(self) -> Text:
+    def strip(self) -> TracedText:
         """The text without white space at its ends."""
         flat = self.flat
         return self.cut(len(flat) - len(flat.lstrip()), len(flat.rstrip()))
@@ -295,42 +295,42 @@ class Text:
                 return piece.origin
         return None
 
-    def sub(self, pattern: re.Pattern[str], make: Callable[[re.Match[str]], Text | None]) -> Text:
+    def sub(self, pattern: re.Pattern[str], make: Callable[[re.Match[str]], TracedText | None]) -> TracedText:
         """Replace the matches of a pattern, as re.sub does.
 
         Args:
             pattern: What is replaced. It is searched in `flat`.
             make: Gives what stands for a match, None to leave it as it is.
         """
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         done = 0
         for match in pattern.finditer(self.flat):
             made = make(match)
             if made is not None:
                 parts += [self.cut(done, match.start()), made]
                 done = match.end()
-        return Text.join([*parts, self.cut(done)]) if parts else self
+        return TracedText.join([*parts, self.cut(done)]) if parts else self
 
-    def unknown(self, match: re.Match[str]) -> Text:
+    def unknown(self, match: re.Match[str]) -> TracedText:
         """An unknown value in the place of a match in `flat`, shown as it is written."""
-        return Text((unknown(match.group(), self.span(*match.span())),))
+        return TracedText((unknown(match.group(), self.span(*match.span())),))
 
-    def placed(self, span: Span | None, *, assumed: bool | None = None) -> Text:
+    def placed(self, span: Span | None, *, assumed: bool | None = None) -> TracedText:
         """The same text, placed at the span that uses it; where it came from stays as its origin."""
-        return Text([piece.replaced(span, assumed=assumed) for piece in self.pieces])
+        return TracedText([piece.replaced(span, assumed=assumed) for piece in self.pieces])
 
-    def as_default(self) -> Text:
+    def as_default(self) -> TracedText:
         """The same text, also an empty one, as a default that the environment may override."""
-        return self.softened() if self.pieces else Text((Piece("", None, assumed=True),))
+        return self.softened() if self.pieces else TracedText((Piece("", None, assumed=True),))
 
-    def softened(self) -> Text:
+    def softened(self) -> TracedText:
         """The same text, marked as a default that the environment may override."""
         if all(piece.assumed for piece in self.pieces):
             return self
         pieces = [copy(piece) for piece in self.pieces]
         for piece in pieces:
             piece.assumed = True
-        return Text(pieces)
+        return TracedText(pieces)
 
 
-EMPTY = Text(())
+EMPTY = TracedText(())

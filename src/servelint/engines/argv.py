@@ -10,7 +10,7 @@ import re
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
 from servelint.engines.registry import Dialect
 from servelint.syntax.shell.words import split
@@ -40,11 +40,11 @@ class Setting:
         self.word = word
         self.spelling = spelling
         self.on = on
-        self.value: Text | None = None
+        self.value: TracedText | None = None
         self.value_word: Word | None = None
         self.values: list[Word] = []
 
-    def give(self, text: Text, word: Word) -> None:
+    def give(self, text: TracedText, word: Word) -> None:
         """Set the value, and the word that holds it."""
         self.value, self.value_word = text, word
 

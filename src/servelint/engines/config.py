@@ -22,7 +22,7 @@ from functools import lru_cache
 
 from servelint.core.launch import Launch, Word
 from servelint.core.numbers import is_whole
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import catalog as catalogs
 from servelint.engines import entry, images
 from servelint.engines.argv import Arguments, Fault, Setting, read
@@ -74,7 +74,7 @@ class Reading:
             self._family = [_family_of(self.launch, self.model) if self.model is not None else None]
         return self._family[0]
 
-    def _model(self) -> Text | None:
+    def _model(self) -> TracedText | None:
         settings = self.arguments.settings
         if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
@@ -101,7 +101,7 @@ class Reading:
         return node if isinstance(node, json.JsonNode) else None
 
 
-def _family_of(launch: Launch, model: Text) -> models.Family | None:
+def _family_of(launch: Launch, model: TracedText) -> models.Family | None:
     from servelint import models
 
     if launch.folder is not None or launch.open is not None:
@@ -126,7 +126,7 @@ def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
         return launch.argv, None
     from servelint.engines import launch_files
 
-    def read(name: Text) -> Text | None:
+    def read(name: TracedText) -> TracedText | None:
         if launch.folder is not None:
             return launch_files.open_in(launch.folder, name)
         opened = launch.open(name) if launch.open is not None else None
@@ -193,7 +193,7 @@ class Operand:
     __slots__ = ("present", "site", "text", "value")
 
     def __init__(
-        self, present: bool | None, value: Scalar | None = None, text: Text | None = None, site: Span | None = None
+        self, present: bool | None, value: Scalar | None = None, text: TracedText | None = None, site: Span | None = None
     ) -> None:
         self.present = present
         self.value = value
@@ -531,7 +531,7 @@ class Config:
         return Operand(True, text.value, text)
 
 
-def _typed(engine: str, text: Text, types: list[str]) -> Scalar | None:
+def _typed(engine: str, text: TracedText, types: list[str]) -> Scalar | None:
     """The value as the release converts it; the text where it does not."""
     value = text.value
     if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import ReleaseClaim
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
 from servelint.engines.releases import known_releases, release_key
 
@@ -50,7 +50,7 @@ class Image:
         return {} if self.engine is None else {self.engine: self.claim}
 
 
-def identify(image: Text) -> Image:
+def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
     flat = image.flat
     digest = flat.find("@")
@@ -75,7 +75,7 @@ def _in_family(name: str, family: ImageFamily) -> bool:
     return any(name == ending or name.endswith(("/" + ending, "#" + ending)) for ending in endings)
 
 
-def _of_family(engine: Engine, family: ImageFamily, tag: Text | None, *, pinned: bool) -> Image:
+def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> Image:
     if family.without and tag is not None and re.search(family.without, tag.flat) is not None:
         return Image(None, ReleaseClaim(), None, house=family.own_tags)
     if family.only and (tag is None or re.search(family.only, tag.flat) is None):
@@ -84,7 +84,7 @@ def _of_family(engine: Engine, family: ImageFamily, tag: Text | None, *, pinned:
     return Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
 
 
-def _claim(family: ImageFamily, tag: Text | None, *, pinned: bool) -> ReleaseClaim:
+def _claim(family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> ReleaseClaim:
     if family.own_tags:
         known = family.releases.get(tag.flat) if tag is not None else None
         return ReleaseClaim(known[0], "image", tag.span()) if tag is not None and known is not None else ReleaseClaim()
@@ -113,7 +113,7 @@ def _entrypoint(several: tuple[EntryPoint, ...], release: str | None) -> tuple[s
     return None
 
 
-def _of_house(name: str, tag: Text | None) -> Image:
+def _of_house(name: str, tag: TracedText | None) -> Image:
     """An image of someone else: its name may say the engine, and its tag the engine's release if the name is the engine's."""
     engine = _house_engine(name)
     if engine is None or tag is None:

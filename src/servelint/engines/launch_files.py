@@ -16,7 +16,7 @@ from copy import copy
 from servelint.core import safe_open
 from servelint.core.launch import Launch, OpenedFile, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text
+from servelint.core.text import Piece, TracedText
 from servelint.engines.config import Config, configs
 from servelint.models.folder import CONFIG
 
@@ -40,7 +40,7 @@ class Missing(Exception):
     """Why the file cannot be read; the engine ends the start as well."""
 
 
-def merged(argv: list[Word], read: Callable[[Text], Text | None]) -> list[Word] | None:
+def merged(argv: list[Word], read: Callable[[TracedText], TracedText | None]) -> list[Word] | None:
     """The argv with the file's options in it; None if no file is named, or if it is not known. Raises Missing.
 
     read: gives the text of the file that a word names, None if that is not known; may raise Missing
@@ -56,7 +56,7 @@ def merged(argv: list[Word], read: Callable[[Text], Text | None]) -> list[Word] 
     return [*first, *_options(text), *rest[len(first) :]]
 
 
-def open_in(folder: str, name: Text) -> Text:
+def open_in(folder: str, name: TracedText) -> TracedText:
     """The text of the file that a name stands for in a folder. Raises Missing."""
     path = os.path.join(folder, name.flat)
     if not name.flat.endswith((".yaml", ".yml")):
@@ -65,10 +65,10 @@ def open_in(folder: str, name: Text) -> Text:
         source = Source(name.flat, safe_open.read(path, _MAX_SIZE)[:_MAX_SIZE].decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise Missing("it cannot be read") from error
-    return Text.at(source, 0, len(source.text))
+    return TracedText.at(source, 0, len(source.text))
 
 
-def _options(text: Text) -> list[Word]:
+def _options(text: TracedText) -> list[Word]:
     """The options of a file's text, which may stand in another file (a here-document)."""
     from servelint.syntax import yaml
 
@@ -79,16 +79,16 @@ def _options(text: Text) -> list[Word]:
     return [_moved(word, text) for word in options(source, nodes[0])] if nodes else []
 
 
-def _moved(word: Word, text: Text) -> Word:
+def _moved(word: Word, text: TracedText) -> Word:
     """A word of the text alone as a word of the file that the text stands in."""
     pieces = [
         Piece(piece.text, _place(piece.span, text), verbatim=piece.verbatim and _place(piece.span, text) is not None)
         for piece in word.text.pieces
     ]
-    return Word(Text(pieces), _place(word.site, text))
+    return Word(TracedText(pieces), _place(word.site, text))
 
 
-def _place(span: Span | None, text: Text) -> Span | None:
+def _place(span: Span | None, text: TracedText) -> Span | None:
     return text.span(span.start, span.end) if span is not None else None
 
 
@@ -99,7 +99,7 @@ def options(source: Source, document: Node) -> list[Word]:
     words: list[Word] = []
     for key, value in yaml.entries(document).values():
         site = yaml.span(source, key)
-        option = Word(Text.join((Text.of("--"), yaml.text(source, key))), site)
+        option = Word(TracedText.join((TracedText.of("--"), yaml.text(source, key))), site)
         kind = yaml_values.truth(value, yaml_values.PYYAML)
         if kind is False:
             continue
@@ -113,7 +113,7 @@ def options(source: Source, document: Node) -> list[Word]:
     return words
 
 
-def _text(source: Source, node: Node) -> Text:
+def _text(source: Source, node: Node) -> TracedText:
     """A scalar as Python's str() writes what PyYAML loads of it; a mapping as the JSON that the parser makes of it."""
     from servelint.syntax import yaml, yaml_values
 
@@ -122,7 +122,7 @@ def _text(source: Source, node: Node) -> Text:
     text = yaml.text(source, node)
     value = _loaded(node) if yaml.is_scalar(node) else ""
     plain = yaml_values.printed(value, yaml_values.PYYAML)
-    return text if isinstance(value, str) or plain == text.flat else Text.of(plain, yaml.span(source, node))
+    return text if isinstance(value, str) or plain == text.flat else TracedText.of(plain, yaml.span(source, node))
 
 
 def _loaded(node: ScalarNode) -> Value:
@@ -142,15 +142,15 @@ class _Json:
         self.source = source
         self.left = _MAX_NODES
 
-    def text(self, node: Node) -> Text:
-        parts: list[Text] = []
+    def text(self, node: Node) -> TracedText:
+        parts: list[TracedText] = []
         try:
             self.add(node, parts)
         except (RecursionError, ValueError) as error:
             raise Missing(_NOT_LOADED) from error
-        return Text.join(parts)
+        return TracedText.join(parts)
 
-    def add(self, node: Node, parts: list[Text]) -> None:
+    def add(self, node: Node, parts: list[TracedText]) -> None:
         from servelint.syntax import yaml
 
         self.left -= 1
@@ -158,29 +158,29 @@ class _Json:
             raise Missing(_NOT_LOADED)
         items = yaml.items(node)
         if items is not None:
-            parts.append(Text.of("["))
+            parts.append(TracedText.of("["))
             for index, item in enumerate(items):
-                parts.append(Text.of(", " if index else ""))
+                parts.append(TracedText.of(", " if index else ""))
                 self.add(item, parts)
-            parts.append(Text.of("]"))
+            parts.append(TracedText.of("]"))
         elif yaml.is_mapping(node):
-            parts.append(Text.of("{"))
+            parts.append(TracedText.of("{"))
             for index, (key, value) in enumerate(yaml.entries(node).values()):
-                parts += [Text.of(", " if index else ""), self.string(key), Text.of(": ")]
+                parts += [TracedText.of(", " if index else ""), self.string(key), TracedText.of(": ")]
                 self.add(value, parts)
-            parts.append(Text.of("}"))
+            parts.append(TracedText.of("}"))
         elif yaml.is_scalar(node):
             parts.append(self.scalar(node))
 
-    def scalar(self, node: ScalarNode) -> Text:
+    def scalar(self, node: ScalarNode) -> TracedText:
         import json
 
         value = _loaded(node)
         if isinstance(value, str):
             return self.string(node)
-        return Text.of(json.dumps(value, default=str), self.span(node))
+        return TracedText.of(json.dumps(value, default=str), self.span(node))
 
-    def string(self, node: Node) -> Text:
+    def string(self, node: Node) -> TracedText:
         import json
 
         from servelint.syntax import yaml
@@ -188,8 +188,8 @@ class _Json:
         text = yaml.text(self.source, node)
         written = json.dumps(text.flat, ensure_ascii=False)
         if written[1:-1] != text.flat:
-            return Text.of(written, self.span(node))
-        return Text.join((Text.of('"'), text, Text.of('"')))
+            return TracedText.of(written, self.span(node))
+        return TracedText.join((TracedText.of('"'), text, TracedText.of('"')))
 
     def span(self, node: Node) -> Span:
         from servelint.syntax import yaml
@@ -212,10 +212,10 @@ class Carried:
 
     __slots__ = ("texts",)
 
-    def __init__(self, texts: dict[str, Text]) -> None:
+    def __init__(self, texts: dict[str, TracedText]) -> None:
         self.texts = texts
 
-    def __call__(self, name: Text) -> OpenedFile | None:
+    def __call__(self, name: TracedText) -> OpenedFile | None:
         """The file of a name; None if it was not read."""
         text = self.texts.get(name.flat)
         if text is None:
@@ -234,19 +234,19 @@ def carry(given: Launch) -> Carried | None:
     (config,) = configs(launch, [release] if release is not None else [])
     for model in _models(config):
         folder = model.rstrip("/")
-        if launch.open(Text.of(f"{folder}/{CONFIG}")) is not None:
+        if launch.open(TracedText.of(f"{folder}/{CONFIG}")) is not None:
             from servelint.models.checkpoint import (  # where a model is here: a check needs them nowhere else
                 INDEX,
                 QUANTIZATION,
             )
 
             for name in (QUANTIZATION, INDEX):
-                launch.open(Text.of(f"{folder}/{name}"))
+                launch.open(TracedText.of(f"{folder}/{name}"))
     return found if found.texts else None
 
 
-def _kept(opened: Callable[[Text], OpenedFile | None], found: Carried) -> Callable[[Text], OpenedFile | None]:
-    def keep(name: Text) -> OpenedFile | None:
+def _kept(opened: Callable[[TracedText], OpenedFile | None], found: Carried) -> Callable[[TracedText], OpenedFile | None]:
+    def keep(name: TracedText) -> OpenedFile | None:
         one = opened(name)
         if one is not None:
             found.texts[name.flat] = one.text

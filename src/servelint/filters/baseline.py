@@ -20,7 +20,7 @@ from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.secrets import masked_span
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.core.trust import EVERYTHING, Trust
 from servelint.rules.load import every
 from servelint.syntax import json as json_nodes
@@ -167,7 +167,7 @@ class _Reader:
 
     def __init__(self, into: Baseline) -> None:
         self.into = into
-        self.whole = Text.at(into.source, 0, len(into.source.text))
+        self.whole = TracedText.at(into.source, 0, len(into.source.text))
 
     def wrong(self, node: JsonNode, message: str) -> None:
         span = node.text.span()

@@ -19,7 +19,7 @@ from servelint.core.secrets import (
     without,
 )
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.judge.container import variables
 
 _MORE = ("hf-token",)
@@ -79,16 +79,16 @@ def words(launch: Launch) -> list[str]:
     return found
 
 
-def _named(text: Text, shown: str) -> str:
+def _named(text: TracedText, shown: str) -> str:
     return mask_of(shown) if text.value and not is_filled_in(text.value) else shown
 
 
-def _values(texts: list[Text]) -> tuple[str, ...]:
+def _values(texts: list[TracedText]) -> tuple[str, ...]:
     values = {text.value for text in texts if text.value is not None and len(text.value) >= _SHORTEST}
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
-def _places(text: Text) -> dict[Source, list[Part]]:
+def _places(text: TracedText) -> dict[Source, list[Part]]:
     """Return where the pieces of a secret are written, with the quotes between them."""
     found: dict[Source, list[Part]] = {}
     for piece in text.pieces:
@@ -104,12 +104,12 @@ def _places(text: Text) -> dict[Source, list[Part]]:
     return found
 
 
-def _secrets(launch: Launch) -> list[Text]:
+def _secrets(launch: Launch) -> list[TracedText]:
     """Return the values of a launch that are secrets by the name of their option or variable, or by their form."""
     values = [variable.value for variable in launch.env.values()]
     texts = [word.text.flat for word in launch.argv] + [value.flat for value in values if value is not None]
     any_look = may_look("\n".join(texts))
-    found: list[Text] = []
+    found: list[TracedText] = []
     before = ""
     for word in launch.argv:
         flat = word.text.flat

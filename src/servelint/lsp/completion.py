@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from servelint import hardware
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import APPEND, LIST, OPTIONAL, Catalog, Keys, Option
@@ -242,7 +242,7 @@ def _quote(typed: Typed) -> str:
     """How the quotes of a JSON value are written where it stands; "" where it is made of another format's mapping."""
     found = typed.cursor
     setting, word, inner = found.setting, found.word, found.spot
-    text: Text | None = setting.value if setting is not None else None
+    text: TracedText | None = setting.value if setting is not None else None
     if text is None or inner is None:
         return '"'
     if inner.quoted:
@@ -325,7 +325,7 @@ def _tags(typed: Typed) -> list[Item]:
         return []
     start, end = cursor.tag_of(image)
     repository, tag = image.flat[:start], image.flat[start:end].replace(STAND_IN, "")
-    known = images.identify(Text.of(repository + tag))
+    known = images.identify(TracedText.of(repository + tag))
     if known.engine is None or known.house:
         return []
     named = known.claim.release
@@ -334,7 +334,7 @@ def _tags(typed: Typed) -> list[Item]:
     for number, release in enumerate(reversed(known_releases(known.engine))):
         key = release_key(release)
         other = pattern.replace("{}", release)
-        if key is None or key[1] != _FINAL or images.identify(Text.of(repository + other)).claim.release != release:
+        if key is None or key[1] != _FINAL or images.identify(TracedText.of(repository + other)).claim.release != release:
             continue
         entry = Entry(other, f"{ENGINE_NAMES[known.engine]} {release}", "", f"{number:04}", deprecated=False)
         items.append(Item(entry, "tag", typed.span, other))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.argv import Setting
 from servelint.engines.config import Config, configs
 from servelint.engines.registry import ENGINES
@@ -56,7 +56,7 @@ class Cursor:
     spot: Spot | None = None
     path: tuple[str, ...] = ()
     variable: Variable | None = None
-    text: Text | None = None
+    text: TracedText | None = None
 
     @property
     def launch(self) -> Launch:
@@ -96,8 +96,8 @@ def start_of(source: Source, launches: Iterable[Launch], offset: int) -> Launch 
     return None
 
 
-def index_in(text: Text, source: Source, offset: int) -> int | None:
-    """The position in Text.flat of what stands at an offset, or of its end; None if it is no part of the text."""
+def index_in(text: TracedText, source: Source, offset: int) -> int | None:
+    """The position in TracedText.flat of what stands at an offset, or of its end; None if it is no part of the text."""
     for start, piece in zip(text.starts, text.pieces, strict=True):
         span = piece.span
         if span is None or span.source is not source or not span.start <= offset <= span.end:
@@ -176,7 +176,7 @@ def _of_option(config: Config, setting: Setting, word: Word, index: int) -> Curs
 
 
 def _of_value(
-    config: Config, setting: Setting, word: Word, value: Text, index: int, source: Source, offset: int
+    config: Config, setting: Setting, word: Word, value: TracedText, index: int, source: Source, offset: int
 ) -> Cursor | None:
     name, dot, path = setting.name.partition(".")
     place = value.extent() if value.flat else Span(source, offset, offset)
@@ -235,7 +235,7 @@ def _in_image(launch: Launch, source: Source, offset: int, release: str | None) 
     return found
 
 
-def tag_of(image: Text) -> tuple[int, int]:
+def tag_of(image: TracedText) -> tuple[int, int]:
     """Where the tag of an image's name starts and ends; (0, 0) if it has none."""
     flat = image.flat
     digest = flat.find("@")

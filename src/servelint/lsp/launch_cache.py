@@ -10,11 +10,11 @@ from bisect import bisect_right
 from copy import copy
 
 from servelint.core.finding import Finding, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, OpenedFile
 from servelint.core.run import Run, current
 from servelint.core.settings import Settings
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.files.directives import name_gpus
 from servelint.judge.checks.models import names_transformers
 from servelint.judge.judging import judge
@@ -60,7 +60,7 @@ class LaunchKey:
         self._add(launch)
         for path in files:
             self._values.append(path)
-            self._add(launch.open(Text.of(path)) if launch.open is not None else None)
+            self._add(launch.open(TracedText.of(path)) if launch.open is not None else None)
         self._blocks = _blocks(self._source, self._offsets)
         text = self._source.text
         places = [(self._at(start), self._at(end)) for start, end in self._offsets]
@@ -70,7 +70,7 @@ class LaunchKey:
 
     def _add(self, value: object) -> None:
         values = self._values
-        if isinstance(value, Text):
+        if isinstance(value, TracedText):
             values.append(len(value.pieces))
             for piece in value.pieces:
                 values += (piece.text, piece.verbatim, piece.expression, piece.shown, piece.assumed)
@@ -199,7 +199,7 @@ class LaunchCache:
             if entry is not None:
                 entry.used = self._text
                 return entry.at(launch, key)
-        paths: list[Text] = []
+        paths: list[TracedText] = []
         with Run(launch.source.path) as run:
             findings = _judged(launch, settings, paths)
         around = current()
@@ -217,13 +217,13 @@ class LaunchCache:
         return findings
 
 
-def _judged(launch: Launch, settings: Settings, paths: list[Text]) -> list[Finding]:
+def _judged(launch: Launch, settings: Settings, paths: list[TracedText]) -> list[Finding]:
     """The findings of a launch. paths: takes those of the files that are opened for it."""
     opened = launch.open
     if opened is None:
         return judge(launch, settings)
 
-    def noting(path: Text) -> Opened | None:
+    def noting(path: TracedText) -> OpenedFile | None:
         paths.append(path)
         return opened(path)
 

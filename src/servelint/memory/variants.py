@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from servelint.core.launch import Word
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines.config import Config, configs
 from servelint.memory import plan_of, plan_over
@@ -33,7 +33,7 @@ class WhatIf:
 
 def changed(config: Config, option: str, value: str) -> Config:
     """The launch under the same release with an option (without its dashes) added, which overrides an earlier one."""
-    return _again(config, [*config.launch.argv, Word(Text.of(f"--{option}"), None), Word(Text.of(value), None)])
+    return _again(config, [*config.launch.argv, Word(TracedText.of(f"--{option}"), None), Word(TracedText.of(value), None)])
 
 
 def without_speculation(config: Config) -> Config | None:

@@ -10,7 +10,7 @@ import os
 import re
 from functools import lru_cache
 
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,13 +144,13 @@ def is_known_parser(kind: str, parser: str, engine: str) -> bool:
     return any(parser in entry.get(engine, []) for entry in _parsers()[kind].values())
 
 
-def identify(model: Text) -> Family | None:
+def identify(model: TracedText) -> Family | None:
     """The family of a model by the name of its repository, folder or file, None if the name is unknown."""
     publisher, name = _parts(model)
     return None if HOLE in name or not name else _by_name(name, publisher)
 
 
-def _parts(model: Text) -> tuple[str, str]:
+def _parts(model: TracedText) -> tuple[str, str]:
     """The publisher ("" in a path) and the name of a model in lower case.
 
     A path of a snapshot in the hub's cache has those of its repository.

@@ -6,7 +6,7 @@ import json
 import os
 
 from servelint.core import safe_open
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.models import Fact, Family, identify, table
 
 TYPE_CHECKING = False
@@ -76,13 +76,13 @@ def files_of(launch: Launch) -> Callable[[str], str | None] | None:
         return None
 
     def opened(path: str) -> str | None:
-        source = open_mounted(Text.of(path))
+        source = open_mounted(TracedText.of(path))
         return source.text.value if source is not None else None
 
     return opened
 
 
-def read(model: Text, opened: Callable[[str], str | None]) -> Family | None:
+def read(model: TracedText, opened: Callable[[str], str | None]) -> Family | None:
     """The facts in the config.json of a folder, None if there is none or it names no architecture.
 
     `opened` reads the text of a file by its path, None if there is none.

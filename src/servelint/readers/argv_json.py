@@ -11,7 +11,7 @@ import re
 
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, script_launches
@@ -65,7 +65,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
             return []  # ten times as fast as giving every node its place
     except (ValueError, RecursionError):
         pass  # it may have comments
-    text = Text.at(source, 0, len(source.text))
+    text = TracedText.at(source, 0, len(source.text))
     node = json_nodes.parse(text)
     if isinstance(node, json_nodes.JsonFault):
         node = json_nodes.parse(without_comments(text, lenient=True))
@@ -188,7 +188,7 @@ class _Recipe:
 
     def lines(self, node: JsonNode, context: CommandContext) -> list[Launch]:
         """Command lines, one after the other."""
-        text = Text.join([part for item in node.items for part in (_filled(item.content), Text.of("\n"))])
+        text = TracedText.join([part for item in node.items for part in (_filled(item.content), TracedText.of("\n"))])
         context = context.with_(site=None, env=context.env)
         return script_launches(text, context, None) if _is_command(text.flat) else []
 
@@ -231,17 +231,17 @@ def _started(name: str, command: JsonNode, args: JsonNode) -> list[Word] | None:
         return None
     text = _known(command.content)
     if name == "module":
-        python = [Word(Text.of(word), command.text.span()) for word in ("python", "-m")]
+        python = [Word(TracedText.of(word), command.text.span()) for word in ("python", "-m")]
         return [*python, Word(text, command.text.span()), *given]
     return [*(split(text) if " " in text.flat else [Word(text, command.text.span())]), *given]
 
 
-def _filled(text: Text) -> Text:
+def _filled(text: TracedText) -> TracedText:
     """A string with its placeholders unknown: what reads the recipe replaces them."""
     return text.sub(_PLACEHOLDER, text.unknown) if "{" in text.flat else text
 
 
-def _known(text: Text) -> Text:
+def _known(text: TracedText) -> TracedText:
     """A string that no shell sees: what reads the recipe may replace variables as well."""
     return interpolate(_filled(text), nothing)
 
@@ -270,7 +270,7 @@ def _environment(members: dict[str, JsonNode]) -> dict[str, Variable]:
     return env
 
 
-def _value(node: JsonNode) -> Text | None:
+def _value(node: JsonNode) -> TracedText | None:
     if node.kind == STRING:
         return _known(node.content)
     return node.text if node.kind == NUMBER else None

@@ -7,7 +7,7 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
@@ -202,7 +202,7 @@ def _no_file(context: CommandContext) -> CommandContext:
 
 
 def script_launches(
-    text: Text, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
+    text: TracedText, context: CommandContext, args: list[Word] | None, depth: int = 0, site: Span | None = None
 ) -> list[Launch]:
     """The launches of a shell script, the first of each place first.
 
@@ -253,7 +253,7 @@ def script_launches(
     return found
 
 
-def _written_at(text: Text) -> int:
+def _written_at(text: TracedText) -> int:
     span = text.span()
     return span.start if span is not None else -1
 
@@ -289,7 +289,7 @@ def text_launches(words: list[Word], context: CommandContext, depth: int) -> lis
         return script_launches(context.stdin, inner, None, depth + 1) if context.stdin is not None else []
     found: list[Launch] = []
     # what these read is added to the command
-    more = [Word(Text((unknown("...", None, ""),)), None, many=True)] if name in ("xargs", "parallel") else []
+    more = [Word(TracedText((unknown("...", None, ""),)), None, many=True)] if name in ("xargs", "parallel") else []
     for at in range(1, len(words)):
         word = words[at]
         if re.search(r"\s", word.text.flat):

@@ -12,7 +12,7 @@ from functools import cached_property
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, OpenedFile, Port, Probe, Runtime, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers import runtime
@@ -129,7 +129,7 @@ class _Reading:
         elif image_text is None:
             part = True  # for `docker compose -f base -f this`
         if service.open and command is None:
-            command = [Word(Text((unknown("command", None, ""),)), many=True)]
+            command = [Word(TracedText((unknown("command", None, ""),)), many=True)]
         if image.engine is None and not entrypoint and not command:
             return []
         env, complete = self.environment()
@@ -208,7 +208,7 @@ class _Reading:
 
         return Mounts(self.service, self.files)
 
-    def opened(self, path: Text) -> OpenedFile | None:
+    def opened(self, path: TracedText) -> OpenedFile | None:
         """A file in the container that a command names."""
         found: OpenedFile | None = None
         if path.flat[:1] in ("/", ".") or "working_dir" in self.service.fields:
@@ -220,7 +220,7 @@ class _Reading:
 
     # -- container
 
-    def container(self, image: Text | None, env: dict[str, Variable], part: bool) -> Container:
+    def container(self, image: TracedText | None, env: dict[str, Variable], part: bool) -> Container:
         """What the service says of its container.
 
         Args:
@@ -228,7 +228,7 @@ class _Reading:
             env: Its variables.
             part: Whether another file says more of it.
         """
-        settings: dict[str, Text] = {}
+        settings: dict[str, TracedText] = {}
         for name in ("ipc", "shm_size", "runtime", "privileged"):
             value = self.service.last(name)
             if value is not None:
@@ -244,7 +244,7 @@ class _Reading:
         """How the service is run. Only asked of a service that starts an engine."""
         return of_service(self.service, self.files)
 
-    def gpus(self, runtime: Text | None) -> tuple[int | None, bool | None]:
+    def gpus(self, runtime: TracedText | None) -> tuple[int | None, bool | None]:
         """How many GPUs the service reserves (None for all, or an unknown number), and whether it reserves any."""
         counts: list[int | None] = []
         reservations = ("deploy", "resources", "reservations")
@@ -311,10 +311,10 @@ def _ports(service: Service) -> list[Port]:
     return found
 
 
-def _mounts(service: Service) -> list[Text] | None:
+def _mounts(service: Service) -> list[TracedText] | None:
     if "volumes_from" in service.fields:
         return None
-    found: list[Text] = []
+    found: list[TracedText] = []
     for file, _, node in service.layers("volumes"):
         for item in file.items(node):
             fields = yaml.entries(item)
@@ -328,7 +328,7 @@ def _mounts(service: Service) -> list[Text] | None:
     return found
 
 
-def _private(service: Service, network: Text | None, files: list[File]) -> bool | None:
+def _private(service: Service, network: TracedText | None, files: list[File]) -> bool | None:
     """Whether no other container shares the network of a service; None if that is not known."""
     joined = f"service:{service.name}"
     if any(joined in file.source.text for file in (*files, *[file for file, _ in service.parts])):
@@ -359,7 +359,7 @@ def _checks(service: Service, files: list[File]) -> list[Probe]:
     return [Probe("healthcheck", shown, patience, port, site, gates=_gates(service.name, files, service))]
 
 
-def _test_words(file: File, node: Node) -> list[Text]:
+def _test_words(file: File, node: Node) -> list[TracedText]:
     if yaml.scalar(node) is not None:
         return [file.text(node)]
     return [file.text(item) for item in file.items(node) if yaml.scalar(item) is not None]

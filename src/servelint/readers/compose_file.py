@@ -7,7 +7,7 @@ import posixpath
 from servelint.core.launch import Variable
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.interpolation import Lookup, interpolate
@@ -43,7 +43,7 @@ class File:
         self.folder = folder
         self.outer = lookup if lookup is not None or project is None else project.lookup
         self.spent: list[int] = project.spent if project is not None else [0]
-        self._dotenv: dict[str, Text] | None = None
+        self._dotenv: dict[str, TracedText] | None = None
         self._awaited: frozenset[str] | None = None
         self.tops = [yaml.entries(document) for document in documents]
         self.services: dict[str, list[tuple[Node, Node]]] = {}
@@ -51,7 +51,7 @@ class File:
             for name, defined in yaml.entries(top["services"][1] if "services" in top else None).items():
                 self.services.setdefault(name, []).append(defined)
 
-    def lookup(self, name: str) -> Text | None:
+    def lookup(self, name: str) -> TracedText | None:
         """A variable that the file may use."""
         if self.outer is not None:
             return self.outer(name)
@@ -78,7 +78,7 @@ class File:
             self._awaited = frozenset(names)
         return self._awaited
 
-    def text(self, node: Node) -> Text:
+    def text(self, node: Node) -> TracedText:
         """The text of a scalar with its variables filled in."""
         found = interpolate(yaml.text(self.source, node), self.lookup)
         self.spent[0] += 1 + len(found.flat) // 16
@@ -90,12 +90,12 @@ class File:
         self.spent[0] += len(found)
         return found
 
-    def value(self, node: Node) -> Text:
+    def value(self, node: Node) -> TracedText:
         """The text that Docker Compose makes of a scalar: "420" of `0644`."""
         plain = yaml_values.shown(node, yaml_values.COMPOSE)
-        return self.text(node) if plain == node.value else Text.of(plain, yaml.span(self.source, node))
+        return self.text(node) if plain == node.value else TracedText.of(plain, yaml.span(self.source, node))
 
-    def optional(self, fields: Entries, name: str) -> Text | None:
+    def optional(self, fields: Entries, name: str) -> TracedText | None:
         """The value of a field, None if it is missing, null or not a scalar."""
         node = fields[name][1] if name in fields else None
         return self.value(node) if yaml.is_scalar(node) and not yaml.is_null(node) else None
@@ -162,7 +162,7 @@ class Service:
                     inside = yaml.entries(value)
         return found
 
-    def last(self, *path: str) -> Text | None:
+    def last(self, *path: str) -> TracedText | None:
         """The scalar that counts, None if there is none."""
         if path[0] not in self.fields:
             return None
@@ -200,7 +200,7 @@ def add_variables(found: dict[str, Variable], file: File, node: Node) -> None:
             found[name] = Variable(name, text.cut(len(name) + 1) if sign else _outside(file, name, site), site)
 
 
-def _outside(file: File, name: str, site: Span) -> Text | None:
+def _outside(file: File, name: str, site: Span) -> TracedText | None:
     """The value of a variable that is only named: the `.env` file may give it."""
     known = file.lookup(name)
     return known.placed(site, assumed=True) if known is not None else None

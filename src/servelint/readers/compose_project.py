@@ -15,7 +15,7 @@ from collections.abc import Callable
 from servelint.core import bounds
 from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import HOLE, Text, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry, images
 from servelint.files.siblings import Neighbours
 from servelint.readers import commands, runtime
@@ -133,7 +133,7 @@ class _Model:
             return []
         node = fields["extends"][1]
         inside = yaml.entries(node)
-        name = (file.optional(inside, "service") if inside else file.text(node)) or Text(())
+        name = (file.optional(inside, "service") if inside else file.text(node)) or TracedText(())
         base: File | None = file
         if "file" in inside:
             path = file.optional(inside, "file")
@@ -191,9 +191,9 @@ class _Model:
 
     def environment(self, file: File, paths: list[str]) -> Lookup:
         """The variables of an included file: those of the project that includes it come before its own."""
-        values: dict[str, Text] | None = None
+        values: dict[str, TracedText] | None = None
 
-        def own(name: str) -> Text | None:
+        def own(name: str) -> TracedText | None:
             nonlocal values
             if values is None:
                 from servelint.syntax import dotenv
@@ -205,7 +205,7 @@ class _Model:
                         values.update(dotenv.parse(source, file.lookup))
             return values.get(name)
 
-        def lookup(name: str) -> Text | None:
+        def lookup(name: str) -> TracedText | None:
             known = file.lookup(name)
             return known if known is not None else own(name)
 
@@ -241,7 +241,7 @@ class Built:
     def __init__(self, service: Service, labelled: images.Image) -> None:
         self.stages: list[Stage] = []
         self.stage: Stage | None = None
-        self.text = Text(())
+        self.text = TracedText(())
         self.opened: dict[str, OpenedFile | None] = {}
         self.image = images.Image(labelled.engine, ReleaseClaim(), labelled.entrypoint)
         build = _Build(service)
@@ -279,7 +279,7 @@ class Built:
         """The words of CMD, None for the base image's own."""
         return self.stage.cmd.words if self.stage is not None and self.stage.cmd is not None else None
 
-    def open(self, path: Text) -> OpenedFile | None:
+    def open(self, path: TracedText) -> OpenedFile | None:
         """A file that the Dockerfile puts into the image."""
         name = path.value
         if self.stage is None or name is None or name.startswith("-"):
@@ -313,7 +313,7 @@ class _Build:
         for file, _, node in service.layers("build", "additional_contexts"):
             add_variables(self.named, file, node)
 
-    def get(self, name: str) -> Text | None:
+    def get(self, name: str) -> TracedText | None:
         if name not in self.fields:
             return None
         file, node = self.fields[name]
@@ -328,16 +328,16 @@ class _Build:
         file = self.fields["context"][0] if "context" in self.fields else next(iter(self.fields.values()))[0]
         return file.folder_at(value)
 
-    def contexts(self) -> dict[str, Text]:
+    def contexts(self) -> dict[str, TracedText]:
         """The images that `additional_contexts` gives names to; unknown for folders, and for images of other services."""
-        found: dict[str, Text] = {}
+        found: dict[str, TracedText] = {}
         for name, variable in self.named.items():
-            value = variable.value or Text(())
+            value = variable.value or TracedText(())
             image = value.flat.startswith(_IMAGE)
-            found[name.lower()] = value.cut(len(_IMAGE)) if image else Text((unknown("${" + name + "}", variable.site),))
+            found[name.lower()] = value.cut(len(_IMAGE)) if image else TracedText((unknown("${" + name + "}", variable.site),))
         return found
 
-    def dockerfile(self) -> Text | None:
+    def dockerfile(self) -> TracedText | None:
         """The Dockerfile; None if it is not here."""
         if "dockerfile_inline" in self.fields:
             return self.get("dockerfile_inline")
@@ -345,7 +345,7 @@ class _Build:
         if context is None or (name is not None and name.value is None):
             return None
         beside = context.read(name.value if name is not None and name.value else "Dockerfile")
-        return Text.at(beside, 0, len(beside.text)) if beside is not None else None
+        return TracedText.at(beside, 0, len(beside.text)) if beside is not None else None
 
 
 _WORKING = "${PWD}"
@@ -404,7 +404,7 @@ class Mounts:
             path = f"{self.folder}/{path}"
         return "/" + posixpath.normpath(path).lstrip("/")
 
-    def open(self, path: Text) -> OpenedFile | None:
+    def open(self, path: TracedText) -> OpenedFile | None:
         """A file by the path that a command in the container gives."""
         value = self.absolute(path.value) if path.value else None
         if value is None:
@@ -412,7 +412,7 @@ class Mounts:
         text = self._content(value)
         if text is None:
             source = self.source(value)
-            text = Text.at(source, 0, len(source.text)) if source is not None else None
+            text = TracedText.at(source, 0, len(source.text)) if source is not None else None
         if text is None:
             return None
         self.files[-1].spent[0] += len(text.flat) // 16
@@ -434,7 +434,7 @@ class Mounts:
             at = posixpath.dirname(at)
         return None
 
-    def _content(self, path: str) -> Text | None:
+    def _content(self, path: str) -> TracedText | None:
         """The text of a config that the compose file itself holds."""
         if path not in self.configs:
             return None
@@ -461,7 +461,7 @@ class Mounts:
         return found
 
 
-def _here(source: Text) -> str | None:
+def _here(source: TracedText) -> str | None:
     """A path beside the compose file; None for a volume, and for what stands elsewhere on the machine."""
     flat = source.flat
     if source.pieces and source.pieces[0].expression == _WORKING:
@@ -470,7 +470,7 @@ def _here(source: Text) -> str | None:
     return flat if HOLE not in flat and (flat in (".", "..") or flat.startswith(("./", "../"))) else None
 
 
-def passed_on(words: list[Word], opened: Callable[[Text], OpenedFile | None], context: CommandContext) -> list[Launch]:
+def passed_on(words: list[Word], opened: Callable[[TracedText], OpenedFile | None], context: CommandContext) -> list[Launch]:
     """The launch of a command that is given to a script which is not here: such a script ends in `exec "$@"`."""
     at = 1 if entry.program(words[0]) in commands.SHELLS else 0
     if len(words) < at + 3 or opened(words[at].text) is not None:

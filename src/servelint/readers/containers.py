@@ -8,7 +8,7 @@ from functools import partial
 
 from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.numbers import is_whole
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.engines import entry, images
 from servelint.readers import commands
 from servelint.readers.context import CommandContext, site_of, span_of
@@ -71,7 +71,7 @@ class ContainerRun:
         """The values of some options, in order."""
         return [value for name, value in self.options if name in names and value is not None]
 
-    def last(self, name: str) -> Text | None:
+    def last(self, name: str) -> TracedText | None:
         """The value of an option that counts, None if it is not given."""
         values = self.values(name)
         return values[-1].text if values else None
@@ -205,7 +205,7 @@ def container(words: list[Word], context: CommandContext, depth: int) -> list[La
         if value is not None
     }
     if any(name == "--privileged" for name, _ in run.options):
-        settings["privileged"] = Text.of("true")
+        settings["privileged"] = TracedText.of("true")
     container = Container(run.image.text, settings, *_gpus(run, verb))
     image = images.identify(run.image.text)
     site = context.site or span_of(words)
@@ -230,22 +230,22 @@ def _runtime(run: ContainerRun, verb: str, context: CommandContext) -> Runtime |
     return runtime.of_run(run, context.source)
 
 
-def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[Text], OpenedFile | None] | None:
+def _mounted(run: ContainerRun, context: CommandContext) -> Callable[[TracedText], OpenedFile | None] | None:
     """Opens the files of a container that are mounted from where the command runs (`-v ./serve.sh:/serve.sh`)."""
     outer = context.open
     if outer is None:
         return None
-    mounts: list[tuple[str, Text]] = []
+    mounts: list[tuple[str, TracedText]] = []
     for word in run.values("--volume", "--bind"):
         flat = word.text.flat
         inside = flat.split(":")
         if len(inside) in (2, 3) and inside[1].startswith("/"):
             mounts.append((inside[1].rstrip("/"), word.text.cut(0, len(inside[0]))))
 
-    def opened(path: Text) -> OpenedFile | None:
+    def opened(path: TracedText) -> OpenedFile | None:
         for inside, outside in mounts:
             if path.flat == inside or path.flat.startswith(inside + "/"):
-                return outer(Text.join((outside, path.cut(len(inside)))))
+                return outer(TracedText.join((outside, path.cut(len(inside)))))
         return None
 
     return opened
@@ -318,7 +318,7 @@ def in_container(
     return [context.launch(image.engine, argv, site_of(command, context))]
 
 
-def identified(name: Text | None) -> images.Image:
+def identified(name: TracedText | None) -> images.Image:
     """What the name of an image says; nothing where there is none."""
     return images.identify(name) if name is not None else images.Image(None, ReleaseClaim(), None)
 

@@ -7,7 +7,7 @@ from copy import copy
 
 from servelint.core.launch import Container, Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
 
 TYPE_CHECKING = False
@@ -55,15 +55,15 @@ class CommandContext:
         env_file: EnvFile | None = None,
         open_env: bool = False,
         files: Callable[[str], Source | None] | None = None,
-        open: Callable[[Text], OpenedFile | None] | None = None,
-        stdin: Text | None = None,
+        open: Callable[[TracedText], OpenedFile | None] | None = None,
+        stdin: TracedText | None = None,
     ) -> None:
         self.files = files
         self.open = open
         self.stdin = stdin
         self.anchor: Span | None = None
         self.runtime: Callable[[], Runtime | None] | None = None
-        self.ran: list[Text] = []
+        self.ran: list[TracedText] = []
         self.budget: Budget | None = None
         self.source = source
         self.name = name
@@ -174,7 +174,7 @@ def identity(launch: Launch) -> tuple[int, int, str, tuple[str, ...]]:
     return launch.site.start, launch.site.end, launch.engine, tuple([word.shown for word in launch.argv])
 
 
-def inside(site: Span, line: Text) -> Span:
+def inside(site: Span, line: TracedText) -> Span:
     """A launch's place within the line that makes it: the value of a variable stands elsewhere."""
     own = line.strip().extent()
     if own is None or (site.source is own.source and own.start <= site.start and site.end <= own.end):

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, OpenedFile, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches
@@ -37,7 +37,7 @@ _PROGRAM = re.compile(
 
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """The launches of the images that a Dockerfile makes: of its last stage, and of other targets that start something else."""
-    found = stages(Text.at(source, 0, len(source.text)))
+    found = stages(TracedText.at(source, 0, len(source.text)))
     used = {one.parent.number for one in found if one.parent is not None} | {number for one in found for number in one.copies}
     started: list[Launch] = []
     seen: set[tuple[int, int]] = set()
@@ -68,7 +68,7 @@ def _started(
     if entrypoint is not None and entrypoint.exec and entrypoint.words and not command:
         command = [_arguments(entrypoint)]
 
-    def opened(path: Text) -> OpenedFile | None:
+    def opened(path: TracedText) -> OpenedFile | None:
 
         return open_file(one, all_stages, path, neighbours)
 
@@ -90,7 +90,7 @@ def _started(
 
 def _arguments(entrypoint: Command) -> Word:
     """What the image is given when it is run: an entry point without a command waits for it."""
-    return Word(Text((unknown('"$@"', entrypoint.site, shown=""),)), entrypoint.site, many=True)
+    return Word(TracedText((unknown('"$@"', entrypoint.site, shown=""),)), entrypoint.site, many=True)
 
 
 def _unwrapped(words: list[Word]) -> list[Word]:
@@ -120,7 +120,7 @@ _ESCAPE = re.compile(r"\\([\\nt])")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
-def open_file(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbours) -> OpenedFile | None:
+def open_file(stage: Stage, stages: list[Stage], path: TracedText, neighbours: Neighbours) -> OpenedFile | None:
     """The file that a path in a container of a stage's image names; None if its content is not known."""
     if path.value is None or not path.flat:
         return None
@@ -134,7 +134,7 @@ def open_file(stage: Stage, stages: list[Stage], path: Text, neighbours: Neighbo
 
 
 class _Image:
-    def __init__(self, stages: list[Stage], neighbours: Neighbours, asked: Text) -> None:
+    def __init__(self, stages: list[Stage], neighbours: Neighbours, asked: TracedText) -> None:
         self.asked = asked
         self.stages = stages
         self.neighbours = neighbours
@@ -145,7 +145,7 @@ class _Image:
         extent = text.extent() if text is not None else None
         return extent.source if extent is not None and text is not None and extent.source.text == text.flat else None
 
-    def content(self, stage: Stage, path: str, depth: int = 0) -> Text | None:
+    def content(self, stage: Stage, path: str, depth: int = 0) -> TracedText | None:
         """The text of a file after all steps of a stage."""
         if bounds.DOCKERFILE_DEPTH.passed(depth, self.asked):
             return None
@@ -160,7 +160,7 @@ class _Image:
                 text = brought if copied else text
         return text
 
-    def copied(self, stage: Stage, step: Step, path: str, depth: int) -> tuple[bool, Text | None]:
+    def copied(self, stage: Stage, step: Step, path: str, depth: int) -> tuple[bool, TracedText | None]:
         """Whether a COPY or ADD brings the file, and its text if that is known."""
         instruction = step.instruction
         for heredoc in instruction.heredocs:
@@ -216,7 +216,7 @@ class _Image:
         folder = found[-1].endswith("/") or found[-1] in (".", "..") or len(found) > 2
         return posixpath.normpath(target) + ("/" if folder and posixpath.normpath(target) != "/" else "")
 
-    def beside(self, path: str) -> Text | None:
+    def beside(self, path: str) -> TracedText | None:
         """The text of a file of the folder that is built, which is the Dockerfile's own or one above it."""
         path = posixpath.normpath(path.lstrip("/"))
         if path.startswith("..") or path == ".":
@@ -224,7 +224,7 @@ class _Image:
         for context in _CONTEXTS:
             found = self.neighbours.read(context + path)
             if found is not None:
-                return Text.at(found, 0, len(found.text))
+                return TracedText.at(found, 0, len(found.text))
         return None
 
 
@@ -245,7 +245,7 @@ def _sources(pattern: str, target: str, path: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
+def _after_run(step: Step, path: str, text: TracedText | None) -> TracedText | None:
     """The text of a file after a RUN that names it."""
     from servelint.syntax.shell.evaluate import Evaluator
     from servelint.syntax.shell.state import Files
@@ -253,13 +253,13 @@ def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
     run = step.instruction.raw
     if not step.instruction.heredocs:
         for harmless in (_LINE_ENDS, _OWNER):
-            run = run.sub(harmless, lambda _: Text.of("true "))
+            run = run.sub(harmless, lambda _: TracedText.of("true "))
     elif step.instruction.text.flat.startswith("<<"):
         run = step.instruction.heredocs[0].text
-    shell = Evaluator(run, lambda _: None, step.values, [Word(Text.of("sh"))])
+    shell = Evaluator(run, lambda _: None, step.values, [Word(TracedText.of("sh"))])
     if step.folder:
-        shell.state.folder = Text.of(step.folder if step.folder != "/" else "/.")
-    name = path if path.startswith("/") else shell.key(Text.of(path))
+        shell.state.folder = TracedText.of(step.folder if step.folder != "/" else "/.")
+    name = path if path.startswith("/") else shell.key(TracedText.of(path))
     if text is not None and name is not None:
         shell.state.files = Files(None, {name: text})
     try:
@@ -270,9 +270,9 @@ def _after_run(step: Step, path: str, text: Text | None) -> Text | None:
     return written[name] if name is not None and name in written else text
 
 
-def _echoed(text: Text) -> Text:
+def _echoed(text: TracedText) -> TracedText:
     """The text as the `echo` of /bin/sh prints it, which knows escapes, if its first line ends in one."""
     first = text.flat.partition("\n")[0]
     if not first.startswith("#!") or "\\n" not in first:
         return text
-    return text.sub(_ESCAPE, lambda match: Text.of(_ESCAPES[match.group(1)], text.span(*match.span())))
+    return text.sub(_ESCAPE, lambda match: TracedText.of(_ESCAPES[match.group(1)], text.span(*match.span())))

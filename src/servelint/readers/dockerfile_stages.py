@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 from servelint.core.launch import ReleaseClaim, Variable, Word
 from servelint.core.source import Span
-from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.core.text import EMPTY, Piece, TracedText, unknown
 from servelint.engines import images
 from servelint.readers import installs
 from servelint.syntax.shell.words import split
 
-Lookup = Callable[[str], "Text | None"]
+Lookup = Callable[[str], "TracedText | None"]
 
 _KEYWORDS = frozenset((
     "ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "ONBUILD", "RUN",
@@ -45,7 +45,7 @@ class Heredoc:
 
     __slots__ = ("expands", "name", "text")
 
-    def __init__(self, name: str, text: Text, expands: bool) -> None:
+    def __init__(self, name: str, text: TracedText, expands: bool) -> None:
         self.name = name
         self.text = text
         self.expands = expands
@@ -66,7 +66,9 @@ class Instruction:
 
     __slots__ = ("cut", "escape", "heredocs", "keyword", "raw", "site", "text")
 
-    def __init__(self, keyword: str, text: Text, site: Span | None, heredocs: list[Heredoc], raw: Text, escape: str) -> None:
+    def __init__(
+        self, keyword: str, text: TracedText, site: Span | None, heredocs: list[Heredoc], raw: TracedText, escape: str
+    ) -> None:
         self.cut = False
         self.escape = escape
         self.keyword = keyword
@@ -76,13 +78,13 @@ class Instruction:
         self.raw = raw
 
 
-def instructions(text: Text) -> list[Instruction]:
+def instructions(text: TracedText) -> list[Instruction]:
     """Split a Dockerfile into instructions. A line that is none marks the instruction before it as cut short."""
     return _Lines(text).read()
 
 
 class _Lines:
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: TracedText) -> None:
         self.text = text
         self.flat = text.flat
         self.at = 0
@@ -108,7 +110,7 @@ class _Lines:
                 continue
             if _TEMPLATE.match(self.flat, start, end):
                 continue
-            parts: list[Text] = []
+            parts: list[TracedText] = []
             last = end
             while (more := continued.search(self.flat[start:end])) is not None:
                 parts.append(self.text.cut(start, start + more.start(1)))
@@ -118,7 +120,7 @@ class _Lines:
                 last = end
             else:
                 parts.append(self.text.cut(start, end))
-            instruction = self.instruction(Text.join(parts), line[0], last)
+            instruction = self.instruction(TracedText.join(parts), line[0], last)
             if instruction is not None:
                 found.append(instruction)
             elif found:
@@ -141,7 +143,7 @@ class _Lines:
                 return line
         return None
 
-    def instruction(self, joined: Text, start: int, end: int) -> Instruction | None:
+    def instruction(self, joined: TracedText, start: int, end: int) -> Instruction | None:
         match = _KEYWORD.match(joined.flat)
         keyword = match.group(1).upper() if match is not None else ""
         if match is None or keyword not in _KEYWORDS:
@@ -153,10 +155,10 @@ class _Lines:
         body = self.at
         if keyword in _WITH_HEREDOC and "<<" in rest.flat:
             heredocs = self.heredocs(rest)
-        raw = Text.join((rest, Text.of("\n"), self.text.cut(body, self.at))) if heredocs else rest
+        raw = TracedText.join((rest, TracedText.of("\n"), self.text.cut(body, self.at))) if heredocs else rest
         return Instruction(keyword, rest, site, heredocs, raw, self.escape)
 
-    def heredocs(self, rest: Text) -> list[Heredoc]:
+    def heredocs(self, rest: TracedText) -> list[Heredoc]:
         found: list[Heredoc] = []
         for match in _HEREDOC.finditer(rest.flat):
             name = match.group(2) or match.group(3) or match.group(4)
@@ -175,10 +177,10 @@ class _Lines:
 # -- words
 
 
-def words(text: Text, escape: str = "\\") -> list[Text]:
+def words(text: TracedText, escape: str = "\\") -> list[TracedText]:
     """The words of an instruction, at white space outside of quotes; quotes and variables are left as they are."""
     flat = text.flat
-    found: list[Text] = []
+    found: list[TracedText] = []
     at = 0
     start: int | None = None
     quote = ""
@@ -204,10 +206,10 @@ def words(text: Text, escape: str = "\\") -> list[Text]:
     return found
 
 
-def expand(text: Text, lookup: Lookup, escape: str = "\\", depth: int = 0) -> Text:
+def expand(text: TracedText, lookup: Lookup, escape: str = "\\", depth: int = 0) -> TracedText:
     """A word's value: quotes and escapes removed, variables replaced. One that the lookup does not know is unknown."""
     flat = text.flat
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     at = done = 0
     quoted = False
     while at < len(flat):
@@ -235,13 +237,13 @@ def expand(text: Text, lookup: Lookup, escape: str = "\\", depth: int = 0) -> Te
             at = max(end, at + 1)
         else:
             at += 1
-    return Text.join([*parts, text.cut(done)])
+    return TracedText.join([*parts, text.cut(done)])
 
 
-def replace(text: Text, lookup: Lookup) -> Text:
+def replace(text: TracedText, lookup: Lookup) -> TracedText:
     """The text with the variables that the lookup knows; quotes, escapes and other variables stay as they are written."""
     flat = text.flat
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     done = 0
     at = flat.find("$")
     while at != -1:
@@ -250,10 +252,10 @@ def replace(text: Text, lookup: Lookup) -> Text:
             parts += [text.cut(done, at), value]
             done = end
         at = flat.find("$", max(end, at + 1))
-    return Text.join([*parts, text.cut(done)])
+    return TracedText.join([*parts, text.cut(done)])
 
 
-def _reference(text: Text, at: int, lookup: Lookup, escape: str, depth: int) -> tuple[int, Text]:
+def _reference(text: TracedText, at: int, lookup: Lookup, escape: str, depth: int) -> tuple[int, TracedText]:
     """The end and the value of the reference at an offset; (at, EMPTY) if there is none."""
     flat = text.flat
     plain = _NAME.match(flat, at + 1)
@@ -276,18 +278,18 @@ def _reference(text: Text, at: int, lookup: Lookup, escape: str, depth: int) -> 
     if operator.group()[-1] == "+":
         if known is None:
             other = expand(operand, lookup, escape, depth + 1)
-            return close + 1, Text((unknown(whole.shown, whole.span(), shown="", perhaps=other),))
+            return close + 1, TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=other),))
         return close + 1, expand(operand, lookup, escape, depth + 1) if given else EMPTY
     if known is not None and given:
         return close + 1, known
     if operator.group()[-1] == "?":
         return close + 1, _unknown(whole, name)
     default = expand(operand, lookup, escape, depth + 1).softened()
-    return close + 1, default if default.pieces else Text((Piece("", whole.span(), assumed=True),))
+    return close + 1, default if default.pieces else TracedText((Piece("", whole.span(), assumed=True),))
 
 
-def _unknown(whole: Text, name: str) -> Text:
-    return Text((unknown("${" + name + "}", whole.span()),))
+def _unknown(whole: TracedText, name: str) -> TracedText:
+    return TracedText((unknown("${" + name + "}", whole.span()),))
 
 
 def _closing(flat: str, at: int) -> int:
@@ -304,7 +306,7 @@ def _closing(flat: str, at: int) -> int:
     return -1
 
 
-Given = dict[str, "Text | None"]
+Given = dict[str, "TracedText | None"]
 
 _OPTION = re.compile(r"--([a-z]+)(?:=|$)")
 _ASSIGNMENT = re.compile(r"[^=\s]+=")
@@ -344,7 +346,7 @@ class Step:
 
     __slots__ = ("folder", "instruction", "values")
 
-    def __init__(self, instruction: Instruction, folder: str, values: dict[str, Text]) -> None:
+    def __init__(self, instruction: Instruction, folder: str, values: dict[str, TracedText]) -> None:
         self.instruction = instruction
         self.folder = folder
         self.values = values
@@ -376,11 +378,11 @@ class Stage:
         "parent", "reference", "shell", "steps",
     )  # fmt: skip
 
-    def __init__(self, number: int, name: str, reference: Text, parent: Stage | None) -> None:
+    def __init__(self, number: int, name: str, reference: TracedText, parent: Stage | None) -> None:
         self.number = number
         self.name = name
         self.parent = parent
-        self.reference: Text = parent.reference if parent is not None else reference
+        self.reference: TracedText = parent.reference if parent is not None else reference
         self.origin: images.Image = parent.origin if parent is not None else images.identify(reference)
         self.image: images.Image = parent.image if parent is not None else self.origin
         self.claims: dict[str, ReleaseClaim] = dict(parent.claims if parent is not None else self.image.claims)
@@ -388,13 +390,13 @@ class Stage:
         self.entrypoint: Command | None = parent.entrypoint if parent is not None else None
         self.cmd: Command | None = parent.cmd if parent is not None else None
         self.cmd_set = False
-        self.shell: list[Word] = parent.shell if parent is not None else [Word(Text.of(word)) for word in _SHELL]
+        self.shell: list[Word] = parent.shell if parent is not None else [Word(TracedText.of(word)) for word in _SHELL]
         self.folder: str = parent.folder if parent is not None else ""
-        self.args: dict[str, Text] = {}
+        self.args: dict[str, TracedText] = {}
         self.steps: list[Step] = []
         self.copies: set[int] = set()
 
-    def value(self, name: str) -> Text | None:
+    def value(self, name: str) -> TracedText | None:
         """The value of a variable while the image is built, None if it is not known."""
         variable = self.env.get(name)
         return variable.value if variable is not None else self.args.get(name)
@@ -409,7 +411,7 @@ def chosen(found: list[Stage], target: str | None) -> Stage | None:
     return found[-1] if found else None
 
 
-def stages(text: Text, given: Given | None = None, contexts: dict[str, Text] | None = None) -> list[Stage]:
+def stages(text: TracedText, given: Given | None = None, contexts: dict[str, TracedText] | None = None) -> list[Stage]:
     """Read all stages, in order.
 
     Args:
@@ -423,10 +425,10 @@ def stages(text: Text, given: Given | None = None, contexts: dict[str, Text] | N
 class _Build:
     """One pass over the instructions."""
 
-    def __init__(self, given: Given, contexts: dict[str, Text]) -> None:
+    def __init__(self, given: Given, contexts: dict[str, TracedText]) -> None:
         self.given = given
         self.contexts = contexts
-        self.globals: dict[str, Text] = {}
+        self.globals: dict[str, TracedText] = {}
         self.stages: list[Stage] = []
 
     def run(self, found: list[Instruction]) -> list[Stage]:
@@ -455,14 +457,14 @@ class _Build:
         name = found[2].value or "" if len(found) > 2 and found[1].flat.lower() == "as" else ""
         self.stages.append(Stage(len(self.stages), name.lower(), self.contexts.get(named, found[0]), parent))
 
-    def arguments(self, instruction: Instruction, lookup: Lookup) -> list[tuple[str, Text | None]]:
+    def arguments(self, instruction: Instruction, lookup: Lookup) -> list[tuple[str, TracedText | None]]:
         """Build arguments and their values; None if nothing gives one."""
-        found: list[tuple[str, Text | None]] = []
+        found: list[tuple[str, TracedText | None]] = []
         for word in words(instruction.text, instruction.escape):
             name, sign, _ = word.flat.partition("=")
             if name in self.given:
                 value = self.given[name]
-                found.append((name, value or Text((unknown("${" + name + "}", word.span()),))))
+                found.append((name, value or TracedText((unknown("${" + name + "}", word.span()),))))
             else:
                 default = expand(word.cut(len(name) + 1), lookup, instruction.escape).softened() if sign else None
                 found.append((name, default))
@@ -539,7 +541,7 @@ class _Build:
         return Command([*stage.shell, Word(instruction.text)], instruction.site, False, instruction.cut)
 
 
-def array(text: Text) -> list[Word] | None:
+def array(text: TracedText) -> list[Word] | None:
     """The words of an instruction that is a JSON array; None for anything else."""
     if not text.flat.startswith("["):
         return None
@@ -551,7 +553,7 @@ def array(text: Text) -> list[Word] | None:
     return [Word(item.content if item.content.flat else EMPTY, item.text.span()) for item in node.items]
 
 
-def option(instruction: Instruction, name: str) -> Text | None:
+def option(instruction: Instruction, name: str) -> TracedText | None:
     """The value of an option of an instruction (`--from=build`)."""
     for word in words(instruction.text, instruction.escape):
         match = _OPTION.match(word.flat)
@@ -562,7 +564,7 @@ def option(instruction: Instruction, name: str) -> Text | None:
     return None
 
 
-def _installed(run: Text) -> dict[str, ReleaseClaim]:
+def _installed(run: TracedText) -> dict[str, ReleaseClaim]:
     """What a RUN installs, by engine; of an engine that it names in a way that is not understood, no release is known."""
     if "install" not in run.flat and " add " not in run.flat:
         return {}

@@ -7,7 +7,7 @@ from copy import copy
 
 from servelint.core.launch import Container, Launch, Port, Probe, ReleaseClaim, Runtime, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text
+from servelint.core.text import Piece, TracedText
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Node
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _RECORDS = (Variable, ReleaseClaim, Container, Runtime, Port, Probe)
 
 
-def moved(found: list[Launch], shown: Source, text: Text, source: Source) -> list[Launch]:
+def moved(found: list[Launch], shown: Source, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a source that holds a text's characters, as launches of the file that the text was taken from.
 
     shown: what was read, as long as `text.flat`; a character that differs is there what it is in the text;  source: the file
@@ -30,7 +30,7 @@ def moved(found: list[Launch], shown: Source, text: Text, source: Source) -> lis
 
 
 class _Mover:
-    def __init__(self, shown: Source, text: Text, source: Source) -> None:
+    def __init__(self, shown: Source, text: TracedText, source: Source) -> None:
         self.shown = shown
         self.original = text
         self.source = source
@@ -47,7 +47,7 @@ class _Mover:
 
     def value(self, value: Any) -> Any:
         """A field of a launch or of a record that it has, with each place in the file."""
-        if isinstance(value, Text):
+        if isinstance(value, TracedText):
             return self.text(value)
         if isinstance(value, Span):
             return self.span(value)
@@ -70,10 +70,10 @@ class _Mover:
         at = self.original.extent(span.start, span.start + 1)
         return Span(at.source, at.start, at.start) if at is not None else None
 
-    def text(self, text: Text) -> Text:
+    def text(self, text: TracedText) -> TracedText:
         if all(piece.span is None or piece.span.source is not self.shown for piece in text.pieces):
             return text
-        return Text([piece for old in text.pieces for piece in self.pieces(old)])
+        return TracedText([piece for old in text.pieces for piece in self.pieces(old)])
 
     def pieces(self, piece: Piece) -> list[Piece]:
         span = piece.span

@@ -10,7 +10,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import images
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
@@ -52,7 +52,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
 
 
 class _File:
-    def __init__(self, source: Source, values: dict[str, Text]) -> None:
+    def __init__(self, source: Source, values: dict[str, TracedText]) -> None:
         self.source = source
         self.values = values
         self.arrays = {match.group("name") for match in _ARRAY.finditer(source.text)}
@@ -95,7 +95,7 @@ class _File:
             if name != without and name not in self.arrays
         }
 
-    def place(self, name: str, text: Text) -> Span | None:
+    def place(self, name: str, text: TracedText) -> Span | None:
         span = text.span()
         start = self.source.text.rfind(name, 0, span.start) if span is not None else -1
         return Span(self.source, start, span.end) if span is not None and start != -1 else span
@@ -131,7 +131,7 @@ def _engine(name: str, words: list[Word]) -> str | None:
     return owner(options)
 
 
-def _words(text: Text) -> list[Word]:
+def _words(text: TracedText) -> list[Word]:
     """The words of a value: split at white space alone where JSON stands in it without quotes of its own."""
     if _BARE_JSON.search(_QUOTED.sub("", text.flat)) is None:
         return split(text)
@@ -142,7 +142,7 @@ def _arrays(source: Source, names: set[str]) -> list[tuple[str, list[Word]]]:
     """The arrays of a file that shell scripts source."""
     from servelint.syntax.shell.evaluate import Evaluator
 
-    shell = Evaluator(Text.at(source, 0, len(source.text)), lambda _: None, {}, [])
+    shell = Evaluator(TracedText.at(source, 0, len(source.text)), lambda _: None, {}, [])
     try:
         shell.visit(shell.script.root)
     except RecursionError:

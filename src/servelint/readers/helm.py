@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from servelint.core.launch import Launch
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
@@ -215,11 +215,11 @@ _REFERENCE = re.compile(
 _LITERAL = re.compile(r"\"[^\"]*\"|-?[\d.]+|true|false")
 
 
-def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
+def lookup(source: Source, root: Node) -> Callable[[str], TracedText | None]:
     """Make a lookup of actions that only name a value and may give a default for it; None for any other action."""
     busy: set[str] = set()
 
-    def find(action: str) -> Text | None:
+    def find(action: str) -> TracedText | None:
         match = _REFERENCE.fullmatch(action)
         if match is None or action in busy:
             return None
@@ -233,7 +233,7 @@ def lookup(source: Source, root: Node) -> Callable[[str], Text | None]:
             default = match.group(2)
             if text.flat and (default is None or node.style or text.flat not in ("0", "false")):
                 return text
-        return Text.of(default.strip('"')) if (default := match.group(2)) and _LITERAL.fullmatch(default) else None
+        return TracedText.of(default.strip('"')) if (default := match.group(2)) and _LITERAL.fullmatch(default) else None
 
     return find
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
 from servelint.readers.commands import SHELLS
@@ -89,7 +89,7 @@ class Entry:
             node = found[1]
         return None if found is None or yaml.is_null(node) else found
 
-    def text(self, path: str) -> Text | None:
+    def text(self, path: str) -> TracedText | None:
         """The scalar at a path as Kubernetes reads it, None if there is none."""
         pair = self.pair(path)
         if pair is None or not yaml.is_scalar(pair[1]):
@@ -201,7 +201,7 @@ class Reader:
     def item(self, item: Any) -> list[Word]:
         """The words that one item makes."""
         if isinstance(item, str):
-            return [Word(Text.of(item, self.anchor), self.anchor)]
+            return [Word(TracedText.of(item, self.anchor), self.anchor)]
         if "use" in item:
             return self.words(self.chart["parts"][item["use"]])
         if "if" in item:
@@ -211,7 +211,7 @@ class Reader:
         if "switch" in item:
             return self.switch(item)
         if "perhaps" in item:
-            return [_perhaps(Word(Text.of(item["perhaps"], self.anchor), self.anchor))]
+            return [_perhaps(Word(TracedText.of(item["perhaps"], self.anchor), self.anchor))]
         return self.option(item)
 
     def either(self, item: Data) -> list[Word]:
@@ -244,7 +244,7 @@ class Reader:
             return []
         self.used.append(pair)
         site = yaml.span(self.source, pair[0])
-        word = Word(Text.of(item["off" if answer is False else "on"], site), site)
+        word = Word(TracedText.of(item["off" if answer is False else "on"], site), site)
         return [word] if answer is not None else [_perhaps(word)]
 
     def option(self, item: Data) -> list[Word]:
@@ -257,12 +257,12 @@ class Reader:
         if option is None:
             made = [Word(text, site, many=item.get("many", False))]
         elif option.endswith("="):
-            made = [Word(Text.join((Text.of(option), text)), site)]
+            made = [Word(TracedText.join((TracedText.of(option), text)), site)]
         else:
-            made = [Word(Text.of(option, key), key), Word(text, site)]
+            made = [Word(TracedText.of(option, key), key), Word(text, site)]
         return made if sure else [_perhaps(word) for word in made]
 
-    def value(self, item: Data) -> tuple[Text, Span, Span, bool] | None:
+    def value(self, item: Data) -> tuple[TracedText, Span, Span, bool] | None:
         """(text, where it stands, where its key does, whether it is passed at all); None if the chart passes nothing."""
         paths = item.get("value", [])
         pair = next((pair for path in ([paths] if isinstance(paths, str) else paths) if (pair := self.entry.pair(path))), None)
@@ -270,7 +270,7 @@ class Reader:
             pair = (self.entry.name, self.entry.name) if self.entry.name is not None else None
         if pair is None or not yaml.is_scalar(pair[1]):
             if "default" in item:
-                return Text.of(item["default"], self.anchor), self.anchor, self.anchor, True
+                return TracedText.of(item["default"], self.anchor), self.anchor, self.anchor, True
             return (self.unknown(item, ""), self.anchor, self.anchor, True) if "unknown" in item else None
         self.used.append(pair)
         text = yaml.text(self.source, pair[1])
@@ -281,12 +281,12 @@ class Reader:
                 return None
             sure = text.known
         if "unless" in item and self.entry.pair(item["unless"]) is not None:
-            return Text((unknown(text.shown, site),)), site, key, False
+            return TracedText((unknown(text.shown, site),)), site, key, False
         if "patterns" in item:
             text = self.matched(item, text) or self.unknown(item, text.shown)
         return text, site, key, sure
 
-    def matched(self, item: Data, text: Text) -> Text | None:
+    def matched(self, item: Data, text: TracedText) -> TracedText | None:
         """The part of a text that the first of some patterns takes, below a folder that another value names."""
         for pattern in item["patterns"]:
             match = re.search(pattern["match"], text.flat)
@@ -295,14 +295,14 @@ class Reader:
             part = text.cut(*match.span(1))
             if "below" not in pattern:
                 return part
-            folder = self.entry.text(pattern["below"]) or Text.of(pattern["default"])
-            return Text.join((folder, Text.of("/"), part))
+            folder = self.entry.text(pattern["below"]) or TracedText.of(pattern["default"])
+            return TracedText.join((folder, TracedText.of("/"), part))
         return None
 
-    def unknown(self, item: Data, written: str) -> Text:
+    def unknown(self, item: Data, written: str) -> TracedText:
         """A text for a value that only the chart knows."""
         shown = "" if item.get("many") else written or f"{{{item.get('unknown', '')}}}"
-        return Text((unknown(written or item.get("unknown", "..."), self.anchor, shown=shown),))
+        return TracedText((unknown(written or item.get("unknown", "..."), self.anchor, shown=shown),))
 
     # -- what surrounds the engine
 
@@ -321,11 +321,13 @@ class Reader:
                     self.given.open = self.given.open or found.open or yaml.gaps(pair[1])
             else:
                 name = item["variable"]
-                value = (Text.of(item["word"], self.anchor), self.anchor) if "word" in item else (self.value(item) or ())[:2]
+                value = (
+                    (TracedText.of(item["word"], self.anchor), self.anchor) if "word" in item else (self.value(item) or ())[:2]
+                )
                 if value:
                     self.given.variables[name] = Variable(name, value[0], value[1])
 
-    def image(self) -> Text | None:
+    def image(self) -> TracedText | None:
         """The image; a part of it that the values leave to the chart is unknown."""
         where = self.chart.get("image")
         if where is None or isinstance(where, str):
@@ -336,20 +338,20 @@ class Reader:
         parts = [repository]
         registry = self.entry.text(where["registry"]) if "registry" in where else None
         if registry is not None and registry.flat:
-            parts = [registry, Text.of("/"), repository]
+            parts = [registry, TracedText.of("/"), repository]
         tag = self.entry.text(where["tag"])
         digest = self.entry.text(where["digest"]) if "digest" in where else None
         if tag is not None and tag.flat:
-            parts += [Text.of("@" if tag.flat.startswith("sha256:") else ":"), tag]
+            parts += [TracedText.of("@" if tag.flat.startswith("sha256:") else ":"), tag]
         elif ":" not in repository.flat.rpartition("/")[2] and not (digest is not None and digest.flat):
-            parts += [Text.of(":"), Text((unknown("{tag}", None),))]
+            parts += [TracedText.of(":"), TracedText((unknown("{tag}", None),))]
         if digest is not None and digest.flat:
-            parts += [Text.of("@"), digest]
-        return Text.join(parts)
+            parts += [TracedText.of("@"), digest]
+        return TracedText.join(parts)
 
-    def settings(self) -> dict[str, Text]:
+    def settings(self) -> dict[str, TracedText]:
         """The settings of the container."""
-        found: dict[str, Text] = {}
+        found: dict[str, TracedText] = {}
         for name, item in self.chart.get("settings", {}).items():
             if self.entry.holds(item.get("if", [])):
                 value = self.value(item)
@@ -518,7 +520,7 @@ def _starts(words: list[Word]) -> bool:
 
 def _fits(args: list[Word], more: list[Word]) -> bool:
     """Whether words look like the engine's: options, or a model with options after it."""
-    first: Text | None = next((word.text for word in [*args, *more] if not word.many), None)
+    first: TracedText | None = next((word.text for word in [*args, *more] if not word.many), None)
     return first is not None and (not first.known or first.flat.startswith("-") or "/" in first.flat)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import ReleaseClaim, Word
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES, derived
 
 _REQUIREMENT = re.compile(
@@ -95,7 +95,7 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     return engine, ReleaseClaim(exact.group("release"), "pip", word.text.span(*exact.span("release")))
 
 
-def installed(script: Text, environment: dict[str, Text] | None = None) -> dict[str, ReleaseClaim]:
+def installed(script: TracedText, environment: dict[str, TracedText] | None = None) -> dict[str, ReleaseClaim]:
     """Find the engines that a script installs.
 
     Args:

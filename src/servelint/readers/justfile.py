@@ -7,7 +7,7 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
@@ -121,13 +121,13 @@ class _Recipes:
         return found
 
 
-def _start(text: Text) -> int:
+def _start(text: TracedText) -> int:
     """Where a line starts behind the marks that just takes (`@`, `-`)."""
     match = _PREFIX.match(text.flat)
     return match.end() if match is not None else 0
 
 
-def _lost(after: list[Text]) -> Span | None:
+def _lost(after: list[TracedText]) -> Span | None:
     """The lines at the start of others that start with an option: they are commands of their own."""
     count = 0
     while count < len(after) and re.match(r"--[a-z]", after[count].flat):

@@ -7,7 +7,7 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, Text, unknown
+from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import mentions_engine
 from servelint.readers.commands import script_launches
@@ -65,7 +65,7 @@ class _Recipes:
                         found.append(launch)
         return found
 
-    def of(self, rule: Rule, target: Text) -> list[Launch]:
+    def of(self, rule: Rule, target: TracedText) -> list[Launch]:
         """The launches of a rule's recipe as it makes one of its targets."""
         scope = self.scope(target)
         scripts = self.scripts(rule)
@@ -92,17 +92,17 @@ class _Recipes:
                 found += started
         return named(found)
 
-    def scripts(self, rule: Rule) -> list[Text]:
+    def scripts(self, rule: Rule) -> list[TracedText]:
         """The recipe as the shells get it: a line each, or all of it."""
         if not self.makefile.one_shell:
             return rule.recipe
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         for line in rule.recipe:
-            parts += [line.cut(_prefix(line)), Text.of("\n")]
-        return [Text.join(parts)]
+            parts += [line.cut(_prefix(line)), TracedText.of("\n")]
+        return [TracedText.join(parts)]
 
-    def scope(self, target: Text) -> Scope:
-        own = {name: MakeVariable(Text((unknown(f"$({name})", None),)), simple=True) for name in _AUTOMATIC}
+    def scope(self, target: TracedText) -> Scope:
+        own = {name: MakeVariable(TracedText((unknown(f"$({name})", None),)), simple=True) for name in _AUTOMATIC}
         if "%" not in target.flat:
             own["@"] = MakeVariable(target, simple=True)
         return self.makefile.scope.with_({**own, **self.makefile.own.get(target.flat, {})})
@@ -153,14 +153,14 @@ class _Recipes:
         return Span(self.source, first.start, last.end) if first is not None and last is not None else None
 
 
-def _prefix(text: Text) -> int:
+def _prefix(text: TracedText) -> int:
     match = _PREFIX.match(text.flat)
     return match.end() if match is not None else 0
 
 
-def _commands(text: Text) -> list[Text]:
+def _commands(text: TracedText) -> list[TracedText]:
     """The lines that an expanded line of a recipe holds (a `define` may give several), each without its marks."""
-    found: list[Text] = []
+    found: list[TracedText] = []
     done = 0
     for match in _LINE_END.finditer(text.flat):
         found.append(text.cut(done, match.start()))

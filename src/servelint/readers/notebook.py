@@ -11,7 +11,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs, mentions_engine
 from servelint.readers.commands import script_launches
@@ -86,7 +86,7 @@ def _is_shell(data: Any) -> bool:
     return isinstance(kernel, dict) and str(kernel.get("language", kernel.get("name", ""))).lower() in ("bash", "sh", "shell")
 
 
-def _texts(source: Source, cells: dict[str, int]) -> Iterator[Text]:
+def _texts(source: Source, cells: dict[str, int]) -> Iterator[TracedText]:
     """The code cells with the place of each character. What else a notebook holds (its outputs) is not given places."""
     decoder = json.JSONDecoder()
     for match in _SOURCE.finditer(source.text):
@@ -97,9 +97,9 @@ def _texts(source: Source, cells: dict[str, int]) -> Iterator[Text]:
         flat = "".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else value
         if not isinstance(flat, str) or flat not in cells:
             continue
-        node = json_nodes.parse(Text.at(source, match.end(), end))
+        node = json_nodes.parse(TracedText.at(source, match.end(), end))
         if isinstance(node, json_nodes.JsonNode):
-            text = Text.join([item.content for item in node.items]) if node.kind == json_nodes.ARRAY else node.content
+            text = TracedText.join([item.content for item in node.items]) if node.kind == json_nodes.ARRAY else node.content
             if text.flat == flat:
                 yield text
 
@@ -110,12 +110,12 @@ class _Notebook:
     def __init__(self, source: Source, shell: bool) -> None:
         self.source = source
         self.shell = shell
-        self.values: dict[str, Text] = {}
+        self.values: dict[str, TracedText] = {}
         self.env: dict[str, Variable] = {}
         self.claims: dict[str, ReleaseClaim] = {}
         self.found: list[Launch] = []
 
-    def cell(self, text: Text, name: str) -> None:
+    def cell(self, text: TracedText, name: str) -> None:
         head = _SHELL_CELL.match(text.flat)
         if head is not None or self.shell:
             self.run(text.cut(head.end() if head is not None else 0), name)
@@ -129,28 +129,28 @@ class _Notebook:
             elif match.group("kind").startswith("!"):
                 self.run(self.filled(text.cut(*match.span("rest"))), name)
             elif match.group("kind").startswith("%pip"):
-                self.run(Text.join((Text.of("pip "), text.cut(*match.span("rest")))), name)
+                self.run(TracedText.join((TracedText.of("pip "), text.cut(*match.span("rest")))), name)
             else:
                 self.set(text.cut(*match.span("rest")))
 
-    def assign(self, text: Text, match: re.Match[str]) -> None:
+    def assign(self, text: TracedText, match: re.Match[str]) -> None:
         if match.group("name"):
             self.values[match.group("name")] = text.cut(*match.span("value"))
             return
         name, group = match.group("variable"), "set" if match.group("mark") else "other"
         value = text.cut(*match.span(group))
         if group == "other":
-            value = Text((unknown(value.shown.strip(), value.span()),))
+            value = TracedText((unknown(value.shown.strip(), value.span()),))
         self.env[name] = Variable(name, value, text.span(*match.span()))
 
-    def set(self, text: Text) -> None:
+    def set(self, text: TracedText) -> None:
         """`%env NAME=value`."""
         match = _ENV.match(text.flat)
         if match is not None:
             value = self.filled(text.cut(*match.span("value")).strip())
             self.env[match.group("name")] = Variable(match.group("name"), value, text.span(*match.span()))
 
-    def run(self, script: Text, name: str) -> None:
+    def run(self, script: TracedText, name: str) -> None:
         for line in _INSTALL.finditer(script.flat):
             self.claims.update(installs.claims(split(script.cut(*line.span()))))
         if not mentions_engine(script.flat.encode("utf-8", "replace")):
@@ -158,10 +158,10 @@ class _Notebook:
         context = CommandContext(self.source, name, None, dict(self.env), None, dict(self.claims))
         self.found += script_launches(script, context, None)
 
-    def filled(self, text: Text) -> Text:
+    def filled(self, text: TracedText) -> TracedText:
         """A line with the Python values that it takes over: `{model}`, and `$model` where Python knows it."""
 
-        def value(match: re.Match[str]) -> Text | None:
+        def value(match: re.Match[str]) -> TracedText | None:
             known = self.values.get(match.group("braced") or match.group("plain"))
             # a `$name` that Python does not know is the shell's
             return known if known is not None or match.group("plain") else text.unknown(match)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from servelint.core.launch import Launch, OpenedFile, ReleaseClaim, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text
+from servelint.core.text import Piece, TracedText
 from servelint.engines import entry, installed
 from servelint.files.siblings import Neighbours
 from servelint.readers import commands, containers
@@ -50,7 +50,7 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
     env = _variables(environ)
     neighbours = Neighbours(".")
 
-    def opened(path: Text) -> OpenedFile | None:
+    def opened(path: TracedText) -> OpenedFile | None:
         name = path.value
         if name is None or not name:
             return None
@@ -62,7 +62,7 @@ def read(argv: list[str], environ: Mapping[str, str], releases: Mapping[str, str
         if beside is None or found is None:
             return None
         below = found if os.path.isabs(found) else f"./{found}"
-        return OpenedFile(Text.at(beside, 0, len(beside.text)), below, True, neighbours.read)
+        return OpenedFile(TracedText.at(beside, 0, len(beside.text)), below, True, neighbours.read)
 
     found = launches(words, CommandContext(source, env=env, env_file=env_file(neighbours), open=opened))
     for launch in found:
@@ -98,11 +98,11 @@ def _words(argv: list[str]) -> tuple[Source, list[Word]]:
     for arg, part, start in zip(argv, quoted, starts, strict=True):
         site = Span(source, start, start + len(part))
         if part == arg:
-            text = _given(Text.at(source, site.start, site.end))
+            text = _given(TracedText.at(source, site.start, site.end))
         elif "'" not in arg:
-            text = _given(Text.at(source, site.start + 1, site.end - 1))
+            text = _given(TracedText.at(source, site.start + 1, site.end - 1))
         else:
-            text = _given(Text.join([word.text for word in split(Text.at(source, site.start, site.end))]))
+            text = _given(TracedText.join([word.text for word in split(TracedText.at(source, site.start, site.end))]))
         words.append(Word(text, site))
     return source, words
 
@@ -115,14 +115,14 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Variable]:
     at = 0
     for name in names:
         end = at + len(name) + 1 + len(environ[name])
-        found[name] = Variable(name, _given(Text.at(source, at + len(name) + 1, end)), Span(source, at, end))
+        found[name] = Variable(name, _given(TracedText.at(source, at + len(name) + 1, end)), Span(source, at, end))
         at = end + 1
     return found
 
 
-def _given(text: Text) -> Text:
+def _given(text: TracedText) -> TracedText:
     """Text of a caller: a secret in it is in no file that servelint reads."""
-    return Text([Piece(one.text, one.span, verbatim=one.verbatim, origin=one.span) for one in text.pieces])
+    return TracedText([Piece(one.text, one.span, verbatim=one.verbatim, origin=one.span) for one in text.pieces])
 
 
 def _is_direct(launch: Launch, words: list[Word]) -> bool:

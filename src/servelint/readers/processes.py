@@ -11,7 +11,7 @@ import re
 
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, Text
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, script_launches
 from servelint.readers.context import CommandContext, env_file, named
@@ -42,7 +42,7 @@ def read_procfile(source: Source, neighbours: Neighbours) -> list[Launch]:
         # a line ends with its line: what a backslash continues in a shell script is not read here
         continued = _CONTINUED.search(flat)
         end = continued.start() if continued is not None else len(flat)
-        command = Text.at(source, start + process.end(), start + max(end, process.end()))
+        command = TracedText.at(source, start + process.end(), start + max(end, process.end()))
         context = CommandContext(source, process.group(1), env=env, env_file=env_file(neighbours), files=neighbours.read)
         started = named(script_launches(command, context, None))
         cut = _lost(source, line)
@@ -81,7 +81,7 @@ _PAIR = re.compile(r"([^\s=,]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,\s]*))")
 _PLAIN = re.compile(r"[^\s'\"\\]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
 
-Options = dict[str, Text]
+Options = dict[str, TracedText]
 
 
 def read_supervisor(source: Source, neighbours: Neighbours) -> list[Launch]:
@@ -94,7 +94,7 @@ def read_supervisor(source: Source, neighbours: Neighbours) -> list[Launch]:
         kind, _, program = name.partition(":")
         if kind != "program" or "command" not in options:
             continue
-        names = {"program_name": Text.of(program), "group_name": Text.of(program)}
+        names = {"program_name": TracedText.of(program), "group_name": TracedText.of(program)}
         env = {**shared, **_environment(options, names)}
         command = expanded(options["command"], names)
         found += named(launches(split(command), CommandContext(source, name, env=env)))
@@ -103,8 +103,8 @@ def read_supervisor(source: Source, neighbours: Neighbours) -> list[Launch]:
 
 def parse(source: Source) -> dict[str, Options]:
     """Parse sections into options. Lines of a value are joined with line ends; the last of two options counts."""
-    sections: dict[str, dict[str, list[Text]]] = {}
-    options: dict[str, list[Text]] = {}
+    sections: dict[str, dict[str, list[TracedText]]] = {}
+    options: dict[str, list[TracedText]] = {}
     name = ""
     indent = 0
     text = source.text
@@ -119,10 +119,10 @@ def parse(source: Source) -> dict[str, Options]:
         low, high = start + len(line) - len(line.lstrip()), start + len(line.rstrip())
         if low >= high:
             if name and comment is None:
-                options[name].append(Text((Piece("\n", Span(source, start, start)),)))
+                options[name].append(TracedText((Piece("\n", Span(source, start, start)),)))
             continue
         if name and low - start > indent:
-            options[name] += [Text((Piece("\n", Span(source, low, low)),)), Text.at(source, low, high)]
+            options[name] += [TracedText((Piece("\n", Span(source, low, low)),)), TracedText.at(source, low, high)]
             continue
         indent = low - start
         section = _SECTION.match(text, low, high)
@@ -132,9 +132,9 @@ def parse(source: Source) -> dict[str, Options]:
             name = ""
         elif option is not None:
             name = option.group(1).rstrip().lower()
-            options[name] = [Text.at(source, option.end(), high)] if option.end() < high else []
+            options[name] = [TracedText.at(source, option.end(), high)] if option.end() < high else []
     return {
-        title: {name: Text.join(parts).strip() if parts else EMPTY for name, parts in values.items()}
+        title: {name: TracedText.join(parts).strip() if parts else EMPTY for name, parts in values.items()}
         for title, values in sections.items()
     }
 
@@ -153,22 +153,22 @@ def _comment(line: str) -> int | None:
     return min(found) if found else None
 
 
-def expanded(text: Text, names: dict[str, Text]) -> Text:
+def expanded(text: TracedText, names: dict[str, TracedText]) -> TracedText:
     """A value with its `%(name)s` replaced; what only supervisor knows (`%(here)s`, `%(ENV_HOME)s`) is unknown.
 
     So is what is filled in before supervisor sees it (`{{ name }}`).
     """
 
-    def value(match: re.Match[str]) -> Text:
+    def value(match: re.Match[str]) -> TracedText:
         span = text.span(*match.span())
         if match.group() == "%%":
-            return Text.of("%", span)
+            return TracedText.of("%", span)
         return names[match.group(1)].placed(span) if match.group(1) in names else text.unknown(match)
 
     return text.sub(_EXPANSION, value)
 
 
-def _environment(options: Options, names: dict[str, Text]) -> dict[str, Variable]:
+def _environment(options: Options, names: dict[str, TracedText]) -> dict[str, Variable]:
     """`environment=A="b",C=d`."""
     text = options.get("environment", EMPTY)
     found: dict[str, Variable] = {}
@@ -179,14 +179,14 @@ def _environment(options: Options, names: dict[str, Text]) -> dict[str, Variable
     return found
 
 
-def split(text: Text) -> list[Word]:
+def split(text: TracedText) -> list[Word]:
     """The words of a command as Python's shlex.split makes them; a quote that is never closed ends with the text.
 
     A backslash protects the character after it, a line end too: it does not continue a line.
     """
     flat = text.flat
     found: list[Word] = []
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     start = at = 0
     quoted = False
     while at < len(flat):
@@ -217,13 +217,13 @@ def split(text: Text) -> list[Word]:
     return found
 
 
-def _finish(text: Text, start: int, end: int, parts: list[Text], quoted: bool, found: list[Word]) -> None:
-    word = Text.join(parts)
+def _finish(text: TracedText, start: int, end: int, parts: list[TracedText], quoted: bool, found: list[Word]) -> None:
+    word = TracedText.join(parts)
     if quoted or word.flat:
         found.append(Word(word, text.extent(start, end), many=not quoted and word.flat == HOLE))
 
 
-def _double(text: Text, at: int, parts: list[Text]) -> int:
+def _double(text: TracedText, at: int, parts: list[TracedText]) -> int:
     """Read a double-quoted part that opened just before an offset; gives the offset after its end."""
     flat = text.flat
     while at < len(flat):

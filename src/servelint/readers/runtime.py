@@ -7,7 +7,7 @@ import re
 from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole, whole_number
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.readers.containers import ContainerRun
 
 _DURATION = r"(\d+(?:\.\d+)?)(h|ms|us|µs|ns|m|s)"
@@ -17,7 +17,7 @@ _CALLED = r"(?:^|[\s/\"'(])(?:curl|wget|urllib|requests|http\.client|httpx|nc)\b
 _EVERYWHERE = ("", "0.0.0.0", "::", "[::]", "*")  # noqa: S104 - compared with
 
 
-def published(text: Text) -> list[Port]:
+def published(text: TracedText) -> list[Port]:
     """The ports of `[[address:]host:]container[/protocol]`; one for each of a range that is not known."""
     flat = text.flat
     parts = _split(flat.partition("/")[0])
@@ -50,9 +50,9 @@ def _range(part: str) -> list[int | None] | None:
     return list(range(first, last + 1)) if first <= last < first + 256 else None
 
 
-def parts(text: Text) -> list[Text]:
+def parts(text: TracedText) -> list[TracedText]:
     """The parts of a text between its colons."""
-    found: list[Text] = []
+    found: list[TracedText] = []
     at = 0
     while (colon := text.flat.find(":", at)) != -1:
         found.append(text.cut(at, colon))
@@ -60,7 +60,7 @@ def parts(text: Text) -> list[Text]:
     return [*found, text.cut(at)]
 
 
-def duration(text: Text | None, default: float) -> float | None:
+def duration(text: TracedText | None, default: float) -> float | None:
     """Seconds of "1m30s"; the default where nothing is given; None if it is not known."""
     if text is None:
         return default
@@ -75,14 +75,14 @@ def duration(text: Text | None, default: float) -> float | None:
     return sum([float(number) * _SECONDS[unit] for number, unit in found])
 
 
-def count(text: Text | None, default: int) -> int | None:
+def count(text: TracedText | None, default: int) -> int | None:
     """A whole number; the default where nothing is given; None if it is not known."""
     if text is None:
         return default
     return int(text.value) if text.value is not None and is_whole(text.value) and len(text.value) < 9 else None
 
 
-def asked_port(texts: list[Text]) -> tuple[int, Text] | None:
+def asked_port(texts: list[TracedText]) -> tuple[int, TracedText] | None:
     """The port of the container itself that a command asks, if it asks just one, and where that stands."""
     if not re.search(_CALLED, " ".join([text.flat for text in texts])):
         return None
@@ -114,7 +114,7 @@ def of_run(run: ContainerRun, source: Source) -> Runtime:
     )
 
 
-def _private(run: ContainerRun, network: Text | None, source: Source) -> bool | None:
+def _private(run: ContainerRun, network: TracedText | None, source: Source) -> bool | None:
     if run.values("--pod") or "container:" in source.text:
         return False  # another container may join it
     if network is None:
@@ -124,10 +124,10 @@ def _private(run: ContainerRun, network: Text | None, source: Source) -> bool | 
     return not network.value.startswith(_SHARED)
 
 
-def _mounts(run: ContainerRun) -> list[Text] | None:
+def _mounts(run: ContainerRun) -> list[TracedText] | None:
     if run.values("--volumes-from"):
         return None
-    found: list[Text] = []
+    found: list[TracedText] = []
     for word in run.values("--volume"):
         found += parts(word.text)[:2][-1:]
     found += [parts(word.text)[0] for word in run.values("--tmpfs")]

@@ -6,7 +6,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches
@@ -37,7 +37,7 @@ _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 
 def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a script. One that is a template is read with its holes as unknowns."""
-    text = Text.at(source, 0, len(source.text))
+    text = TracedText.at(source, 0, len(source.text))
     if _TEMPLATE.search(source.path) or _has_actions(source.text):
         from servelint.syntax import templates
 
@@ -85,13 +85,13 @@ def read_batch(source: Source, neighbours: Neighbours) -> list[Launch]:
                 seen.add(key)
                 found.append(launch)
 
-    def called(path: str) -> Text | None:
+    def called(path: str) -> TracedText | None:
         """Another batch file, named by its place beside this one."""
         name = path.replace("\\", "/").replace(HOLE + "/", HOLE).removeprefix(HOLE)
         beside = neighbours.read(name) if name and HOLE not in name and ":" not in name else None
-        return Text.at(beside, 0, len(beside.text)) if beside is not None else None
+        return TracedText.at(beside, 0, len(beside.text)) if beside is not None else None
 
-    sourced = evaluate(Text.at(source, 0, len(source.text)), on_command, called)
+    sourced = evaluate(TracedText.at(source, 0, len(source.text)), on_command, called)
     for launch in found:
         launch.open_env = launch.open_env or (sourced and launch.container is None)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from servelint.core.launch import Launch, Word
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import JSON, Format
@@ -27,7 +27,7 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
     del neighbours
     if not any(key in source.text for key in _OWN):
         return []
-    text = Text.at(source, 0, len(source.text)).strip()
+    text = TracedText.at(source, 0, len(source.text)).strip()
     node = json.parse(text)
     if isinstance(node, json.JsonFault):
         # comments are taken out before the engine reads it
@@ -49,16 +49,16 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch] | Problem:
 
 def unfinished(source: Source) -> Launch | None:
     """A fragment of a launch of a speculative config that is being typed and is not valid JSON yet."""
-    text = Text.at(source, 0, len(source.text)).strip()
+    text = TracedText.at(source, 0, len(source.text)).strip()
     span = text.span()
     if span is None or not text.flat.startswith("{") or not any(key in text.flat for key in _OWN):
         return None
     return _launch(source, text, span)
 
 
-def _launch(source: Source, text: Text, span: Span) -> Launch:
+def _launch(source: Source, text: TracedText, span: Span) -> Launch:
     engine = next(one for one in ENGINES.values() if one.speculation_json)
-    option = Word(Text.of("--" + engine.speculation_json), span)
+    option = Word(TracedText.of("--" + engine.speculation_json), span)
     return Launch(
         source=source, engine=engine.id, argv=[option, Word(text, span)], site=span, name=engine.speculation_json, fragment=True
     )

@@ -6,7 +6,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches
@@ -87,7 +87,7 @@ class Service:
         name = path.rpartition("/")[2]
         return self.neighbours.read(name) if name and "*" not in name else None
 
-    def lookup(self, name: str) -> Text | None:
+    def lookup(self, name: str) -> TracedText | None:
         """The value of a variable, None if it is not known."""
         variable = self.env.get(name)
         return variable.value if variable is not None else None
@@ -179,7 +179,7 @@ def _quadlet(service: Service, settings: list[Setting]) -> list[Launch]:
 
 
 def _made(text: str) -> Word:
-    return Word(Text.of(text))
+    return Word(TracedText.of(text))
 
 
 def _listed(settings: list[Setting], key: str) -> list[Setting]:
@@ -193,13 +193,13 @@ def _listed(settings: list[Setting], key: str) -> list[Setting]:
     return found
 
 
-def _unit_words(service: Service, value: Text) -> list[Word]:
+def _unit_words(service: Service, value: TracedText) -> list[Word]:
     return units.expanded([units.specified(word) for word in units.split(value)], service.lookup)
 
 
 def _assignment(service: Service, variable: Variable) -> Word:
-    value = variable.value if variable.value is not None else Text(())
-    return Word(Text.join((Text.of(variable.name + "="), units.substituted(value, service.lookup))), variable.site)
+    value = variable.value if variable.value is not None else TracedText(())
+    return Word(TracedText.join((TracedText.of(variable.name + "="), units.substituted(value, service.lookup))), variable.site)
 
 
 def _entrypoint(setting: Setting | None) -> list[Word]:
@@ -213,11 +213,11 @@ def _entrypoint(setting: Setting | None) -> list[Word]:
     return [Word(setting.value)]
 
 
-def _base(path: Text) -> Text:
+def _base(path: TracedText) -> TracedText:
     return path.cut(path.flat.rfind("/") + 1)
 
 
-def _image(service: Service, image: Text) -> Text:
+def _image(service: Service, image: TracedText) -> TracedText:
     """An image; that of another unit (`Image=llm.image`), if it lies beside this one."""
     if not image.flat.endswith((".image", ".build")):
         return units.substituted(units.specified(Word(image)).text, service.lookup)
@@ -225,4 +225,4 @@ def _image(service: Service, image: Text) -> Text:
     named = [setting for setting in merged(parse(beside), "Image") if setting.key == "Image"] if beside is not None else []
     if named:
         return named[-1].value
-    return Text((unknown(image.flat, image.span()),))
+    return TracedText((unknown(image.flat, image.span()),))

@@ -10,7 +10,7 @@ from copy import copy
 from servelint import memory
 from servelint.core.launch import Launch
 from servelint.core.settings import Settings
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
 from servelint.engines.launch_files import Carried, carry
@@ -206,7 +206,7 @@ def content(launch: Launch, release: str | None) -> object:
     )
 
 
-def _written(text: Text) -> tuple[str, str | None]:
+def _written(text: TracedText) -> tuple[str, str | None]:
     return text.shown, text.value
 
 

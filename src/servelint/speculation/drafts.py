@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES, catalog
 from servelint.engines.releases import known_releases, release_key
 from servelint.models import architecture, identify, types_of
@@ -36,7 +36,7 @@ class OwnDrafts:
 def own_drafts(model: str, folder: str = ".") -> OwnDrafts:
     """The model's own layers for drafts, by its files or by its name. `folder` is where a path of the model starts."""
     opened = open_in(folder)
-    family = read(Text.of(model), opened) or identify(Text.of(model))
+    family = read(TracedText.of(model), opened) or identify(TracedText.of(model))
     known = architecture.find(model, opened)
     name = (family.architecture if family is not None else None) or (known.architecture if known is not None else "")
     types = types_of(name) | ({known.model_type} if known is not None else set())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.source import Source
-from servelint.core.text import EMPTY, Text
+from servelint.core.text import EMPTY, TracedText
 from servelint.syntax.interpolation import Lookup, interpolate, nothing
 
 _ASSIGNMENT = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:]")
@@ -16,11 +16,11 @@ _ESCAPE = re.compile(r'\\([nrt"\\$])')
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$$"}
 
 
-def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
+def parse(source: Source, lookup: Lookup = nothing) -> dict[str, TracedText]:
     """The variables of a file, by name. Single quotes are literal, double quotes know escapes; ` #` starts a comment."""
-    values: dict[str, Text] = {}
+    values: dict[str, TracedText] = {}
 
-    def known(name: str) -> Text | None:
+    def known(name: str) -> TracedText | None:
         return values[name] if name in values else lookup(name)
 
     text = source.text
@@ -37,32 +37,32 @@ def parse(source: Source, lookup: Lookup = nothing) -> dict[str, Text]:
             start += 1
         quoted = (_SINGLE if text[start : start + 1] == "'" else _DOUBLE).match(text, start)
         if quoted is not None and text[start] == "'":
-            values[match.group(1)] = Text.at(source, quoted.start(1), quoted.end(1))
+            values[match.group(1)] = TracedText.at(source, quoted.start(1), quoted.end(1))
             line_end = text.find("\n", quoted.end())
         elif quoted is not None:
             values[match.group(1)] = interpolate(_unescape(source, quoted.start(1), quoted.end(1)), known)
             line_end = text.find("\n", quoted.end())
         else:
             raw = _COMMENT.sub("", text[start:line_end].rstrip("\r"), count=1).rstrip()
-            value = Text.at(source, start, start + len(raw)) if raw else EMPTY
+            value = TracedText.at(source, start, start + len(raw)) if raw else EMPTY
             values[match.group(1)] = interpolate(value, known)
         at = (len(text) if line_end == -1 else line_end) + 1
     return values
 
 
-def _unescape(source: Source, start: int, end: int) -> Text:
-    whole = Text.at(source, start, end) if end > start else EMPTY
-    return whole.sub(_ESCAPE, lambda match: Text.of(_ESCAPES[match.group(1)], whole.span(*match.span())))
+def _unescape(source: Source, start: int, end: int) -> TracedText:
+    whole = TracedText.at(source, start, end) if end > start else EMPTY
+    return whole.sub(_ESCAPE, lambda match: TracedText.of(_ESCAPES[match.group(1)], whole.span(*match.span())))
 
 
-def raw(source: Source) -> dict[str, Text]:
+def raw(source: Source) -> dict[str, TracedText]:
     """The variables of a file in docker's own format (`format: raw`), by name: everything behind the sign, with quotes."""
-    values: dict[str, Text] = {}
+    values: dict[str, TracedText] = {}
     at = 0
     for line in source.text.split("\n"):
         name, sign, value = line.removesuffix("\r").partition("=")
         if sign and name.strip() and not name.lstrip().startswith("#"):
             start = at + len(name) + 1
-            values[name.strip()] = Text.at(source, start, start + len(value)) if value else EMPTY
+            values[name.strip()] = TracedText.at(source, start, start + len(value)) if value else EMPTY
         at += len(line) + 1
     return values

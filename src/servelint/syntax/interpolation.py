@@ -10,26 +10,26 @@ import re
 from collections.abc import Callable
 
 from servelint.core import bounds
-from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.core.text import EMPTY, Piece, TracedText, unknown
 
-Lookup = Callable[[str], "Text | None"]
+Lookup = Callable[[str], "TracedText | None"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACES = re.compile(r"\$\$|\$\{|\}")
 
 
-def nothing(name: str) -> Text | None:
+def nothing(name: str) -> TracedText | None:
     """A lookup that knows no variable."""
     del name
     return None
 
 
-def interpolate(text: Text, lookup: Lookup, depth: int = 0) -> Text:
+def interpolate(text: TracedText, lookup: Lookup, depth: int = 0) -> TracedText:
     """The text with its variables replaced; what is not a variable reference stays as it is."""
     flat = text.flat
     if "$" not in flat:
         return text
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     done = 0
     at = flat.find("$")
     closing = _closings(flat) if "${" in flat else {}
@@ -41,14 +41,14 @@ def interpolate(text: Text, lookup: Lookup, depth: int = 0) -> Text:
             done = end
         at = flat.find("$", max(end, at + 1))
     parts.append(text.cut(done))
-    return Text.join(parts)
+    return TracedText.join(parts)
 
 
-def _reference(text: Text, at: int, lookup: Lookup, depth: int, closing: dict[int, int]) -> tuple[int, Text]:
+def _reference(text: TracedText, at: int, lookup: Lookup, depth: int, closing: dict[int, int]) -> tuple[int, TracedText]:
     """The end and the value of the reference at an offset; (at, EMPTY) if there is none."""
     flat = text.flat
     if flat.startswith("$$", at):
-        return at + 2, Text.of("$", text.span(at, at + 2))
+        return at + 2, TracedText.of("$", text.span(at, at + 2))
     braced = flat.startswith("${", at)
     name = _NAME.match(flat, at + 2 if braced else at + 1)
     if name is None:
@@ -70,19 +70,19 @@ def _reference(text: Text, at: int, lookup: Lookup, depth: int, closing: dict[in
         other = interpolate(text.cut(operator.end(), close), lookup, depth + 1)
         if known is None:
             whole = text.cut(at, close + 1)
-            return close + 1, Text((unknown(whole.shown, whole.span(), shown="", perhaps=other),))
+            return close + 1, TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=other),))
         return close + 1, other if given else EMPTY
     if given or kind == "?":
         return close + 1, _value(text, at, close + 1, name.group(), lookup)
     default = interpolate(text.cut(operator.end(), close), lookup, depth + 1).softened()
-    return close + 1, default if default.pieces else Text((Piece("", text.span(at, close + 1), assumed=True),))
+    return close + 1, default if default.pieces else TracedText((Piece("", text.span(at, close + 1), assumed=True),))
 
 
-def _value(text: Text, at: int, end: int, name: str, lookup: Lookup) -> Text:
+def _value(text: TracedText, at: int, end: int, name: str, lookup: Lookup) -> TracedText:
     known = lookup(name)
     span = text.span(at, end)
     if known is None:
-        return Text((unknown("${" + name + "}", span),))
+        return TracedText((unknown("${" + name + "}", span),))
     return known.placed(span, assumed=True)
 
 

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from servelint.core import bounds
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?(?![\w.+-])")
@@ -45,7 +45,9 @@ class JsonNode:
 
     __slots__ = ("content", "items", "kind", "members", "open", "text", "value")
 
-    def __init__(self, kind: str, text: Text, value: str | float | bool | None = None, content: Text | None = None) -> None:
+    def __init__(
+        self, kind: str, text: TracedText, value: str | float | bool | None = None, content: TracedText | None = None
+    ) -> None:
         self.kind = kind
         self.text = text
         self.value = value
@@ -56,7 +58,7 @@ class JsonNode:
 
 
 class JsonFault:
-    """Why a text is not JSON, and at which offset of Text.flat."""
+    """Why a text is not JSON, and at which offset of TracedText.flat."""
 
     __slots__ = ("message", "offset")
 
@@ -65,13 +67,13 @@ class JsonFault:
         self.offset = offset
 
 
-def parse(text: Text) -> JsonNode | JsonFault:
+def parse(text: TracedText) -> JsonNode | JsonFault:
     """Parse a JSON text; what is wrong with it is returned, not raised."""
     return _Parser(text).document()
 
 
 @lru_cache(maxsize=64)
-def parsed(text: Text) -> JsonNode | JsonFault:
+def parsed(text: TracedText) -> JsonNode | JsonFault:
     """Like parse, cached: an option's value is parsed once for all releases that may run."""
     return parse(text)
 
@@ -87,7 +89,7 @@ class _TooDeep(Exception):
 
 
 class _Parser:
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: TracedText) -> None:
         self.source = text
         self.flat = text.flat
         self.at = 0
@@ -206,7 +208,7 @@ class _Parser:
     def string(self) -> JsonNode:
         start = self.at
         self.at += 1
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         while True:
             chunk = _CHUNK.match(self.flat, self.at)
             if chunk:
@@ -222,10 +224,10 @@ class _Parser:
             else:
                 raise _Stop("a control character in a string", self.at)
         self.at += 1
-        content = Text.join(parts)
+        content = TracedText.join(parts)
         return JsonNode(STRING, self.source.cut(start, self.at), content.value, content)
 
-    def escape(self) -> Text:
+    def escape(self) -> TracedText:
         start = self.at
         letter = self.flat[start + 1 : start + 2]
         if letter == "u":
@@ -243,7 +245,7 @@ class _Parser:
             char = _ESCAPES[letter]
         else:
             raise _Stop("not an escape that JSON knows", start)
-        return Text.of(char, self.source.span(start, self.at))
+        return TracedText.of(char, self.source.span(start, self.at))
 
     def code_unit(self, start: int) -> int:
         digits = self.flat[start + 2 : start + 6]
@@ -256,7 +258,7 @@ class _Parser:
 _STEP = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*|,')
 
 
-def without_comments(text: Text, *, lenient: bool = False) -> Text:
+def without_comments(text: TracedText, *, lenient: bool = False) -> TracedText:
     """The text with blanks for its comments and trailing commas; every other character keeps its place.
 
     A text without comments is left as it is unless `lenient`: its trailing commas are then an error.
@@ -265,14 +267,14 @@ def without_comments(text: Text, *, lenient: bool = False) -> Text:
     blanks = _blanks(flat)
     if not lenient and all(flat[start] == "," for start, _ in blanks):
         return text
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     done = 0
     for start, end in blanks:
         # line ends stay, so that a fault keeps its line
         blank = re.sub(r"[^\r\n]", " ", flat[start:end])
-        parts += [text.cut(done, start), Text.of(blank, text.span(start, end))]
+        parts += [text.cut(done, start), TracedText.of(blank, text.span(start, end))]
         done = end
-    return Text.join([*parts, text.cut(done)])
+    return TracedText.join([*parts, text.cut(done)])
 
 
 def _blanks(flat: str) -> list[tuple[int, int]]:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, Text, unknown
+from servelint.core.text import EMPTY, TracedText, unknown
 
-Lookup = Callable[[str], "Text | None"]
+Lookup = Callable[[str], "TracedText | None"]
 
 _SPACE = re.compile(r"(?:[ \t]|\\\r?\n)*")
 _SPACE_OVER_LINES = re.compile(r"(?:\s|#[^\n]*)*")
@@ -42,7 +42,7 @@ class Expression:
         self.depth = 0
         self.brackets = 0
 
-    def read(self) -> Text:
+    def read(self) -> TracedText:
         """The expression's value. Raises Wrong."""
         self.depth += 1
         if self.depth > _DEPTH:
@@ -57,19 +57,19 @@ class Expression:
             return self.unsure(start)
         return value if len(value.flat) <= _LENGTH_AT_MOST else self.unsure(start)
 
-    def joined(self) -> Text:
+    def joined(self) -> TracedText:
         """An operand, `a + b`, or `a / b`."""
         parts = [self.value()]
         while True:
             self.space()
             sign = self.text[self.at : self.at + 1] if self.at < self.end else ""
             if sign not in ("+", "/") or not sign:
-                return Text.join(parts)
+                return TracedText.join(parts)
             self.at += 1
             value = self.value()
-            parts += [Text.of("/"), value] if sign == "/" else [value]
+            parts += [TracedText.of("/"), value] if sign == "/" else [value]
 
-    def choice(self) -> Text:
+    def choice(self) -> TracedText:
         """The condition, branches and value of an `if`."""
         start = self.at
         left = self.read()
@@ -85,7 +85,7 @@ class Expression:
         taken = then if holds else otherwise
         return taken.softened() if left.assumed or right.assumed else taken
 
-    def block(self) -> Text:
+    def block(self) -> TracedText:
         """The value between braces."""
         self.match(re.compile(r"\{"))
         self.brackets += 1
@@ -94,7 +94,7 @@ class Expression:
         self.brackets -= 1
         return value
 
-    def value(self) -> Text:
+    def value(self) -> TracedText:
         """One operand: a string, a variable, a call, an expression in parentheses."""
         self.space()
         start = self.at
@@ -110,7 +110,7 @@ class Expression:
             return value
         if char == "/":  # `/ 'a'` is an absolute path
             self.at += 1
-            return Text.join((Text.of("/"), self.value()))
+            return TracedText.join((TracedText.of("/"), self.value()))
         if char in "xf" and self.text[start + 1 : start + 2] in ("'", '"'):
             self.at += 1
             self.string()
@@ -123,7 +123,7 @@ class Expression:
         known = self.lookup(name)
         return known if known is not None else self.unsure(start)
 
-    def string(self) -> Text:
+    def string(self) -> TracedText:
         """A quoted or indented string."""
         start = self.at
         quote = next(quote for quote in _QUOTES if self.text.startswith(quote, start))
@@ -142,14 +142,14 @@ class Expression:
             return self.unsure(start)  # a command's output; a text whose indentation is taken off
         if low == close:
             return EMPTY
-        whole = Text.at(self.source, low, close)
+        whole = TracedText.at(self.source, low, close)
         return _unescaped(whole) if quote == '"' else whole
 
-    def function(self, name: str, start: int) -> Text:
+    def function(self, name: str, start: int) -> TracedText:
         """The value of a function's call."""
         self.at += 1
         self.brackets += 1
-        given: list[Text] = []
+        given: list[TracedText] = []
         self.space()
         while self.at < self.end and self.text[self.at] != ")":
             given.append(self.read())
@@ -166,10 +166,10 @@ class Expression:
             return given[1].as_default()
         return self.unsure(start)
 
-    def unsure(self, start: int) -> Text:
+    def unsure(self, start: int) -> TracedText:
         """An unknown for what stands from an offset to the current one."""
-        whole = Text.at(self.source, start, max(self.at, start + 1))
-        return Text((unknown("{{" + whole.flat.strip() + "}}", whole.span()),))
+        whole = TracedText.at(self.source, start, max(self.at, start + 1))
+        return TracedText((unknown("{{" + whole.flat.strip() + "}}", whole.span()),))
 
     # -- tokens
 
@@ -197,14 +197,14 @@ class Expression:
         return True
 
 
-def _unescaped(whole: Text) -> Text:
-    def char(match: re.Match[str]) -> Text:
+def _unescaped(whole: TracedText) -> TracedText:
+    def char(match: re.Match[str]) -> TracedText:
         code, line_end, letter = match.groups()
         if line_end is not None:
             return EMPTY
         number = int(code, 16) if code else 0
         char = _LETTERS[letter] if letter else chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "?"
-        return Text.of(char, whole.span(*match.span()))
+        return TracedText.of(char, whole.span(*match.span()))
 
     return whole.sub(_ESCAPE, char)
 
@@ -229,7 +229,7 @@ class _Parameter:
     """
 
     name: str
-    value: Text | None
+    value: TracedText | None
     variadic: str
     exported: bool
 
@@ -259,11 +259,11 @@ class Justfile:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.settings: dict[str, str] = {}
-        self.environment: dict[str, Text] = {}
+        self.environment: dict[str, TracedText] = {}
         self.exported: list[str] = []
         self.recipes: list[Recipe] = []
         self.assignments: dict[str, int] = {}
-        self.values: dict[str, Text | None] = {}
+        self.values: dict[str, TracedText | None] = {}
         self.end = 0
         self.scan()
 
@@ -327,7 +327,7 @@ class Justfile:
         text = self.source.text
         while (match := _PARAMETER.match(text, at, end)) is not None:
             at = match.end()
-            value: Text | None = None
+            value: TracedText | None = None
             sign = re.compile(r"[ \t]*=").match(text, at, end)
             if sign is not None:
                 expression = Expression(self.source, sign.end(), end, self.variable, self.environment.get)
@@ -347,7 +347,7 @@ class Justfile:
         stop = min(start + _EXPRESSION_AT_MOST, len(self.source.text)) if end is None else end
         return Expression(self.source, start, stop, self.variable, self.environment.get)
 
-    def variable(self, name: str) -> Text | None:
+    def variable(self, name: str) -> TracedText | None:
         """The value of a variable; None if the file does not set it, or if it depends on itself."""
         if name not in self.values:
             start = self.assignments.get(name)
@@ -359,10 +359,10 @@ class Justfile:
                     self.values[name] = None
         return self.values[name]
 
-    def given(self, recipe: Recipe) -> dict[str, Text]:
+    def given(self, recipe: Recipe) -> dict[str, TracedText]:
         """The parameters of a recipe with their defaults."""
         recipe.parameters, _ = self.parameters(*recipe.header)
-        found: dict[str, Text] = {}
+        found: dict[str, TracedText] = {}
         for parameter in recipe.parameters:
             value = parameter.value
             if value is not None:
@@ -370,12 +370,12 @@ class Justfile:
             elif parameter.variadic == "*":
                 found[parameter.name] = EMPTY.as_default()
             else:
-                found[parameter.name] = Text((unknown("{{" + parameter.name + "}}", None),))
+                found[parameter.name] = TracedText((unknown("{{" + parameter.name + "}}", None),))
         return found
 
     # -- bodies
 
-    def scripts(self, recipe: Recipe) -> list[Text]:
+    def scripts(self, recipe: Recipe) -> list[TracedText]:
         """The texts that shells get: one a line, or the whole body of a recipe that names its interpreter."""
         lines = recipe.lines
         while lines and lines[-1][0] == lines[-1][1]:
@@ -385,50 +385,50 @@ class Justfile:
         indent = len(first) - len(first.lstrip())
         given = self.given(recipe)
 
-        def known(name: str) -> Text | None:
+        def known(name: str) -> TracedText | None:
             return given[name] if name in given else self.variable(name)
 
         interpreter = first.lstrip() if first.lstrip().startswith("#!") else ""
         if interpreter or recipe.script:
             if interpreter and not _INTERPRETER.match(interpreter):
                 return []
-            parts: list[Text] = []
+            parts: list[TracedText] = []
             for start, end in lines:
                 low = min(start + indent, end)
-                parts += [self.filled(low, end, known), Text.of("\n", Span(self.source, end, end))]
-            return [Text.join(parts)]
+                parts += [self.filled(low, end, known), TracedText.of("\n", Span(self.source, end, end))]
+            return [TracedText.join(parts)]
         return self.lines(lines, known)
 
-    def lines(self, lines: list[tuple[int, int]], known: Lookup) -> list[Text]:
+    def lines(self, lines: list[tuple[int, int]], known: Lookup) -> list[TracedText]:
         """The lines of a recipe's body, with those that a backslash continues."""
         text = self.source.text
-        found: list[Text] = []
-        parts: list[Text] = []
+        found: list[TracedText] = []
+        parts: list[TracedText] = []
         for start, end in lines:
             low = start + len(text[start:end]) - len(text[start:end].lstrip())
             goes_on = text[low:end].endswith("\\")
             if low < end:
                 parts.append(self.filled(low, end - goes_on, known))
             if not goes_on and parts:
-                found.append(Text.join(parts))
+                found.append(TracedText.join(parts))
                 parts = []
-        return [*found, Text.join(parts)] if parts else found
+        return [*found, TracedText.join(parts)] if parts else found
 
-    def filled(self, start: int, end: int, known: Lookup) -> Text:
+    def filled(self, start: int, end: int, known: Lookup) -> TracedText:
         """A part of a recipe's body with its `{{ }}` replaced."""
         if start >= end:
             return EMPTY
-        whole = Text.at(self.source, start, end)
+        whole = TracedText.at(self.source, start, end)
 
-        def value(match: re.Match[str]) -> Text:
+        def value(match: re.Match[str]) -> TracedText:
             span = whole.span(*match.span())
             if match.group(1) is None:
-                return Text.of("{{", span)
+                return TracedText.of("{{", span)
             expression = Expression(self.source, start + match.start(1), start + match.end(1), known, self.environment.get)
             try:
                 found = expression.read()
             except (Wrong, RecursionError):
-                return Text((unknown(match.group(), span),))
-            return Text((unknown(match.group(), span),)) if len(found.pieces) == 1 and not found.known else found
+                return TracedText((unknown(match.group(), span),))
+            return TracedText((unknown(match.group(), span),)) if len(found.pieces) == 1 and not found.known else found
 
         return whole.sub(_HOLE, value)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Text, unknown
+from servelint.core.text import EMPTY, HOLE, TracedText, unknown
 
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*#")
 
@@ -37,10 +37,10 @@ class _Lines:
         low, high = self.bounds(self.at)
         return self.source.text[low:high]
 
-    def logical(self) -> Text:
+    def logical(self) -> TracedText:
         """The next line in make's own language, without its comment, joined with the lines that continue it."""
         text = self.source.text
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         while self.more:
             low, high = self.bounds(self.at)
             self.at += 1
@@ -51,15 +51,15 @@ class _Lines:
                 parts.append(_at(self.source, low, high))
                 break
             stop = low + len(text[low : high - 1].rstrip(" \t"))
-            parts += [_at(self.source, low, stop), Text.of(" ", Span(self.source, high - 1, high))]
-        whole = Text.join(parts)
+            parts += [_at(self.source, low, stop), TracedText.of(" ", Span(self.source, high - 1, high))]
+        whole = TracedText.join(parts)
         comment = _COMMENT.search(whole.flat)
         return _unescaped(whole.cut(0, comment.end() - 1) if comment is not None else whole)
 
-    def recipe(self, prefix: str) -> Text:
+    def recipe(self, prefix: str) -> TracedText:
         """The next line of a recipe as the shell gets it: continued lines stay as they are, without their prefix."""
         text = self.source.text
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         while self.more:
             low, high = self.bounds(self.at)
             self.at += 1
@@ -69,10 +69,10 @@ class _Lines:
             if not _continues(text[low:high]) or not self.more:
                 break
             end = self.starts[self.at]
-            parts.append(Text.of("\n", Span(self.source, high, end)))
-        return Text.join(parts)
+            parts.append(TracedText.of("\n", Span(self.source, high, end)))
+        return TracedText.join(parts)
 
-    def body(self) -> Text:
+    def body(self) -> TracedText:
         """The lines of a `define` up to its `endef`."""
         start = end = self.starts[self.at] if self.more else len(self.source.text)
         depth = 1
@@ -90,7 +90,7 @@ class _Lines:
         return _at(self.source, start, max(start, end))
 
 
-def _unescaped(text: Text) -> Text:
+def _unescaped(text: TracedText) -> TracedText:
     """A line without the backslashes that keep a `#` from starting a comment."""
     return text.sub(re.compile(r"\\#"), lambda match: text.cut(match.start() + 1, match.end()))
 
@@ -99,8 +99,8 @@ def _continues(line: str) -> bool:
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
-def _at(source: Source, start: int, end: int) -> Text:
-    return Text.at(source, start, end) if end > start else EMPTY
+def _at(source: Source, start: int, end: int) -> TracedText:
+    return TracedText.at(source, start, end) if end > start else EMPTY
 
 
 _DEPTH = 24
@@ -121,7 +121,7 @@ _SILENT = frozenset(("error", "eval", "info", "warning"))
 class Variable:
     """A variable. simple: its value is expanded already (`:=`); otherwise it is expanded where it is used."""
 
-    value: Text
+    value: TracedText
     simple: bool
 
 
@@ -139,7 +139,7 @@ class Scope:
         inner.steps, inner.in_all, inner.resolving = self.steps, self.in_all, self.resolving
         return inner
 
-    def expand(self, text: Text, depth: int = 0) -> Text:
+    def expand(self, text: TracedText, depth: int = 0) -> TracedText:
         """A text with its references replaced."""
         flat = text.flat
         at = flat.find("$")
@@ -147,7 +147,7 @@ class Scope:
             return text
         if depth == 0:
             self.steps = 0
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         done = 0
         length = 0
         while at != -1 and at + 1 < len(flat):
@@ -158,14 +158,14 @@ class Scope:
             parts += [text.cut(done, at), value]
             done = end
             at = flat.find("$", done)
-        return Text.join([*parts, text.cut(done)])
+        return TracedText.join([*parts, text.cut(done)])
 
-    def reference(self, text: Text, at: int, depth: int) -> tuple[int, Text]:
+    def reference(self, text: TracedText, at: int, depth: int) -> tuple[int, TracedText]:
         """The reference at an offset: where it ends, and its value."""
         flat = text.flat
         following = flat[at + 1]
         if following == "$":
-            return at + 2, Text.of("$", text.span(at, at + 2))
+            return at + 2, TracedText.of("$", text.span(at, at + 2))
         if following not in "({":
             return at + 2, self.named(text.cut(at + 1, at + 2), text.cut(at, at + 2), depth)
         close = _closing(flat, at + 2, following)
@@ -179,7 +179,7 @@ class Scope:
             return close + 1, self.function(function.group(1), inner.cut(function.end()), whole, depth + 1)
         return close + 1, self.named(inner, whole, depth + 1)
 
-    def named(self, name: Text, whole: Text, depth: int) -> Text:
+    def named(self, name: TracedText, whole: TracedText, depth: int) -> TracedText:
         """The value of the variable of a name; the name and the value may hold references."""
         known = (self.expand(name, depth + 1).value or "").strip()
         variable = self.variables.get(known)
@@ -192,7 +192,7 @@ class Scope:
         self.resolving.discard(known)
         return value
 
-    def function(self, name: str, rest: Text, whole: Text, depth: int) -> Text:
+    def function(self, name: str, rest: TracedText, whole: TracedText, depth: int) -> TracedText:
         """The value of a function's call; unknown for functions that need make or the machine."""
         if name in _SILENT:
             return EMPTY
@@ -221,7 +221,7 @@ class Scope:
             return value
         return _unsure(whole)
 
-    def choice(self, parts: list[Text], whole: Text, depth: int) -> Text:
+    def choice(self, parts: list[TracedText], whole: TracedText, depth: int) -> TracedText:
         """`$(if condition,then,else)`."""
         condition = self.expand(parts[0].strip(), depth)
         then = self.expand(parts[1], depth) if len(parts) > 1 else EMPTY
@@ -235,19 +235,19 @@ class Scope:
             return then
         if otherwise.flat:
             return _unsure(whole)
-        return Text((unknown(whole.shown, whole.extent(), shown="", perhaps=then),))
+        return TracedText((unknown(whole.shown, whole.extent(), shown="", perhaps=then),))
 
 
-def _stripped(text: Text) -> Text:
+def _stripped(text: TracedText) -> TracedText:
     """The words of a text with one space between them."""
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     for match in re.finditer(r"\S+", text.flat):
-        parts += [text.cut(*match.span()), Text.of(" ")]
-    return Text.join(parts[:-1])
+        parts += [text.cut(*match.span()), TracedText.of(" ")]
+    return TracedText.join(parts[:-1])
 
 
-def _unsure(whole: Text) -> Text:
-    return Text((unknown(whole.shown, whole.extent()),))
+def _unsure(whole: TracedText) -> TracedText:
+    return TracedText((unknown(whole.shown, whole.extent()),))
 
 
 def _closing(flat: str, at: int, opening: str) -> int:
@@ -265,10 +265,10 @@ def _closing(flat: str, at: int, opening: str) -> int:
     return len(flat)
 
 
-def arguments(text: Text) -> list[Text]:
+def arguments(text: TracedText) -> list[TracedText]:
     """The arguments of a function, which commas outside of brackets separate."""
     flat = text.flat
-    found: list[Text] = []
+    found: list[TracedText] = []
     depth = start = 0
     for at, char in enumerate(flat):
         if char in "({":
@@ -307,9 +307,9 @@ class Rule:
         recipe: Its lines as the makefile writes them.
     """
 
-    targets: list[Text]
+    targets: list[TracedText]
     prerequisites: list[str]
-    recipe: list[Text] = field(default_factory=list)
+    recipe: list[TracedText] = field(default_factory=list)
 
 
 class Makefile:
@@ -378,7 +378,7 @@ class _Reader:
     def counts(self) -> int:
         return self.conditions[-1].counts if self.conditions else YES
 
-    def expand(self, text: Text) -> Text:
+    def expand(self, text: TracedText) -> TracedText:
         return self.makefile.scope.expand(text)
 
     def read(self) -> None:
@@ -406,7 +406,7 @@ class _Reader:
 
     # -- conditions
 
-    def condition(self, word: str, rest: Text) -> None:
+    def condition(self, word: str, rest: TracedText) -> None:
         if word == "endif":
             if self.conditions:
                 self.conditions.pop()
@@ -420,7 +420,7 @@ class _Reader:
         counts = self.decided(word, rest)
         self.conditions.append(_Condition(max(outer, counts), counts, outer))
 
-    def otherwise(self, before: _Condition, rest: Text) -> _Condition:
+    def otherwise(self, before: _Condition, rest: TracedText) -> _Condition:
         """The branch of an `else`, or of an `else ifeq (...)`."""
         counts = _OTHER[before.last]
         chained = _CONDITION.match(rest.flat)
@@ -430,7 +430,7 @@ class _Reader:
         # the branch that most surely counts decides what is left for those after it
         return _Condition(max(before.outer, counts, own), min(before.last, max(counts, own)), before.outer)
 
-    def decided(self, word: str, rest: Text) -> int:
+    def decided(self, word: str, rest: TracedText) -> int:
         if word in ("ifdef", "ifndef"):
             name = self.expand(rest).value
             variable = self.makefile.variables.get(name or "")
@@ -442,7 +442,7 @@ class _Reader:
             found = _found(same, left.known and right.known, left.assumed or right.assumed)
         return _OTHER[found] if word in ("ifndef", "ifneq") else found
 
-    def operands(self, rest: Text) -> tuple[Text, Text]:
+    def operands(self, rest: TracedText) -> tuple[TracedText, TracedText]:
         """The two sides of `ifeq (a,b)` or `ifeq "a" "b"`."""
         flat = rest.flat
         quoted = _OPERANDS.match(flat)
@@ -455,7 +455,7 @@ class _Reader:
 
     # -- statements
 
-    def statement(self, text: Text) -> None:
+    def statement(self, text: TracedText) -> None:
         modifiers: set[str] = set()
         while (modifier := _MODIFIERS.match(text.flat)) is not None:
             if _ASSIGNMENT.match(text.flat, modifier.end()) is None:
@@ -482,29 +482,32 @@ class _Reader:
             return
         self.start_rule(text)
 
-    def assign(self, name: str, operator: str, raw: Text) -> None:
+    def assign(self, name: str, operator: str, raw: TracedText) -> None:
         if self.counts in (NO, DROPPED):
             return
         new = self.given(name, self.makefile.variables.get(name), operator, raw)
         if new is not None:
             self.makefile.variables[name] = new
 
-    def given(self, name: str, before: Variable | None, operator: str, raw: Text) -> Variable | None:
+    def given(self, name: str, before: Variable | None, operator: str, raw: TracedText) -> Variable | None:
         """The variable after an assignment in the current condition; None if it does not change."""
         doubtful = self.counts in (LIKELY, UNLIKELY)
         if doubtful and operator == "+=" and before is not None:
             more = self.expand(raw)
             shown = more.shown if self.counts == LIKELY else ""
             return _assigned(
-                self.makefile.scope, before, "+=", Text((unknown(f"$({name})", more.extent(), shown=shown, perhaps=more),))
+                self.makefile.scope,
+                before,
+                "+=",
+                TracedText((unknown(f"$({name})", more.extent(), shown=shown, perhaps=more),)),
             )
         new = _assigned(self.makefile.scope, before, operator, raw)
         if new is None or not doubtful:
             return new
         value = new.value if self.counts == LIKELY else before.value if before is not None else EMPTY
-        return Variable(Text((unknown(f"$({name})", value.extent(), shown=value.shown),)), simple=True)
+        return Variable(TracedText((unknown(f"$({name})", value.extent(), shown=value.shown),)), simple=True)
 
-    def export(self, on: bool, names: Text) -> None:
+    def export(self, on: bool, names: TracedText) -> None:
         words = names.flat.split()
         self.makefile.unsure = self.makefile.unsure or not names.known
         if not words:
@@ -514,7 +517,7 @@ class _Reader:
         else:
             self.makefile.exported.difference_update(words)
 
-    def include(self, names: Text) -> None:
+    def include(self, names: TracedText) -> None:
         for name in names.flat.split():
             beside = self.open_file(name) if HOLE not in name and self.depth < _NESTED_AT_MOST else None
             if beside is None:
@@ -524,7 +527,7 @@ class _Reader:
             inner.conditions = [_Condition(self.counts, self.counts, self.counts)]
             inner.read()
 
-    def start_rule(self, text: Text) -> None:
+    def start_rule(self, text: TracedText) -> None:
         """`targets: prerequisites`, `targets: ; command`, or a variable of the targets only."""
         self.rule = None
         colon = _outside(text.flat, ":")
@@ -546,7 +549,7 @@ class _Reader:
             self.rule.recipe.append(rest.cut(semicolon + 1))
         self.makefile.rules.append(self.rule)
 
-    def own_variable(self, targets: list[Text], rest: Text) -> bool:
+    def own_variable(self, targets: list[TracedText], rest: TracedText) -> bool:
         modifiers: set[str] = set()
         while (modifier := _MODIFIERS.match(rest.flat)) is not None:
             modifiers.add(modifier.group(1))
@@ -566,19 +569,19 @@ class _Reader:
         return True
 
 
-def _assigned(scope: Scope, before: Variable | None, operator: str, raw: Text) -> Variable | None:
+def _assigned(scope: Scope, before: Variable | None, operator: str, raw: TracedText) -> Variable | None:
     """The variable after an assignment; None if `?=` leaves it as it is."""
     if operator == "?=":
         # the environment may have set it
         return Variable(raw.as_default(), simple=False) if before is None else None
     if operator == "!=":
-        return Variable(Text((unknown("$(shell " + raw.shown + ")", raw.extent()),)), simple=True)
+        return Variable(TracedText((unknown("$(shell " + raw.shown + ")", raw.extent()),)), simple=True)
     if operator == "+=" and before is not None:
         if len(before.value.pieces) > _PIECES_AT_MOST:
-            return Variable(Text((unknown("$(...)", None),)), simple=True)
+            return Variable(TracedText((unknown("$(...)", None),)), simple=True)
         new = scope.expand(raw) if before.simple else raw
-        parts = (before.value, Text.of(" "), new) if before.value.flat and new.flat else (before.value, new)
-        return Variable(Text.join(parts), before.simple)
+        parts = (before.value, TracedText.of(" "), new) if before.value.flat and new.flat else (before.value, new)
+        return Variable(TracedText.join(parts), before.simple)
     return Variable(raw, simple=False) if operator in ("=", "+=") else Variable(scope.expand(raw), simple=True)
 
 
@@ -603,5 +606,5 @@ def _outside(flat: str, char: str) -> int:
     return -1
 
 
-def _words(text: Text) -> list[Text]:
+def _words(text: TracedText) -> list[TracedText]:
     return [text.cut(*match.span()) for match in re.finditer(r"\S+", text.flat)]

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text
+from servelint.core.text import Piece, TracedText
 from servelint.syntax import yaml
 from servelint.syntax.templates import CLOSE, ELSE, OPEN, VALUE, Action, alone, filled, scan, unfolded
 from servelint.syntax.yaml import GAP, PERHAPS, is_collection, is_mapping, is_scalar, is_sequence
@@ -69,7 +69,7 @@ class Mask:
         self.holes: list[tuple[int, int]] = []
         self.gaps: list[Gap] = []
         self.rows: list[tuple[int, int]] = []
-        self.lookup: Callable[[str], Text | None] | None = None
+        self.lookup: Callable[[str], TracedText | None] | None = None
         self._starts: list[int] = []
         self._branches: list[int] = []
         self._parents: list[int] = [-1]
@@ -396,7 +396,7 @@ class _Settler:
 # -- block scalars
 
 
-def block(source: Source, node: ScalarNode, mask: Mask) -> Text | None:
+def block(source: Source, node: ScalarNode, mask: Mask) -> TracedText | None:
     """The value of a block scalar with lines in it that are only actions; None if it has none."""
     start, end = yaml.start(node), yaml.end(node)
     start = source.text.find("\n", start, end) + 1 or end
@@ -407,7 +407,7 @@ def block(source: Source, node: ScalarNode, mask: Mask) -> Text | None:
     indent = _indent(masked, start, end)
     last = start + len(masked[start:end].rstrip())
     end = _last(source.text, start, last, end, indent)
-    text = filled(Text(_lines(source, start, end, indent)), mask.lookup, script=node.style == "|")
+    text = filled(TracedText(_lines(source, start, end, indent)), mask.lookup, script=node.style == "|")
     text = text if node.style == "|" else unfolded(text)
     return text if node.value.endswith("\n") else text.cut(0, len(text.flat.rstrip(" \n")))
 

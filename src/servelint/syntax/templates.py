@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.core.text import EMPTY, Piece, TracedText, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def alone(text: str, actions: list[Action]) -> dict[int, tuple[int, int]]:
 # -- texts
 
 
-def filled(text: Text, lookup: Callable[[str], Text | None] | None = None, *, script: bool = False) -> Text:
+def filled(text: TracedText, lookup: Callable[[str], TracedText | None] | None = None, *, script: bool = False) -> TracedText:
     """A text with its actions as unknown pieces.
 
     Args:
@@ -179,7 +179,7 @@ class _Filler:
         ends: The index of the `end` of an `if`, by its index.
     """
 
-    def __init__(self, text: Text, lookup: Callable[[str], Text | None] | None, script: bool) -> None:
+    def __init__(self, text: TracedText, lookup: Callable[[str], TracedText | None] | None, script: bool) -> None:
         self.text = text
         self.lookup = lookup
         self.script = script
@@ -187,7 +187,7 @@ class _Filler:
         self.rows: dict[int, tuple[int, int]] = {}
         self.ends: dict[int, int] = {}
 
-    def filled(self, actions: list[Action]) -> Text:
+    def filled(self, actions: list[Action]) -> TracedText:
         self.actions = actions
         if "\n" in self.text.flat:
             self.rows = alone(self.text.flat, actions)
@@ -204,9 +204,9 @@ class _Filler:
         row = self.rows.get(action.start)
         return row if row is not None and action.kind != VALUE else (action.start, action.end)
 
-    def part(self, first: int, last: int, start: int, end: int, depth: int) -> Text:
+    def part(self, first: int, last: int, start: int, end: int, depth: int) -> TracedText:
         """The text between two offsets, whose actions are those between two indices."""
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         done, at = start, first
         while at < last:
             action = self.actions[at]
@@ -222,23 +222,23 @@ class _Filler:
             done = max(done, after)
             at += 1
         parts.append(self.text.cut(done, max(done, end)))
-        return Text.join(parts)
+        return TracedText.join(parts)
 
-    def value(self, start: int, end: int) -> Text:
+    def value(self, start: int, end: int) -> TracedText:
         written = self.text.cut(start, end)
         if self.lookup is not None:
             known = self.lookup(written.flat)
             if known is not None:
                 return known.placed(written.span(), assumed=True)
-        return Text((unknown(written.shown, written.span()),))
+        return TracedText((unknown(written.shown, written.span()),))
 
-    def branches(self, opening: int, closing: int, before: str, depth: int) -> list[Text]:
+    def branches(self, opening: int, closing: int, before: str, depth: int) -> list[TracedText]:
         """The parts between an `if` and its `end`, one unknown each. `before`: the last character in front of it."""
         first, last = self.actions[opening], self.actions[closing]
         row = self.rows.get(first.start)
         if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
             return [self.value(first.start, last.end)]
-        parts: list[tuple[Text, Action]] = []
+        parts: list[tuple[TracedText, Action]] = []
         marks = [opening, *self.elses(opening, closing), closing]
         for here, there in pairwise(marks):
             start, end = self.extent(self.actions[here])[1], self.extent(self.actions[there])[0]
@@ -259,19 +259,19 @@ class _Filler:
             at = self.ends.get(at, at) + 1
         return found
 
-    def conditional(self, parts: list[tuple[Text, Action]]) -> list[Text]:
+    def conditional(self, parts: list[tuple[TracedText, Action]]) -> list[TracedText]:
         """Commands as the branches of a shell's `if` with an unknown condition."""
-        made: list[Text] = []
+        made: list[TracedText] = []
         for part, opening in parts:
             condition = self.text.cut(opening.start, opening.end)
-            written = Text((unknown(condition.shown, condition.span()),))
-            made += [Text.of("elif " if made else "if "), written, Text.of("; then\n"), part]
+            written = TracedText((unknown(condition.shown, condition.span()),))
+            made += [TracedText.of("elif " if made else "if "), written, TracedText.of("; then\n"), part]
             if not part.flat.endswith("\n"):
-                made.append(Text.of("\n"))
-        return [*made, Text.of("fi\n")]
+                made.append(TracedText.of("\n"))
+        return [*made, TracedText.of("fi\n")]
 
 
-def _last(parts: list[Text]) -> str:
+def _last(parts: list[TracedText]) -> str:
     """The last character of some texts, white space aside; empty if there is none."""
     for part in reversed(parts):
         flat = part.flat.rstrip(" \t\r\n")
@@ -285,7 +285,7 @@ def _is_command(text: str) -> bool:
     return _COMMAND.match(text) is not None and not text.rstrip().endswith("\\")
 
 
-def _perhaps(part: Text) -> list[Text]:
+def _perhaps(part: TracedText) -> list[TracedText]:
     """Lines that may be left out, as one unknown; the backslash that continues their last line stays."""
     flat = part.flat
     body = flat.rstrip(" \t\r\n")
@@ -295,16 +295,16 @@ def _perhaps(part: Text) -> list[Text]:
     if start >= len(body):
         return []
     inside = part.cut(start, len(body))
-    whole = Text((unknown(inside.shown, inside.span(), shown=inside.shown, perhaps=inside),))
+    whole = TracedText((unknown(inside.shown, inside.span(), shown=inside.shown, perhaps=inside),))
     return [part.cut(0, start), whole, part.cut(len(body))]
 
 
-def unsure(text: Text) -> Text:
+def unsure(text: TracedText) -> TracedText:
     """A text that may be missing, as one unknown."""
-    return Text((unknown(text.shown, text.span(), perhaps=text),)) if text.pieces else EMPTY
+    return TracedText((unknown(text.shown, text.span(), perhaps=text),)) if text.pieces else EMPTY
 
 
-def unfolded(text: Text) -> Text:
+def unfolded(text: TracedText) -> TracedText:
     """A text with its line breaks as the spaces of a folded scalar."""
     pieces: list[Piece] = []
     for piece in text.pieces:
@@ -312,4 +312,4 @@ def unfolded(text: Text) -> Text:
             pieces.append(piece)
         else:
             pieces.append(Piece(piece.text.replace("\n", " "), piece.span, assumed=piece.assumed, origin=piece.origin))
-    return Text(pieces)
+    return TracedText(pieces)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from servelint.core.launch import Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 
-Lookup = Callable[[str], "Text | None"]
+Lookup = Callable[[str], "TracedText | None"]
 
 _WHITE_SPACE = " \t\n\r"
 _RUN = re.compile(r"[^\s'\"\\]+")
@@ -24,7 +24,7 @@ _SPECIFIER = re.compile(r"%([%aAbBCdDEfgGhHiIjJlLmMnNopPqRsStTuUvVwWyY])")
 _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
 
 
-def split(text: Text, *, escapes: bool = True) -> list[Word]:
+def split(text: TracedText, *, escapes: bool = True) -> list[Word]:
     """The words of a value, without quotes. After a quote that is never closed, which systemd refuses, the words are unknown.
 
     Args:
@@ -39,7 +39,7 @@ def split(text: Text, *, escapes: bool = True) -> list[Word]:
     return found
 
 
-def commands(text: Text) -> list[list[Word]]:
+def commands(text: TracedText) -> list[list[Word]]:
     """The command lines of an `ExecStart=`; a `;` that stands alone separates them."""
     found: list[list[Word]] = [[]]
     at = 0
@@ -48,14 +48,14 @@ def commands(text: Text) -> list[list[Word]]:
         if raw == ";" and found[-1]:
             found.append([])
         elif raw == "\\;":
-            found[-1].append(Word(Text.of(";", word[0].text.span()), word[0].site))
+            found[-1].append(Word(TracedText.of(";", word[0].text.span()), word[0].site))
         else:
             found[-1].append(word[0])
         at = word[1]
     return [words for words in found if words]
 
 
-def _word(text: Text, at: int, escapes: bool) -> tuple[Word, int] | None:
+def _word(text: TracedText, at: int, escapes: bool) -> tuple[Word, int] | None:
     """The word after an offset and the offset after it; None at the end."""
     flat = text.flat
     while at < len(flat) and flat[at] in _WHITE_SPACE:
@@ -63,7 +63,7 @@ def _word(text: Text, at: int, escapes: bool) -> tuple[Word, int] | None:
     if at >= len(flat):
         return None
     start = at
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     quote = ""
     while at < len(flat):
         char = flat[at]
@@ -91,13 +91,13 @@ def _word(text: Text, at: int, escapes: bool) -> tuple[Word, int] | None:
             at = end
     if quote:
         whole = text.cut(start)
-        return Word(Text((unknown(whole.shown, whole.extent()),)), whole.extent(), many=True), len(flat)
-    word = parts[0] if len(parts) == 1 else Text.join(parts)
+        return Word(TracedText((unknown(whole.shown, whole.extent()),)), whole.extent(), many=True), len(flat)
+    word = parts[0] if len(parts) == 1 else TracedText.join(parts)
     site = word.extent() if len(word) == at - start else text.extent(start, at)
     return Word(word, site, many=word.flat == HOLE == flat[start:at]), at
 
 
-def _escaped(text: Text, at: int, escapes: bool) -> tuple[Text, int]:
+def _escaped(text: TracedText, at: int, escapes: bool) -> tuple[TracedText, int]:
     """What the backslash at an offset gives, and the offset after it; an unknown escape stays as it is."""
     flat = text.flat
     if not escapes:
@@ -110,17 +110,17 @@ def _escaped(text: Text, at: int, escapes: bool) -> tuple[Text, int]:
     byte = match.group(1) or match.group(4)
     if letter is None and (not 0 < number < (0x80 if byte else 0x110000) or 0xD800 <= number < 0xE000):
         whole = text.cut(at, match.end())
-        return Text((unknown(whole.flat, whole.span()),)), match.end()
+        return TracedText((unknown(whole.flat, whole.span()),)), match.end()
     char = _LETTERS.get(letter, letter) if letter is not None else chr(number)
-    return Text.of(char, text.span(at, match.end())), match.end()
+    return TracedText.of(char, text.span(at, match.end())), match.end()
 
 
 def specified(word: Word) -> Word:
     """The word with its specifiers: `%h` and `%i` are not known, `%%` is a percent sign."""
 
-    def value(match: re.Match[str]) -> Text:
+    def value(match: re.Match[str]) -> TracedText:
         span = word.text.span(*match.span())
-        return Text((Piece("%", span) if match.group(1) == "%" else unknown(match.group(), span),))
+        return TracedText((Piece("%", span) if match.group(1) == "%" else unknown(match.group(), span),))
 
     return Word(word.text.sub(_SPECIFIER, value), word.site, word.many)
 
@@ -142,28 +142,28 @@ def expanded(words: list[Word], lookup: Lookup) -> list[Word]:
     return found
 
 
-def _alone(word: Word, value: Text | None) -> list[Word]:
+def _alone(word: Word, value: TracedText | None) -> list[Word]:
     span = word.text.span()
     if value is None or not value.known:
         name = "${" + word.text.flat[1:] + "}" if value is None else value.shown
-        return [Word(Text((unknown(name, span),)), word.site, many=True)]
+        return [Word(TracedText((unknown(name, span),)), word.site, many=True)]
     return [Word(part.text, word.site, part.many) for part in split(_here(value, word), escapes=False)]
 
 
-def substituted(text: Text, lookup: Lookup) -> Text:
+def substituted(text: TracedText, lookup: Lookup) -> TracedText:
     """A text with its `${V}` and `$$` replaced."""
 
-    def new(match: re.Match[str]) -> Text:
+    def new(match: re.Match[str]) -> TracedText:
         span = text.span(*match.span())
         if match.group() == "$$":
-            return Text.of("$", span)
+            return TracedText.of("$", span)
         value = lookup(match.group(1))
-        return Text((unknown(match.group(), span),)) if value is None else _here(value, Word(text.cut(*match.span())))
+        return TracedText((unknown(match.group(), span),)) if value is None else _here(value, Word(text.cut(*match.span())))
 
     return text.sub(_VARIABLE, new)
 
 
-def _here(value: Text, word: Word) -> Text:
+def _here(value: TracedText, word: Word) -> TracedText:
     """A variable's value as a word uses it: one from another file stands where it is used, and may be another there."""
     used, origin = word.text.span(), value.span()
     if used is None or (origin is not None and origin.source is used.source):
@@ -177,7 +177,7 @@ _PLAIN = re.compile(r"[^\s'\"\\]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
 
 
-def assignments(value: Text) -> list[Variable]:
+def assignments(value: TracedText) -> list[Variable]:
     """The variables of one `Environment=`: `A=b "C=d e"`. Like systemd, it ignores what is not an assignment."""
     found: list[Variable] = []
     for word in split(value):
@@ -206,17 +206,17 @@ def file(source: Source) -> list[Variable]:
     return found
 
 
-def _value(source: Source, at: int) -> tuple[Text, int]:
+def _value(source: Source, at: int) -> tuple[TracedText, int]:
     """The value that starts at an offset, and the offset after its line."""
     text = source.text
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     quotable = True
     blanks = 0
     while at < len(text) and text[at] != "\n":
         char = text[at]
         if char == "\\":
             if text[at + 1 : at + 2] != "\n":
-                parts.append(Text((Piece(text[at + 1 : at + 2], Span(source, at, min(at + 2, len(text)))),)))
+                parts.append(TracedText((Piece(text[at + 1 : at + 2], Span(source, at, min(at + 2, len(text)))),)))
             quotable, blanks = False, 0
             at += 2
         elif char in "'\"" and quotable:
@@ -224,20 +224,20 @@ def _value(source: Source, at: int) -> tuple[Text, int]:
             blanks = 0
         elif char.isspace():
             if not quotable:
-                parts.append(Text.at(source, at, at + 1))
+                parts.append(TracedText.at(source, at, at + 1))
                 blanks += 1
             at += 1
         else:
             match = _PLAIN.match(text, at)
             end = match.end() if match else at + 1
-            parts.append(Text.at(source, at, end))
+            parts.append(TracedText.at(source, at, end))
             quotable, blanks = False, 0
             at = end
-    value = Text.join(parts[: len(parts) - blanks]) if parts else EMPTY
+    value = TracedText.join(parts[: len(parts) - blanks]) if parts else EMPTY
     return value, at + 1
 
 
-def _quoted(source: Source, at: int, parts: list[Text]) -> int:
+def _quoted(source: Source, at: int, parts: list[TracedText]) -> int:
     """Read a quoted part that opens at an offset; gives the offset after it."""
     text = source.text
     quote = text[at]
@@ -245,20 +245,20 @@ def _quoted(source: Source, at: int, parts: list[Text]) -> int:
     if quote == "'":
         close = text.find("'", at)
         close = len(text) if close == -1 else close
-        parts.append(Text.at(source, at, close))
+        parts.append(TracedText.at(source, at, close))
         return close + 1
     while at < len(text) and text[at] != '"':
         if text[at] == "\\":
             following = text[at + 1 : at + 2]
             if following and following in '"\\`$':
-                parts.append(Text.of(following, Span(source, at, at + 2)))
+                parts.append(TracedText.of(following, Span(source, at, at + 2)))
             elif following != "\n":
-                parts.append(Text.at(source, at, min(at + 2, len(text))))
+                parts.append(TracedText.at(source, at, min(at + 2, len(text))))
             at += 2
             continue
         match = _IN_DOUBLE.match(text, at)
         end = match.end() if match else at + 1
-        parts.append(Text.at(source, at, end))
+        parts.append(TracedText.at(source, at, end))
         at = end
     return at + 1
 
@@ -282,7 +282,7 @@ class Setting:
     """
 
     key: str
-    value: Text
+    value: TracedText
     site: Span
     cut: Span | None
 
@@ -337,10 +337,10 @@ class _Lines:
             low += 1
         return low, high
 
-    def logical(self) -> Text:
+    def logical(self) -> TracedText:
         """The next line with what continues it, without blanks around it; empty for a blank line."""
         text = self.source.text
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         while self.at < self.count:
             low, high = self.bounds(self.at)
             self.at += 1
@@ -352,8 +352,8 @@ class _Lines:
             if slashes % 2 == 0:
                 parts.append(self.text(low, high))
                 break
-            parts += [self.text(low, high - 1), Text.of(" ", Span(self.source, high - 1, high))]
-        return Text.join(parts).strip()
+            parts += [self.text(low, high - 1), TracedText.of(" ", Span(self.source, high - 1, high))]
+        return TracedText.join(parts).strip()
 
     def control(self, low: int, high: int) -> bool:
         """Whether a line belongs to the template (`{% if ... %}`) rather than to the unit."""
@@ -364,10 +364,10 @@ class _Lines:
             self.branches = max(self.branches - 1, 0)
         return match is not None
 
-    def text(self, low: int, high: int) -> Text:
+    def text(self, low: int, high: int) -> TracedText:
         if low >= high:
             return EMPTY
-        whole = Text.at(self.source, low, high)
+        whole = TracedText.at(self.source, low, high)
         # every word of a line that only some settings of the template give
         holes = _WORD if self.branches else _HOLE_OF_TEMPLATE if self.template else _HOLE
         return whole.sub(holes, whole.unknown)

@@ -40,7 +40,7 @@ from servelint.core import bounds
 from servelint.core.launch import Word
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
-from servelint.core.text import HOLE, Piece, Text, spend
+from servelint.core.text import HOLE, Piece, TracedText, spend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -579,7 +579,7 @@ def span(source: Source, node: Node) -> Span:
     return Span(source, start, end if end > start else start)
 
 
-def text(source: Source, node: Node, *, verbatim: bool = False) -> Text:
+def text(source: Source, node: Node, *, verbatim: bool = False) -> TracedText:
     """The value of a scalar, each character with its place; what a template writes is unknown.
 
     Args:
@@ -628,9 +628,9 @@ def gaps(node: Node | None) -> bool:
     return isinstance(node, ScalarNode) and (node.ctag is _GAP or node.value.startswith(("{{", "{%")))
 
 
-def _traced(source: Source, node: Node) -> Text:
+def _traced(source: Source, node: Node) -> TracedText:
     if not isinstance(node, ScalarNode):
-        return Text(())
+        return TracedText(())
     value: str = node.value
     start, end = node.start_mark.index, node.end_mark.index
     raw = source.text
@@ -641,16 +641,16 @@ def _traced(source: Source, node: Node) -> Text:
     if style in ("'", '"'):
         start, end = start + 1, end - 1
     if style not in ("|", ">") and raw.startswith(value, start):
-        return Text.at(source, start, start + len(value)) if value else Text(())
+        return TracedText.at(source, start, start + len(value)) if value else TracedText(())
     if style == '"' and value and value[0] not in _WHITE and value[-1] not in _WHITE and raw.find("\n", start, end) == -1:
         # on one line there is nothing to align
         runs = list(_split(raw, _ESCAPE, start, end))
         if "".join([run for run, _, _ in runs]) == value:
-            return Text([Piece(run, Span(source, at, stop), verbatim=len(run) == stop - at) for run, at, stop in runs])
+            return TracedText([Piece(run, Span(source, at, stop), verbatim=len(run) == stop - at) for run, at, stop in runs])
     pieces = list(_aligned(source, value, _tokens(raw, style, start, end), start, end))
     if "".join([piece.text for piece in pieces]) == value:
-        return Text(pieces)
-    return Text.of(value, Span(source, start, end))
+        return TracedText(pieces)
+    return TracedText.of(value, Span(source, start, end))
 
 
 def _tokens(raw: str, style: str | None, start: int, end: int) -> Iterator[tuple[str, int, int]]:

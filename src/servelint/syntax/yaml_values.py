@@ -20,7 +20,7 @@ import re
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax import yaml
 from servelint.syntax.yaml import BOOL, FLOAT, INT, NULL, PLAIN, STRING, is_mapping, is_scalar
 
@@ -136,10 +136,10 @@ def shown(node: Node, reader: str) -> str:
         return str(node.value)
 
 
-def text(source: Source, node: Node, reader: str) -> Text:
+def text(source: Source, node: Node, reader: str) -> TracedText:
     """The same, each character with its place; all of it has the place of the scalar where the reader writes it anew."""
     plain = shown(node, reader)
-    return yaml.text(source, node) if plain == node.value else Text.of(plain, yaml.span(source, node))
+    return yaml.text(source, node) if plain == node.value else TracedText.of(plain, yaml.span(source, node))
 
 
 def truth(node: Node, reader: str) -> bool | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.judge.parser.values import expected_of, expected_of_node
 from servelint.syntax.json import JsonNode, parse
 
@@ -66,6 +66,6 @@ def test_does_not_take(body: dict[str, Any], value: str | float | bool, wanted: 
 
 @pytest.mark.parametrize("text", ["null", "[1]", "{}"])
 def test_says_nothing_of_what_is_no_single_value(text: str) -> None:
-    node = parse(Text.of(text))
+    node = parse(TracedText.of(text))
     assert isinstance(node, JsonNode)
     assert expected_of_node({"type": "int"}, node) is None

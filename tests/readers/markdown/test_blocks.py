@@ -7,14 +7,14 @@ from textwrap import dedent
 import pytest
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.readers.markdown.blocks import blocks
 
 
 def found(page: str) -> list[tuple[str, str]]:
     """(language, code) of each block of a page."""
     source = Source("README.md", dedent(page).removeprefix("\n"))
-    return [(block.language, block.text.flat) for block in blocks(Text.at(source, 0, len(source.text)))]
+    return [(block.language, block.text.flat) for block in blocks(TracedText.at(source, 0, len(source.text)))]
 
 
 class TestFences:

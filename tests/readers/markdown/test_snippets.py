@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.readers.markdown import snippets
 from servelint.readers.markdown.snippets import as_shell, replaced
 from tests.launching import argv, environment, launch_in, marked_launch, spans
 
 
 def unknowns(text: str, script: bool = True) -> list[str | None]:
-    return [piece.expression for piece in replaced(Text.of(text), script=script).pieces if piece.expression]
+    return [piece.expression for piece in replaced(TracedText.of(text), script=script).pieces if piece.expression]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def unknowns(text: str, script: bool = True) -> list[str | None]:
 )
 def test_placeholders(text: str, expected: list[str]) -> None:
     assert unknowns(text) == expected
-    assert replaced(Text.of(text), script=True).shown == text
+    assert replaced(TracedText.of(text), script=True).shown == text
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_in_a_value_brackets_are_a_list() -> None:
 
 
 def typed(text: str, root: bool = False) -> str | None:
-    found = snippets.commands(Text.of(text), root)
+    found = snippets.commands(TracedText.of(text), root)
     return found.flat if found is not None else None
 
 
@@ -135,7 +135,7 @@ def test_commands_that_go_on(text: str, command: str) -> None:
     ],
 )
 def test_marks_of_continued_lines(text: str, script: str) -> None:
-    assert snippets.continued(Text.of(text)).flat == script
+    assert snippets.continued(TracedText.of(text)).flat == script
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_marks_of_continued_lines(text: str, script: str) -> None:
     ],
 )
 def test_what_a_shell_reads(text: str, script: str) -> None:
-    assert as_shell(Text.of(text)).flat == script
+    assert as_shell(TracedText.of(text)).flat == script
 
 
 def test_words_keep_their_places() -> None:

@@ -10,7 +10,7 @@ import pytest
 from servelint import memory, parallel
 from servelint.core.launch import Variable
 from servelint.core.settings import Settings
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.lint import check, check_in_parallel
 from servelint.memory.plan import VERDICTS, MemoryPlan
 from servelint.report.formats.html import page as render
@@ -138,7 +138,7 @@ class TestWhatItSays:
         _, (span,) = marked("run.sh", "vllm serve ⟦m⟧\n")
         one = finding(span)
         assert one.launch is not None
-        one.launch.env = {"HF_TOKEN": Variable("HF_TOKEN", Text.of(SECRET), None)}
+        one.launch.env = {"HF_TOKEN": Variable("HF_TOKEN", TracedText.of(SECRET), None)}
         leaking = plan()
         leaking.parts[0].origin = f"https://user:{SECRET}@host/m"
         text = render(report(one), plans=lambda _: leaking)

@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax.batch.syntax import For, If, Node, Several, Simple, parse
 from servelint.syntax.batch.words import fill, program, split
 
 LINES = st.text('ab "\\\t%!^&|<>()=:~,1\n', max_size=60)
 
 
-def text_of(line: str) -> Text:
-    return Text.at(Source("x.bat", line), 0, len(line)) if line else Text(())
+def text_of(line: str) -> TracedText:
+    return TracedText.at(Source("x.bat", line), 0, len(line)) if line else TracedText(())
 
 
 def simple(nodes: list[Node]) -> list[Simple]:

@@ -17,7 +17,7 @@ import pytest
 
 from servelint.core.launch import Word
 from servelint.core.source import Source
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.syntax.shell.evaluate import Invocation, evaluate
 
 BASH = shutil.which("bash") or ""
@@ -373,7 +373,7 @@ def evaluated(script: str, *, likely: bool = True) -> list[Invocation]:
     """The stubs that the evaluator sees a plain run call, in order."""
     source = Source("run.sh", script)
     found: list[Invocation] = []
-    evaluate(Text.at(source, 0, len(script)), lambda ran: found.append(ran))
+    evaluate(TracedText.at(source, 0, len(script)), lambda ran: found.append(ran))
     return [ran for ran in found if ran.words[0].value in STUBS and (ran.likely or not likely)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from servelint.core.launch import Word
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.syntax.shell.evaluate import Invocation, evaluate
 
 UNHEARD = frozenset(("cp", "curl", "kill", "mkdir", "rm", "tail", "tee"))
@@ -21,7 +21,7 @@ def followed(script: str) -> list[str]:
             found.append(" ".join([word.shown for word in words]))
 
     source = Source("run.sh", script)
-    evaluate(Text.at(source, 0, len(script)), lambda ran: note(ran.words), unheard=UNHEARD)
+    evaluate(TracedText.at(source, 0, len(script)), lambda ran: note(ran.words), unheard=UNHEARD)
     return found
 
 
@@ -60,7 +60,9 @@ WRITING = {
 @pytest.mark.parametrize("script", WRITING.values(), ids=WRITING)
 def test_what_writes_a_file_is_run(script: str) -> None:
     source = Source("run.sh", script)
-    assert [one.flat for one in evaluate(Text.at(source, 0, len(script)), lambda _: None, unheard=UNHEARD)][-1:] == ["vllm a\n"]
+    assert [one.flat for one in evaluate(TracedText.at(source, 0, len(script)), lambda _: None, unheard=UNHEARD)][-1:] == [
+        "vllm a\n"
+    ]
 
 
 LEAVING = {
@@ -165,5 +167,5 @@ def test_a_function_that_stays_as_it_is_has_its_places() -> None:
         script = "\n" * lines + "start() {\n  vllm serve m --port $1\n}\nstart 8000\n"
         source = Source("run.sh", script)
         ran: list[Invocation] = []
-        evaluate(Text.at(source, 0, len(script)), ran.append)
+        evaluate(TracedText.at(source, 0, len(script)), ran.append)
         assert [(one.site.line, one.site.text) for one in ran] == [(lines + 2, "vllm serve m --port $1")]

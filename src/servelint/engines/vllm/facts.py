@@ -6,7 +6,7 @@ import json
 import re
 
 from servelint import models
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import entry, images
 from servelint.engines.config import ABSENT, UNKNOWN, UNWRITTEN, Config, Fact, Operand, least_capability, quantization_method
 from servelint.engines.conversions import Refused
@@ -64,11 +64,11 @@ def speculative_method(config: Config) -> Operand:
     return Operand(True, name, method.text, method.site)
 
 
-def _draft(config: Config) -> Text | None:
+def _draft(config: Config) -> TracedText | None:
     return draft_model(config).text
 
 
-def _told_by_draft(draft: Text | None, config: Config) -> str | None:
+def _told_by_draft(draft: TracedText | None, config: Config) -> str | None:
     """The method that vLLM guesses from a draft's name."""
     name = draft.flat.lower() if draft is not None else ""
     for word, method, since in (

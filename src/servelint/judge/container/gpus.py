@@ -7,7 +7,7 @@ import re
 from servelint.core.finding import Related
 from servelint.core.launch import Container
 from servelint.core.numbers import whole_number
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINES, images
 from servelint.engines.config import Config
 from servelint.engines.registry import derived
@@ -169,7 +169,7 @@ def _requested(container: Container) -> list[Violation]:
     return []
 
 
-def _is_part(text: Text) -> bool:
+def _is_part(text: TracedText) -> bool:
     value = text.value or ""
     if re.fullmatch(r"\d*\.\d+", value):
         return float(value) != int(float(value))

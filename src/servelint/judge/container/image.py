@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config
 from servelint.engines.releases import newest
@@ -28,7 +28,7 @@ def violations(config: Config, options: Options) -> list[Violation]:
     return _needs_variable(image) or _unpinned(config, image, options)
 
 
-def _unpinned(config: Config, image: Text, options: Options) -> list[Violation]:
+def _unpinned(config: Config, image: TracedText, options: Options) -> list[Violation]:
     """An image without a tag, or with a tag that moves to other images."""
     flat = image.value
     if flat is None or "@" in flat or flat.endswith((".sif", ".sqsh", ".img")):
@@ -42,8 +42,8 @@ def _unpinned(config: Config, image: Text, options: Options) -> list[Violation]:
         return []
     engine = config.launch.engine
     release = newest(engine)
-    own = images.identify(Text.of(name)).claim
-    known = release is not None and not images.identify(Text.of(name)).house and own.rolling
+    own = images.identify(TracedText.of(name)).claim
+    known = release is not None and not images.identify(TracedText.of(name)).house and own.rolling
     tag_of = ENGINES[engine].release_tag
     better = f"{name}:{tag_of.format(release)}" if known and tag_of else "the tag of one release, or a digest (@sha256:...)"
     start = len(name) + 1 if tag else 0
@@ -53,7 +53,7 @@ def _unpinned(config: Config, image: Text, options: Options) -> list[Violation]:
     return [Violation("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []
 
 
-def _needs_variable(image: Text) -> list[Violation]:
+def _needs_variable(image: TracedText) -> list[Violation]:
     """A default that itself needs a variable without a default: `${IMAGE:-engine:nightly-${SHA}}`."""
     pieces = image.pieces
     for index, piece in enumerate(pieces):

@@ -7,7 +7,7 @@ import re
 from servelint.core.finding import Related
 from servelint.core.launch import Container, Runtime
 from servelint.core.source import Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config
 from servelint.judge.checks import product
@@ -68,7 +68,7 @@ def _enough(container: Container, runtime: Runtime) -> bool:
     return known is None or known > _RUNTIME
 
 
-def _bytes(size: Text) -> float | None:
+def _bytes(size: TracedText) -> float | None:
     match = re.fullmatch(_SIZE, size.value or "")
     return float(match.group(1)) * _UNITS[match.group(2).lower()] if match is not None else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.secrets import is_placeholder, mask_of
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
 from servelint.engines.registry import ENGINES, derived
@@ -105,6 +105,6 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
     return found
 
 
-def _written(text: Text) -> bool:
+def _written(text: TracedText) -> bool:
     """Whether a value is known and written in the file itself, not in a `.env` beside it."""
     return text.value is not None and bool(text.flat) and text.origin is None and text.span() is not None

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import Variable
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.catalog import Catalog
@@ -157,7 +157,7 @@ def value_violations(view: ReleaseView) -> list[Violation]:
     return found
 
 
-def _value(view: ReleaseView, name: str, text: Text, variable: Variable, body: dict[str, Any]) -> Violation | None:
+def _value(view: ReleaseView, name: str, text: TracedText, variable: Variable, body: dict[str, Any]) -> Violation | None:
     """A value that raises an error when the engine reads it, or that it ignores for the default."""
     record = view.record
     if name in record.value_names:
@@ -180,7 +180,7 @@ def _value(view: ReleaseView, name: str, text: Text, variable: Variable, body: d
     )
 
 
-def _named(view: ReleaseView, name: str, text: Text, variable: Variable) -> Violation | None:
+def _named(view: ReleaseView, name: str, text: TracedText, variable: Variable) -> Violation | None:
     """A value that must be a name of the release, and is not."""
     names = view.names(view.record.value_names[name])
     if not names or text.flat in names:

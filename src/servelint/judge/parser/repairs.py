@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.argv import Fault, Setting
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.view import ReleaseView
@@ -170,7 +170,7 @@ def _before(view: ReleaseView, fault: Fault) -> Setting | None:
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
 
 
-def mended_json(text: Text, at: int) -> tuple[Change | None, str]:
+def mended_json(text: TracedText, at: int) -> tuple[Change | None, str]:
     """The change that mends JSON at a position, and its title: a comma before a closing brace, a word of Python's."""
     flat = text.flat
     if flat[at : at + 1] == "," and flat[at + 1 :].lstrip()[:1] in ("}", "]"):

@@ -7,7 +7,7 @@ import os
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines.argv import Setting
 from servelint.engines.catalog import LIST, Keys, Option
 from servelint.engines.conversions import Refused, convert, is_known
@@ -70,7 +70,7 @@ def _refused(view: ReleaseView, setting: Setting, reason: str) -> Violation:
     )
 
 
-def _value(view: ReleaseView, setting: Setting, option: Option, text: Text, word: Word) -> Violation | None:
+def _value(view: ReleaseView, setting: Setting, option: Option, text: TracedText, word: Word) -> Violation | None:
     """The violation in one value of an option; None if the parser takes it."""
     place = text.span() or word.site
     if setting.name == view.record.template_option and _is_missing(view.config.launch.folder, text.flat):
@@ -97,7 +97,7 @@ def _value(view: ReleaseView, setting: Setting, option: Option, text: Text, word
     return _choice(view, setting, option.choices, text, word)
 
 
-def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: Text, word: Word) -> Violation | None:
+def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: TracedText, word: Word) -> Violation | None:
     """A name that the parser takes as it is, and that the engine looks up when it makes its configs of the arguments."""
     field = view.record.moved_values.get(option.name)
     if text.flat in ("", "None"):
@@ -122,7 +122,7 @@ def _is_missing(folder: str | None, template: str) -> bool:
     return not own and not os.path.exists(os.path.join(folder, template))
 
 
-def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Text, word: Word) -> Violation:
+def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: TracedText, word: Word) -> Violation:
     """A value that is none of the choices, though it may be one in another release."""
     place = text.span() or word.site
     message = f"{text.flat or 'an empty value'} is no choice of {setting.spelling} in {view.release}"
@@ -147,7 +147,7 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Text,
     )
 
 
-def _json(setting: Setting, text: Text, word: Word) -> Violation | None:
+def _json(setting: Setting, text: TracedText, word: Word) -> Violation | None:
     node = json.parsed(text)
     if isinstance(node, json.JsonNode):
         return None
@@ -229,7 +229,7 @@ _SET_BY_ENGINE = ("target_model_config", "target_parallel_config", "draft_model_
 """Fields whose value the engine makes itself, so that a written value does not matter."""
 
 
-def _single(view: ReleaseView, spelling: str, name: str, text: Text, keys: Keys) -> list[Violation]:
+def _single(view: ReleaseView, spelling: str, name: str, text: TracedText, keys: Keys) -> list[Violation]:
     """The value of one key, which is JSON or else a text."""
     if not text.known or not text.flat or not view.checks_fields:
         return []
@@ -241,7 +241,7 @@ def _single(view: ReleaseView, spelling: str, name: str, text: Text, keys: Keys)
     return _kind(view, spelling, name, node.kind, text, keys) or _field(view, spelling, name, node, keys)
 
 
-def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: Text, keys: Keys) -> list[Violation]:
+def _kind(view: ReleaseView, spelling: str, name: str, kind: str, text: TracedText, keys: Keys) -> list[Violation]:
     """A value that no conversion makes fit: a list or an object for a single value, or a single value for one of these."""
     if name.endswith(_SET_BY_ENGINE):
         return []
@@ -286,7 +286,7 @@ def _ever(keys: Keys, name: str, value: object) -> bool:
     return any(value in body.get("choices", ()) for _, _, body in keys.runs.get(name, ()))
 
 
-def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: Text, operand: str = "") -> Violation:
+def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: TracedText, operand: str = "") -> Violation:
     """A key that the release refuses or ignores. `operand`: its name in conditions, "" for a single key."""
     refused = keys.extra == "reject"
     rule, what = ("unknown-json-key", "refuses it") if refused else ("ignored-json-key", "ignores it")

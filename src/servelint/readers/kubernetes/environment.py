@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from servelint.core.launch import Launch, OpenedFile, Variable
-from servelint.core.text import Piece, Text, unknown
+from servelint.core.text import Piece, TracedText, unknown
 from servelint.readers.kubernetes.objects import File, hidden, listed, section, string
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries
@@ -74,7 +74,7 @@ def _one(file: File, fields: Entries, environment: Environment) -> None:
         environment.open = True  # a template, or a patch's directive
         return
     site = yaml.span(file.source, fields["name"][1])
-    value: Text | None = Text(())
+    value: TracedText | None = TracedText(())
     if "valueFrom" in fields:
         value = _referred(file, section(fields, "valueFrom"))
     elif "value" in fields and not yaml.is_null(fields["value"][1]):
@@ -83,7 +83,7 @@ def _one(file: File, fields: Entries, environment: Environment) -> None:
     environment.variables[name] = Variable(name, value, site)
 
 
-def _referred(file: File, source: Entries) -> Text | None:
+def _referred(file: File, source: Entries) -> TracedText | None:
     """The value of a `valueFrom`, where the ConfigMap or Secret stands in this file."""
     for field, known in (("configMapKeyRef", file.config_maps), ("secretKeyRef", file.secrets)):
         reference = section(source, field)
@@ -97,7 +97,7 @@ def show_injected(launch: Launch, environment: Environment) -> None:
     for name, variable in launch.env.items():
         if variable.value is None and environment.variables.get(name) is variable:
             piece = unknown(_INJECTED, None, shown=_INJECTED)
-            launch.env[name] = Variable(name, Text((piece,)), variable.site)
+            launch.env[name] = Variable(name, TracedText((piece,)), variable.site)
 
 
 Lookup = Callable[[str], "Variable | None"]
@@ -113,7 +113,7 @@ def no_variable(name: str) -> Variable | None:
     return None
 
 
-def expand(text: Text, lookup: Lookup, *, script: bool = False) -> Text:
+def expand(text: TracedText, lookup: Lookup, *, script: bool = False) -> TracedText:
     """The text with its references replaced.
 
     A name that no variable has is unknown: a controller may add the variable. In a script it stays, as it is one that the shell
@@ -124,49 +124,49 @@ def expand(text: Text, lookup: Lookup, *, script: bool = False) -> Text:
     if at == -1:
         return text
     last = flat.rfind(")")
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     done = grown = 0
     while at != -1:
         end, value = at + 1, None
         following = flat[at + 1 : at + 2]
         if following == "$":
             end = at + 2
-            value = Text((Piece("$", text.span(at, end)),))
+            value = TracedText((Piece("$", text.span(at, end)),))
         elif following == "(" and at < last:
             end = flat.index(")", at) + 1
             value = _value(text, at, end, lookup, script)
         elif not script and (template := _TEMPLATE.match(flat, at)) is not None:
             end = template.end()
-            value = Text((unknown(template.group(), text.span(at, end)),))
+            value = TracedText((unknown(template.group(), text.span(at, end)),))
         if value is not None:
             parts += [text.cut(done, at), value]
             done = end
             grown += len(value)
             if grown > _LENGTH_AT_MOST:
-                return Text((unknown("$(...)", text.span()),))  # values of values that double each time
+                return TracedText((unknown("$(...)", text.span()),))  # values of values that double each time
         at = flat.find("$", end)
-    return Text.join([*parts, text.cut(done)])
+    return TracedText.join([*parts, text.cut(done)])
 
 
-def _value(text: Text, at: int, end: int, lookup: Lookup, script: bool) -> Text | None:
+def _value(text: TracedText, at: int, end: int, lookup: Lookup, script: bool) -> TracedText | None:
     """What stands for the reference between two offsets; None if it stays as it is."""
     name = text.flat[at + 2 : end - 1]
     variable = lookup(name)
     if variable is None and (script or _NAME.fullmatch(name) is None):
         return None
     if variable is None or variable.value is None:
-        return Text((unknown(f"$({name})", text.span(at, end)),))
+        return TracedText((unknown(f"$({name})", text.span(at, end)),))
     # in a script the words must stand in order; elsewhere the value is what a reader would change
     return variable.value.placed(text.span(at, end)) if script else variable.value
 
 
-def opener(file: File, pod: Entries, fields: Entries) -> Callable[[Text], OpenedFile | None] | None:
+def opener(file: File, pod: Entries, fields: Entries) -> Callable[[TracedText], OpenedFile | None] | None:
     """Opens the mounted files by their path in the container; None if there are none."""
     if not file.config_maps or "volumeMounts" not in fields:
         return None
     places = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
 
-    def opened(path: Text) -> OpenedFile | None:
+    def opened(path: TracedText) -> OpenedFile | None:
         for mount in places:
             found = _mounted(file, pod, mount, path.value or "")
             if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.core import bounds
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.files.siblings import Neighbours
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.yaml import Entries, Node
@@ -83,7 +83,7 @@ class File:
             return False
         return times <= _TIMES_AT_MOST
 
-    def _data(self, one: Object, field: str) -> dict[str, Text]:
+    def _data(self, one: Object, field: str) -> dict[str, TracedText]:
         return {
             key: yaml.text(self.source, value)
             for key, (_, value) in section(one.fields, field).items()
@@ -186,7 +186,7 @@ class Overrides:
         self.source = source
         self.by_name = by_name
 
-    def applied(self, image: Text) -> Text:
+    def applied(self, image: TracedText) -> TracedText:
         """The image that is run: `newName`, `newTag` and `digest` put in, said to stand where the manifest names it."""
         flat = image.flat
         digest_at = flat.find("@")
@@ -198,7 +198,7 @@ class Overrides:
             return image
         span = image.span()
 
-        def given(key: str) -> Text | None:
+        def given(key: str) -> TracedText | None:
             if string(fields, key) is None:
                 return None
             return yaml.text(self.source, fields[key][1]).placed(span)
@@ -208,10 +208,10 @@ class Overrides:
         if tag is None and digest is None:
             parts.append(image.cut(len(name)))
         if tag is not None:
-            parts += [Text.of(":"), tag]
+            parts += [TracedText.of(":"), tag]
         if digest is not None:
-            parts += [Text.of("@"), digest]
-        return Text.join(parts)
+            parts += [TracedText.of("@"), digest]
+        return TracedText.join(parts)
 
 
 def images_beside(source: Source, neighbours: Neighbours) -> Overrides | None:

@@ -9,7 +9,7 @@ from functools import partial
 from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import images
 from servelint.engines.registry import Engine, called, started_by
 from servelint.readers import embedded, helm
@@ -43,12 +43,12 @@ def of_setting(source: Source, name: str, key: Node, value: Node) -> list[Word]:
     option = name.replace("_", "-")
     switch = yaml_values.truth(value, KUBERNETES)
     if switch is not None:
-        return [Word(Text.of(("--" if switch else "--no-") + option), yaml.span(source, value))]
+        return [Word(TracedText.of(("--" if switch else "--no-") + option), yaml.span(source, value))]
     if yaml.is_null(value):
         return []
     items = yaml.items(value)
     values = [value] if items is None else items
-    return [Word(Text.of("--" + option), site), *[_value(source, one) for one in values]]
+    return [Word(TracedText.of("--" + option), site), *[_value(source, one) for one in values]]
 
 
 def _value(source: Source, node: Node) -> Word:
@@ -56,7 +56,7 @@ def _value(source: Source, node: Node) -> Word:
     if yaml.is_scalar(node):
         return Word(yaml.text(source, node), site)
     text = _Json(source).text(node)
-    return Word(text if text is not None else Text((unknown(site.text, site),)), site)
+    return Word(text if text is not None else TracedText((unknown(site.text, site),)), site)
 
 
 class _Json:
@@ -66,29 +66,29 @@ class _Json:
         self.source = source
         self.left = _NODES_AT_MOST
 
-    def text(self, node: Node, depth: int = 0) -> Text | None:
+    def text(self, node: Node, depth: int = 0) -> TracedText | None:
         """None for more than a person writes."""
         self.left -= 1
         if self.left < 0 or depth > _DEPTH:
             return None
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         if yaml.is_mapping(node):
             for key, value in yaml.entries(node).values():
                 inner = self.text(value, depth + 1)
                 if inner is None:
                     return None
-                parts += [Text.of(", " if parts else "{"), self.quoted(key), Text.of(": "), inner]
-            return Text.join([*parts, Text.of("}" if parts else "{}")])
+                parts += [TracedText.of(", " if parts else "{"), self.quoted(key), TracedText.of(": "), inner]
+            return TracedText.join([*parts, TracedText.of("}" if parts else "{}")])
         if yaml.is_sequence(node):
             for item in node.value:
                 inner = self.text(item, depth + 1)
                 if inner is None:
                     return None
-                parts += [Text.of(", " if parts else "["), inner]
-            return Text.join([*parts, Text.of("]" if parts else "[]")])
+                parts += [TracedText.of(", " if parts else "["), inner]
+            return TracedText.join([*parts, TracedText.of("]" if parts else "[]")])
         return self.scalar(node) if yaml.is_scalar(node) else None
 
-    def scalar(self, node: ScalarNode) -> Text:
+    def scalar(self, node: ScalarNode) -> TracedText:
         text = yaml.text(self.source, node)
         try:
             value = yaml_values.value(node, KUBERNETES)
@@ -98,14 +98,14 @@ class _Json:
             return self.quoted(node)
         number = isinstance(value, (int, float)) and _NUMBER.fullmatch(text.flat) is not None
         plain = text.flat if number else json.dumps(value, default=str)
-        return text if text.flat == plain else Text.of(plain)
+        return text if text.flat == plain else TracedText.of(plain)
 
-    def quoted(self, node: Node) -> Text:
+    def quoted(self, node: Node) -> TracedText:
         text = yaml.text(self.source, node)
         quoted = json.dumps(text.flat, ensure_ascii=False)
         if quoted[1:-1] != text.flat:
-            return Text.of(quoted)
-        return Text.join((Text.of('"'), text, Text.of('"')))
+            return TracedText.of(quoted)
+        return TracedText.join((TracedText.of('"'), text, TracedText.of('"')))
 
 
 _PROFILE = re.compile(r"(?P<name>(?:nvidia|amd)-gpu-[\w.-]+):(?P<count>\d{1,4})")
@@ -136,20 +136,20 @@ def _own(file: File, one: Object, spec: Entries, engine: Engine) -> list[Word]:
     url = yaml.text(file.source, node)
     scheme = _SOURCE.match(url.flat)
     if scheme is None or "cacheProfile" in spec:
-        model = Text((unknown(url.shown, site),))  # a folder or an address that only the cluster knows
+        model = TracedText((unknown(url.shown, site),))  # a folder or an address that only the cluster knows
     else:
         query = url.flat.find("?")
         model = url.cut(scheme.end(), None if query == -1 else query)
-    words = [Word(Text.join((Text.of(f"--{engine.model_option}=", None), model)), site)]
+    words = [Word(TracedText.join((TracedText.of(f"--{engine.model_option}=", None), model)), site)]
     metadata = section(one.fields, "metadata")
     if engine.served_name_option and one.name and "name" in metadata:
         name = metadata["name"][1]
-        served = Text.join((Text.of(f"--{engine.served_name_option}="), yaml.text(file.source, name)))
+        served = TracedText.join((TracedText.of(f"--{engine.served_name_option}="), yaml.text(file.source, name)))
         words.append(Word(served, yaml.span(file.source, name)))
     return words
 
 
-def _profiled(file: File, spec: Entries, image: Text | None) -> Container:
+def _profiled(file: File, spec: Entries, image: TracedText | None) -> Container:
     """What the profile of a Model says: `nvidia-gpu-l4:2`."""
     if "resourceProfile" not in spec:
         return Container(image)
@@ -387,7 +387,7 @@ def _env_vars(source: Source, fields: Entries) -> dict[str, Variable]:
     """What a `runtime_env` sets."""
     found: dict[str, Variable] = {}
     for name, (key, value) in section(fields, "runtime_env", "env_vars").items():
-        text: Text | None = yaml.text(source, value) if yaml.scalar(value) is not None else None
+        text: TracedText | None = yaml.text(source, value) if yaml.scalar(value) is not None else None
         found[name] = Variable(name, text, yaml.span(source, key))
     return found
 
@@ -439,7 +439,7 @@ def _runtime_words(file: File, spec: Entries) -> list[Word]:
         off = string(fields, key) in (None, "", "0")
         if key in _BOTH_WAYS and off:
             site = yaml.span(source, spec.get(part, (node, node))[0])
-            words.append(Word(Text.of(flag.replace("--", "--no-")), site))
+            words.append(Word(TracedText.of(flag.replace("--", "--no-")), site))
         elif not off and (key in _BOTH_WAYS or string(fields, key) != "false"):
             words += of_setting(source, flag.removeprefix("--"), *fields[key])
     for item in listed(section(spec, "vllmConfig"), "extraArgs"):
@@ -448,13 +448,13 @@ def _runtime_words(file: File, spec: Entries) -> list[Word]:
     return words
 
 
-def _runtime_image(source: Source, fields: Entries) -> Text | None:
+def _runtime_image(source: Source, fields: Entries) -> TracedText | None:
     if string(fields, "name") is None:
         return None
     name = yaml.text(source, fields["name"][1])
     if not string(fields, "registry"):
         return name
-    return Text.join((yaml.text(source, fields["registry"][1]), Text.of("/"), name))
+    return TracedText.join((yaml.text(source, fields["registry"][1]), TracedText.of("/"), name))
 
 
 def _switches(source: Source, config: Entries) -> dict[str, Variable]:
@@ -462,7 +462,7 @@ def _switches(source: Source, config: Entries) -> dict[str, Variable]:
     if "v1" not in config:
         return {}
     site = yaml.span(source, config["v1"][1])
-    value = Text.of("1" if string(config, "v1") == "true" else "0")
+    value = TracedText.of("1" if string(config, "v1") == "true" else "0")
     return {"VLLM_USE_V1": Variable("VLLM_USE_V1", value, site)}
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from servelint.core.launch import Container, Launch, Variable, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
@@ -181,7 +181,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     return found
 
 
-def container_of(pod: Pod, fields: Entries, image: Text | None, complete: bool) -> Container:
+def container_of(pod: Pod, fields: Entries, image: TracedText | None, complete: bool) -> Container:
     """What a launch runs in.
 
     Args:
@@ -232,7 +232,7 @@ def _listed(source: Source, fields: Entries, key: str) -> list[Word] | None:
 def _collection(source: Source, item: Node) -> Word:
     """What stands where a word should: `- --flag: value`."""
     site = yaml.span(source, item)
-    return Word(Text((unknown(site.text, site),)), site, many=True)
+    return Word(TracedText((unknown(site.text, site),)), site, many=True)
 
 
 def _scripts(words: list[Word]) -> set[int]:
@@ -253,10 +253,10 @@ def _scripts(words: list[Word]) -> set[int]:
 
 def unseen() -> Word:
     """Words that another file may add."""
-    return Word(Text((unknown("...", None, shown=""),)), None, many=True)
+    return Word(TracedText((unknown("...", None, shown=""),)), None, many=True)
 
 
-def image_of(pod: Pod, fields: Entries) -> Text | None:
+def image_of(pod: Pod, fields: Entries) -> TracedText | None:
     """The image that a container runs, as a kustomization beside the file may replace it; None for a patch."""
     if "image" not in fields or yaml.scalar(fields["image"][1]) is None:
         return None
@@ -271,7 +271,7 @@ def extent(source: Source, nodes: list[tuple[Node, Node]]) -> Span:
     return Span(source, start, max(ends))
 
 
-def settings(pod: Pod, fields: Entries) -> dict[str, Text]:
+def settings(pod: Pod, fields: Entries) -> dict[str, TracedText]:
     """The settings of a container, by the names that checks use."""
     source = pod.file.source
     found = {

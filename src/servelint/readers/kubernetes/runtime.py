@@ -7,7 +7,7 @@ import re
 from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.readers import runtime
 from servelint.readers.kubernetes.objects import hidden, listed, section, string
 from servelint.syntax import yaml
@@ -74,7 +74,7 @@ def gpus(fields: Entries, pod: Entries, complete: bool) -> tuple[int | None, boo
     return (0, False) if complete and not other and not claims else (None, None)
 
 
-def resource(source: Source, fields: Entries, kind: str) -> Text | None:
+def resource(source: Source, fields: Entries, kind: str) -> TracedText | None:
     """What the `requests` or the `limits` of a container say of nvidia.com/gpu or amd.com/gpu; None if it is nothing."""
     given = section(fields, "resources", kind)
     for name in _WHOLE:
@@ -83,7 +83,7 @@ def resource(source: Source, fields: Entries, kind: str) -> Text | None:
     return None
 
 
-def product(source: Source, pod: Entries, fields: Entries) -> Text | None:
+def product(source: Source, pod: Entries, fields: Entries) -> TracedText | None:
     """The GPU product that a container has, by its pod's node and the part of a GPU that it asks for; None if it may be any."""
     label = _labelled(source, pod, _PRODUCTS) or _machine(source, pod)
     if label is None:
@@ -91,10 +91,10 @@ def product(source: Source, pod: Entries, fields: Entries) -> Text | None:
     part = _part(source, pod, fields)
     if part is None or label.value is None:
         return label
-    return Text.of(f"{label.value} MIG {part}", label.span()) if part else None
+    return TracedText.of(f"{label.value} MIG {part}", label.span()) if part else None
 
 
-def _machine(source: Source, pod: Entries) -> Text | None:
+def _machine(source: Source, pod: Entries) -> TracedText | None:
     """The GPU of the machines of a type that a pod is bound to; None for one that is not known."""
     labels = _choices(source, pod, _MACHINES)
     if not labels:
@@ -103,7 +103,7 @@ def _machine(source: Source, pod: Entries) -> Text | None:
 
     gpus = {hardware.of_machine(label.value or "") for label in labels}
     gpu = gpus.pop() if len(gpus) == 1 else None  # machines of several sizes may have the same
-    return Text.of(gpu, labels[0].span()) if gpu is not None else None
+    return TracedText.of(gpu, labels[0].span()) if gpu is not None else None
 
 
 def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
@@ -117,13 +117,13 @@ def _part(source: Source, pod: Entries, fields: Entries) -> str | None:
     return None if not profiles else profiles.pop() if len(profiles) == 1 else ""
 
 
-def _labelled(source: Source, pod: Entries, labels: tuple[str, ...]) -> Text | None:
+def _labelled(source: Source, pod: Entries, labels: tuple[str, ...]) -> TracedText | None:
     """The value of the first of some labels that a pod's node must have; None if it may be any, or one of several."""
     found = _choices(source, pod, labels)
     return found[0] if len(found) == 1 else None
 
 
-def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[Text]:
+def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[TracedText]:
     """The values of which the first of some labels must have one on a pod's node; none if it may be any."""
     selector = section(pod, "nodeSelector")
     for name in labels:
@@ -140,7 +140,7 @@ def _choices(source: Source, pod: Entries, labels: tuple[str, ...]) -> list[Text
     return []
 
 
-def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
+def shared_memory(source: Source, fields: Entries, pod: Entries) -> TracedText | None:
     """What is mounted at /dev/shm: the size of an `emptyDir`, "Memory" or "" for one without; None if nothing is."""
     name = None
     for item in listed(fields, "volumeMounts"):
@@ -157,21 +157,21 @@ def shared_memory(source: Source, fields: Entries, pod: Entries) -> Text | None:
         for key in ("sizeLimit", "medium"):
             if key in directory and yaml.scalar(directory[key][1]) is not None:
                 return yaml.text(source, directory[key][1])
-        return Text(())
-    return Text((unknown(name, None),))
+        return TracedText(())
+    return TracedText((unknown(name, None),))
 
 
-def privileged(source: Source, fields: Entries) -> Text | None:
+def privileged(source: Source, fields: Entries) -> TracedText | None:
     """The text "true" for a container that gets every device of its node, None for others."""
     context = section(fields, "securityContext")
     return yaml.text(source, context["privileged"][1]) if string(context, "privileged") not in (None, "false") else None
 
 
-def ipc(source: Source, pod: Entries) -> Text | None:
+def ipc(source: Source, pod: Entries) -> TracedText | None:
     """The text "host" where a pod shares the memory of its node, None elsewhere."""
     if (string(pod, "hostIPC") or "").lower() != "true":
         return None
-    return Text.of("host", yaml.span(source, pod["hostIPC"][1]))
+    return TracedText.of("host", yaml.span(source, pod["hostIPC"][1]))
 
 
 _KINDS = frozenset(("Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "LeaderWorkerSet"))
@@ -240,7 +240,7 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
     return Probe(kind, shown, patience, site[0] if site is not None else None, site[1] if site is not None else None)
 
 
-def _asked(source: Source, probe: Entries, names: dict[str, int | None]) -> tuple[int, Text] | None:
+def _asked(source: Source, probe: Entries, names: dict[str, int | None]) -> tuple[int, TracedText] | None:
     for way in ("httpGet", "tcpSocket"):
         asked = section(probe, way)
         if string(asked, "port") is not None and string(asked, "host") is None:

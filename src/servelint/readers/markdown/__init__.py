@@ -12,7 +12,7 @@ from servelint.core import bounds
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.core.text import Text, unknown
+from servelint.core.text import TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import embedded
 from servelint.readers.commands import script_launches
@@ -49,10 +49,10 @@ _DEPTH = 3
 def read(source: Source, neighbours: Neighbours) -> list[Launch]:
     """The launches of a page. The files beside it are not those that its examples speak of."""
     del neighbours
-    return launches(Text.at(source, 0, len(source.text)), source)
+    return launches(TracedText.at(source, 0, len(source.text)), source)
 
 
-def launches(text: Text, source: Source, depth: int = 0) -> list[Launch]:
+def launches(text: TracedText, source: Source, depth: int = 0) -> list[Launch]:
     """The launches in a text that is Markdown: a page, or a string that another file holds."""
     found: list[Launch] = []
     for block in blocks(text):
@@ -103,7 +103,7 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     return found
 
 
-def _run(script: Text, source: Source) -> list[Launch]:
+def _run(script: TracedText, source: Source) -> list[Launch]:
     found = script_launches(snippets.replaced(script, script=True), CommandContext(source), None)
     for launch in found:
         launch.argv = [snippets.counted(word) for word in launch.argv]
@@ -131,7 +131,7 @@ def kind_of(flat: str) -> str | None:
     return None
 
 
-def _shown_file(kind: str, text: Text, source: Source) -> list[Launch]:
+def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a text holds."""
     if not text.known:
         return []
@@ -142,7 +142,7 @@ def _shown_file(kind: str, text: Text, source: Source) -> list[Launch]:
         launch.argv = [snippets.filled(word) for word in launch.argv]
         if left_out is not None:
             comment = unknown(left_out.group(), text.span(*left_out.span()), shown="")
-            launch.argv.append(Word(Text((comment,)), many=True))
+            launch.argv.append(Word(TracedText((comment,)), many=True))
             launch.open_env = True
         launch.env = {
             name: Variable(name, snippets.replaced(variable.value), variable.site) if variable.value is not None else variable

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from servelint.core.text import EMPTY, Text
+from servelint.core.text import EMPTY, TracedText
 from servelint.readers.registry import JSON, YAML
 
 _FRONT = re.compile(r"\A(?:---[ \t]*\r?\n.*?^(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?^\+\+\+)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
@@ -48,13 +48,13 @@ class Block:
 
     __slots__ = ("indented", "language", "text")
 
-    def __init__(self, language: str, text: Text, indented: bool = False) -> None:
+    def __init__(self, language: str, text: TracedText, indented: bool = False) -> None:
         self.language = language
         self.text = text
         self.indented = indented
 
 
-def blocks(text: Text) -> Iterator[Block]:
+def blocks(text: TracedText) -> Iterator[Block]:
     """The code blocks of a text, in its order."""
     return _Page(text).blocks()
 
@@ -73,7 +73,7 @@ def lines_of(flat: str) -> list[tuple[int, int]]:
 class _Page:
     """One pass over the lines. Lines are ranges of the text's characters, the line's end included."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: TracedText) -> None:
         self.text = text
         self.flat = text.flat
         self.lines = lines_of(self.flat)
@@ -159,14 +159,14 @@ class _Page:
 
     # -- kinds of blocks
 
-    def joined(self, ranges: list[tuple[int, int]]) -> Text:
+    def joined(self, ranges: list[tuple[int, int]]) -> TracedText:
         whole: list[tuple[int, int]] = []
         for start, end in ranges:
             if whole and whole[-1][1] == start:
                 whole[-1] = (whole[-1][0], end)
             elif start < end:
                 whole.append((start, end))
-        return Text.join([self.text.cut(start, end) for start, end in whole])
+        return TracedText.join([self.text.cut(start, end) for start, end in whole])
 
     def fenced(self, at: int, fence: re.Match[str]) -> tuple[Block, int]:
         """The block that a fence opens, and the index of the line after it."""
@@ -220,7 +220,7 @@ class _Page:
         return start
 
     @staticmethod
-    def without_tags(text: Text, options: bool) -> Text:
+    def without_tags(text: TracedText, options: bool) -> TracedText:
         """Code without the lines that a site generator reads (`{% raw %}`), or a directive's options."""
         if "{%" not in text.flat and not options:
             return text
@@ -309,12 +309,12 @@ _ENTITIES = {
 }
 
 
-def plain(text: Text) -> Text:
+def plain(text: TracedText) -> TracedText:
     """What a browser shows of a text in HTML."""
 
-    def shown(match: re.Match[str]) -> Text | None:
+    def shown(match: re.Match[str]) -> TracedText | None:
         made = _shown(match.group())
-        return Text.of(made, text.span(*match.span())) if made is not None else None
+        return TracedText.of(made, text.span(*match.span())) if made is not None else None
 
     return text.sub(_MARKUP, shown)
 

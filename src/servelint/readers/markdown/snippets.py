@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE, Piece, Text
+from servelint.core.text import HOLE, Piece, TracedText
 from servelint.readers.markdown.blocks import lines_of
 
 _ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
@@ -23,7 +23,7 @@ _SEVERAL = re.compile(r"\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b
 _MARKS = "<{[.…"
 
 
-def replaced(text: Text, *, script: bool = False) -> Text:
+def replaced(text: TracedText, *, script: bool = False) -> TracedText:
     """The text with an unknown for each placeholder. script: of commands, in which `[options]` is one too."""
     flat = text.flat
     if not any(mark in flat for mark in ("<", "{", "[", "...", "…")):
@@ -72,7 +72,7 @@ _LINES_AT_MOST = 400
 _UNCLOSED_AT_MOST = 20
 
 
-def commands(text: Text, root: bool = False) -> Text | None:
+def commands(text: TracedText, root: bool = False) -> TracedText | None:
     """What was typed, as a script; None if no line has a prompt. root: a bare `#` is a prompt too."""
     flat = text.flat
     lines = lines_of(flat)
@@ -90,10 +90,10 @@ def commands(text: Text, root: bool = False) -> Text | None:
             unclosed += not closed
             typed += more
             at += len(more)
-    return Text.join([text.cut(start, end) for start, end in typed]) if typed else None
+    return TracedText.join([text.cut(start, end) for start, end in typed]) if typed else None
 
 
-def continued(text: Text) -> Text:
+def continued(text: TracedText) -> TracedText:
     """A script without the `> ` that a shell printed in front of a continued line that starts with an option."""
     return text.sub(
         re.compile(r"\\\r?\n(?P<mark>[ \t]*>[ \t]+)(?=-)"), lambda match: text.cut(match.start(), match.start("mark"))
@@ -159,9 +159,9 @@ _PARTS = re.compile(
 )
 
 
-def as_shell(text: Text) -> Text:
+def as_shell(text: TracedText) -> TracedText:
     """The script as a shell reads it, each character with its place."""
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     done = 0
     at = 0
     while (match := _PARTS.search(text.flat, at)) is not None:
@@ -173,12 +173,12 @@ def as_shell(text: Text) -> Text:
             parts += [text.cut(done, match.start())]
             done = at
             if path is not None:
-                parts.append(Text.of(path.group().replace("\\", "/"), text.span(*path.span())))
+                parts.append(TracedText.of(path.group().replace("\\", "/"), text.span(*path.span())))
                 done = at = path.end()
         elif said is not None:
-            parts += [text.cut(done, match.start()), Text.of(said, text.span(*match.span()))]
+            parts += [text.cut(done, match.start()), TracedText.of(said, text.span(*match.span()))]
             done = at
-    return Text.join([*parts, text.cut(done)])
+    return TracedText.join([*parts, text.cut(done)])
 
 
 def _in_shell(match: re.Match[str]) -> str | None:

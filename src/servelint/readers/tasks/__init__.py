@@ -9,7 +9,7 @@ import re
 
 from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
 from servelint.core.source import Source
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.readers import installs
 from servelint.readers.commands import script_launches
 from servelint.readers.context import CommandContext
@@ -34,24 +34,24 @@ Environment = dict[str, Variable]
 Claims = dict[str, ReleaseClaim]
 
 
-def text(source: Source, node: Node) -> Text:
+def text(source: Source, node: Node) -> TracedText:
     """A scalar's text; an expression of the tool (`${{ matrix.model }}`, `{{ model }}`) is unknown."""
     return with_expressions(verbatim(source, node))
 
 
-def verbatim(source: Source, node: Node) -> Text:
+def verbatim(source: Source, node: Node) -> TracedText:
     """A scalar's text as it is written: what two braces mean is the tool's to say, not that of a template of the file."""
     return yaml.text(source, node, verbatim=True)
 
 
-def with_expressions(written: Text) -> Text:
+def with_expressions(written: TracedText) -> TracedText:
     """The text with the tool's expressions as unknowns."""
     if "{" not in written.flat or written.flat.count("{{") > _EXPRESSIONS_AT_MOST:
         return written
     return written.sub(_EXPRESSION, written.unknown)
 
 
-def optional(source: Source, fields: Entries, *names: str) -> Text | None:
+def optional(source: Source, fields: Entries, *names: str) -> TracedText | None:
     """The text of the first of several keys that holds a scalar."""
     for name in names:
         if name in fields and yaml.scalar(fields[name][1]) is not None:
@@ -94,7 +94,7 @@ def variables(source: Source, fields: Entries, key: str) -> Environment:
     return environment(source, fields[key][1]) if key in fields else {}
 
 
-def _value(source: Source, node: Node | None) -> Text | None:
+def _value(source: Source, node: Node | None) -> TracedText | None:
     """A variable's value; None where it is given from outside, as for one without a value."""
     if node is None or yaml.is_null(node):
         return None
@@ -116,15 +116,15 @@ def scalars(node: Node | None, depth: int = 0) -> list[Node]:
     return found
 
 
-def script(source: Source, *nodes: Node | None) -> Text:
+def script(source: Source, *nodes: Node | None) -> TracedText:
     """The lines of a script: of one scalar, or of a list that holds a command an item."""
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     for node in nodes:
         if node is None:
             continue
         for one in [node] if yaml.scalar(node) is not None else scalars(node):
-            parts += [text(source, one), Text.of("\n")]
-    return Text.join(parts)
+            parts += [text(source, one), TracedText.of("\n")]
+    return TracedText.join(parts)
 
 
 def words(source: Source, node: Node) -> list[Word]:
@@ -132,7 +132,7 @@ def words(source: Source, node: Node) -> list[Word]:
     return [Word(text(source, item), yaml.span(source, item)) for item in scalars(node)]
 
 
-def run(written: Text, context: CommandContext, claims: Claims) -> list[Launch]:
+def run(written: TracedText, context: CommandContext, claims: Claims) -> list[Launch]:
     """The launches of a script. claims: what was installed before it; what it installs itself is added for what comes after."""
     if not written.flat.strip() or len(written) > _LENGTH_AT_MOST:
         return []

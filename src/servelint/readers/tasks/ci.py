@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.core.launch import Container, Launch
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import images
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
@@ -192,7 +192,7 @@ def _job(source: Source, top: Entries, name: str, depth: int = 0) -> tuple[Entri
 def _of_job(source: Source, name: str, fields: Entries, env: Environment, open_env: bool) -> list[Launch]:
     found: list[Launch] = []
 
-    def lookup(variable: str) -> Text | None:
+    def lookup(variable: str) -> TracedText | None:
         return env[variable].value if variable in env else None
 
     for index, node in enumerate((yaml.items(fields["services"][1]) or []) if "services" in fields else []):

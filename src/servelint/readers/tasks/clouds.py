@@ -7,7 +7,7 @@ import re
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.numbers import is_whole
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.readers.commands import launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
@@ -76,7 +76,7 @@ def _sky(source: Source, document: Node) -> list[Launch]:
     return found
 
 
-def _machine(image: Text | None, product: Text | None, count: int | None) -> Container | None:
+def _machine(image: TracedText | None, product: TracedText | None, count: int | None) -> Container | None:
     """What the launch runs in. More settings may be given than the file has: it is not the container's own."""
     if image is None and product is None:
         return None
@@ -84,7 +84,7 @@ def _machine(image: Text | None, product: Text | None, count: int | None) -> Con
     return Container(image, settings, count, True if product is not None else None, open=True)
 
 
-def _accelerators(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
+def _accelerators(source: Source, wanted: Entries) -> tuple[TracedText | None, int | None]:
     """`H100:8`, `H100`, `{H100: 8}`; where there is a choice of several, the product is not known."""
     if "accelerators" not in wanted:
         return None, None
@@ -157,7 +157,7 @@ def _of_run(source: Source, name: str, fields: Entries, outer: Environment | Non
     return []
 
 
-def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
+def _gpu(source: Source, wanted: Entries) -> tuple[TracedText | None, int | None]:
     """`H100:8`, `A100:80GB:2`, `nvidia:B200:8`, `{name: H100, count: 8}`; one GPU where no number is given."""
     fields = section(wanted, "gpu")
     if fields:
@@ -167,7 +167,7 @@ def _gpu(source: Source, wanted: Entries) -> tuple[Text | None, int | None]:
     written = optional(source, wanted, "gpu")
     if written is None or not written.known or "," in written.flat:
         return None, None
-    product: Text | None = None
+    product: TracedText | None = None
     number = 1
     at = 0
     for part in written.flat.split(":"):

@@ -10,7 +10,7 @@ import re
 from servelint.core import bounds
 from servelint.core.launch import Container, Launch, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 from servelint.engines import entry, images
 from servelint.engines.registry import ENGINES, derived
 from servelint.readers.commands import SHELLS
@@ -72,7 +72,7 @@ class _Scope:
 
     __slots__ = ("claims", "env", "image", "path")
 
-    def __init__(self, env: Environment, image: Text | None, claims: Claims, path: tuple[str, ...]) -> None:
+    def __init__(self, env: Environment, image: TracedText | None, claims: Claims, path: tuple[str, ...]) -> None:
         self.env = env
         self.image = image
         self.claims = claims
@@ -146,14 +146,14 @@ class _Walk:
                 outer = {**outer, **environment(self.source, value)}
         return outer
 
-    def image(self, fields: Entries) -> Text | None:
+    def image(self, fields: Entries) -> TracedText | None:
         """The image that a mapping names: `image: x`, `base_image: {image: x}`, `image: {repository: x, tag: y}`."""
         for name in _IMAGES:
             inner = section(fields, name)
             if "repository" in inner:
                 repository, tag = optional(self.source, inner, "repository"), optional(self.source, inner, "tag")
                 if repository is not None:
-                    return repository if tag is None or not tag.flat else Text.join((repository, Text.of(":"), tag))
+                    return repository if tag is None or not tag.flat else TracedText.join((repository, TracedText.of(":"), tag))
             named = optional(self.source, inner, "image", "name") if inner else optional(self.source, fields, name)
             if named is not None:
                 return named

@@ -6,7 +6,7 @@ import re
 
 from servelint.core.launch import Container, Launch, Variable
 from servelint.core.source import Source, Span
-from servelint.core.text import EMPTY, Text
+from servelint.core.text import EMPTY, TracedText
 from servelint.engines import images
 from servelint.readers.commands import launches as launches_of
 from servelint.readers.context import CommandContext
@@ -73,7 +73,7 @@ def _models(source: Source, document: Node) -> list[Launch]:
     return found
 
 
-def _macros(source: Source, fields: Entries) -> dict[str, Text]:
+def _macros(source: Source, fields: Entries) -> dict[str, TracedText]:
     return {
         name: verbatim(source, value)
         for name, (_, value) in section(fields, "macros").items()
@@ -81,15 +81,15 @@ def _macros(source: Source, fields: Entries) -> dict[str, Text]:
     }
 
 
-def _one_line(text: Text) -> Text:
+def _one_line(text: TracedText) -> TracedText:
     """A command without its comment lines and without the backslashes at line ends."""
     return text.sub(_LEFT_OUT, lambda _: EMPTY)
 
 
-def _replaced(text: Text, macros: dict[str, Text], depth: int = 0) -> Text:
+def _replaced(text: TracedText, macros: dict[str, TracedText], depth: int = 0) -> TracedText:
     length = 0
 
-    def value(match: re.Match[str]) -> Text:
+    def value(match: re.Match[str]) -> TracedText:
         nonlocal length
         known = macros.get(match["name"]) if depth < _DEPTH and length < _LENGTH_AT_MOST else None
         made = text.unknown(match) if known is None else _replaced(known, macros, depth + 1)
@@ -133,12 +133,12 @@ def _recipe(source: Source, document: Node) -> list[Launch]:
     return run(_formatted(verbatim(source, fields["command"][1]), given), context, {})
 
 
-def _formatted(template: Text, given: dict[str, Text]) -> Text:
+def _formatted(template: TracedText, given: dict[str, TracedText]) -> TracedText:
 
-    def value(match: re.Match[str]) -> Text:
+    def value(match: re.Match[str]) -> TracedText:
         span = template.span(*match.span())
         if match["name"] is None:
-            return Text.of(match.group()[0], span)
+            return TracedText.of(match.group()[0], span)
         known = given.get(match["name"])
         return known.placed(span, assumed=True) if known is not None else template.unknown(match)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from servelint.core import bounds
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 from servelint.syntax.batch.syntax import For, If, Label, Node, Several, Simple, Test, parse
 from servelint.syntax.batch.words import Filled, fill, program, split
 
@@ -22,7 +22,7 @@ class _Value:
     """A variable. name: as first written;  text: empty where the file removes the variable."""
 
     name: str
-    text: Text
+    text: TracedText
 
 
 _State = dict[str, _Value]
@@ -81,7 +81,7 @@ def join(main: _State, other: _State, defaulted: str | None = None) -> _State:
     return joined
 
 
-def _same(one: Text, other: Text) -> bool:
+def _same(one: TracedText, other: TracedText) -> bool:
     return one is other or (one.flat == other.flat and one.shown == other.shown)
 
 
@@ -90,25 +90,25 @@ def _unsure(ours: _Value | None, theirs: _Value | None) -> _Value:
     main = ours.text if ours is not None else EMPTY
     shown = main.shown if ours is not None else f"%{name}%"
     if ours is None or theirs is None:
-        return _Value(name, Text((unknown(f"%{name}%", main.extent(), shown),)))
+        return _Value(name, TracedText((unknown(f"%{name}%", main.extent(), shown),)))
     one, other = _possible(ours.text), _possible(theirs.text)
     program = _program(one)
     if program is not None and _program(other) == program:
         folder = shown[: -len(program)] if shown.lower().endswith(program) else f"%{name}%"
-        return _Value(name, Text((unknown(f"%{name}%", main.extent(), folder), Piece(program, main.extent()))))
+        return _Value(name, TracedText((unknown(f"%{name}%", main.extent(), folder), Piece(program, main.extent()))))
     # one branch adds words, the other none
     perhaps = (one or other) if one is None or other is None else None
-    return _Value(name, Text((unknown(f"%{name}%", main.extent(), shown, perhaps),)))
+    return _Value(name, TracedText((unknown(f"%{name}%", main.extent(), shown, perhaps),)))
 
 
-def _possible(text: Text) -> Text | None:
+def _possible(text: TracedText) -> TracedText | None:
     """What a value may be beside empty; None if it is surely empty."""
     if len(text.pieces) == 1 and text.pieces[0].perhaps is not None:
         return text.pieces[0].perhaps
     return text if text.flat else None
 
 
-def _program(text: Text | None) -> str | None:
+def _program(text: TracedText | None) -> str | None:
     """The file name of the program that a value names, whatever its folder."""
     flat = text.flat.lower() if text is not None else ""
     base = flat[max(flat.rfind("\\"), flat.rfind("/"), flat.rfind(HOLE)) + 1 :]
@@ -157,7 +157,7 @@ def _positive(walk: _Walk, test: Test) -> _Status:
     return _Status(None, likely=found)
 
 
-def _emptiness(walk: _Walk, left: Text, right: Text, found: bool) -> _Status:
+def _emptiness(walk: _Walk, left: TracedText, right: TracedText, found: bool) -> _Status:
     """A test whether an unknown value is empty."""
     unknowns = [piece for piece in (*left.pieces, *right.pieces) if piece.expression is not None]
     expression = unknowns[0].expression or ""
@@ -182,7 +182,7 @@ def _defined(walk: _Walk, name: str) -> _Status:
     return _Status(bool(value.flat), assumed=value.assumed)
 
 
-def _likely(text: Text) -> str:
+def _likely(text: TracedText) -> str:
     """A text as it is when every command has succeeded and nothing else is set."""
     if HOLE not in text.flat:
         return text.flat
@@ -220,10 +220,10 @@ class Command:
 
 
 Found = Callable[[Command], None]
-Called = Callable[[str], "Text | None"]
+Called = Callable[[str], "TracedText | None"]
 
 
-def evaluate(text: Text, found: Found, called: Called) -> bool:
+def evaluate(text: TracedText, found: Found, called: Called) -> bool:
     """Walk a batch file and report each command.
 
     Args:
@@ -245,7 +245,7 @@ class _Walk:
         self.called = called
         self.state: _State | None = {}
         self.snapshot: _State = {}
-        self.loops: dict[str, Text | None] = {}
+        self.loops: dict[str, TracedText | None] = {}
         self.delayed = False
         self.saved: list[tuple[_State, bool]] = []
         self.nodes: list[Node] = []
@@ -262,7 +262,7 @@ class _Walk:
 
     # -- the file
 
-    def file(self, text: Text) -> None:
+    def file(self, text: TracedText) -> None:
         self.nodes = parse(text)
         self.labels = {node.name: index for index, node in reversed(list(enumerate(self.nodes))) if isinstance(node, Label)}
         self.run(0)
@@ -322,7 +322,7 @@ class _Walk:
         if found is not None:
             # `where` prints the path of a program
             span = node.items.extent(*found.span(1))
-            value = Text((unknown("%%" + node.variable, span, shown=""), Piece(found.group(1) + ".exe", span)))
+            value = TracedText((unknown("%%" + node.variable, span, shown=""), Piece(found.group(1) + ".exe", span)))
         self.loops = {**outer, node.variable: value}
         certain = not node.switch and node.items.flat.strip() and not set(node.items.flat) & set("*?")
         self.branch(_Status(True if certain else None), node.body, None)
@@ -363,7 +363,7 @@ class _Walk:
         if follows not in ("", " ", "\t", "/", ":", '"') or not self.internal(word, node, node.text.cut(end)):
             self.external(node, self.fill(node.text))
 
-    def internal(self, word: str, node: Simple, rest: Text) -> bool:
+    def internal(self, word: str, node: Simple, rest: TracedText) -> bool:
         """Do what cmd does itself; whether the word is a command of its own."""
         if word == "set":
             self.do_set(rest)
@@ -390,7 +390,7 @@ class _Walk:
             return
         self.found(Command([program(words[0]), *words[1:]], self.state, node.lost, self.on_path))
 
-    def nested(self, node: Simple, text: Text) -> None:
+    def nested(self, node: Simple, text: TracedText) -> None:
         """A command line inside a command (`cmd /c "..."`)."""
         flat = text.flat.strip()
         if not flat or bounds.BATCH_CALLS.passed(len(self.calls) + 1, text):
@@ -407,27 +407,27 @@ class _Walk:
 
     # -- values
 
-    def lookup(self, name: str) -> Text | None:
+    def lookup(self, name: str) -> TracedText | None:
         value = self.snapshot.get(name.upper())
         return value.text if value is not None else None
 
-    def now(self, name: str) -> Text | None:
+    def now(self, name: str) -> TracedText | None:
         value = self.state.get(name.upper()) if self.state is not None else None
         return value.text if value is not None else None
 
-    def fill(self, text: Text) -> Filled:
+    def fill(self, text: TracedText) -> Filled:
         return fill(text, self.lookup, self.now if self.delayed else None, self.loops)
 
-    def set(self, name: str, text: Text) -> None:
+    def set(self, name: str, text: TracedText) -> None:
         if self.state is not None and name:
             if len(text.flat) > _LENGTH_AT_MOST or len(text.pieces) > _PIECES_AT_MOST:
-                text = Text((unknown(f"%{name}%", text.extent()),))
+                text = TracedText((unknown(f"%{name}%", text.extent()),))
             before = self.state.get(name.upper())
             self.state[name.upper()] = _Value(before.name if before is not None else name, text)
 
     # -- what cmd does itself
 
-    def do_set(self, rest: Text) -> None:
+    def do_set(self, rest: TracedText) -> None:
         option = _SET_OPTION.match(rest.flat)
         text = self.fill(rest.cut(option.end()) if option is not None else rest).text
         if option is not None and option.group(1) in "aA":
@@ -445,11 +445,11 @@ class _Walk:
             return
         name = flat[start:sign]
         if option is not None:
-            self.set(name, Text((unknown(f"%{name}%", text.extent(start, end)),)))
+            self.set(name, TracedText((unknown(f"%{name}%", text.extent(start, end)),)))
         else:
             self.set(name, text.cut(sign + 1, end) if end > sign + 1 else EMPTY)
 
-    def arithmetic(self, text: Text) -> None:
+    def arithmetic(self, text: TracedText) -> None:
         from servelint.syntax.shell import arithmetic
 
         for part in text.flat.strip().strip('"').split(","):
@@ -462,9 +462,9 @@ class _Walk:
             try:
                 value = arithmetic.evaluate(expression, self.number, _forget)
             except (arithmetic.NotKnown, RecursionError):
-                self.set(name, Text((unknown(f"%{name}%", text.extent()),)))
+                self.set(name, TracedText((unknown(f"%{name}%", text.extent()),)))
             else:
-                self.set(name, Text.of(str(value), text.extent()))
+                self.set(name, TracedText.of(str(value), text.extent()))
 
     def number(self, name: str) -> str | None:
         value = self.now(name)
@@ -479,7 +479,7 @@ class _Walk:
         if self.saved and self.state is not None:
             self.state, self.delayed = self.saved.pop()
 
-    def goto(self, rest: Text) -> None:
+    def goto(self, rest: TracedText) -> None:
         target = self.fill(rest).text.flat.strip(" \t:").lower()
         if self.state is None:
             return
@@ -498,7 +498,7 @@ class _Walk:
             self.returned.append(self.state)
         self.state = None
 
-    def do_call(self, node: Simple, text: Text) -> None:
+    def do_call(self, node: Simple, text: TracedText) -> None:
         if text.flat[:1] == ":":
             self.call(self.fill(text).text.flat[1:].split(None, 1)[0].lower() if text.flat[1:].strip() else "", text)
             return
@@ -526,7 +526,7 @@ class _Walk:
             self.state = end
         self.sourced = self.sourced or inner.sourced
 
-    def call(self, name: str, text: Text) -> None:
+    def call(self, name: str, text: TracedText) -> None:
         """`call :label`. `text`: where that is written."""
         start = self.labels.get(name)
         if start is None or name in self.calls or self.state is None:
@@ -546,7 +546,7 @@ class _Walk:
             state = end if state is None else join(state, end)
         self.state = state
 
-    def start(self, node: Simple, text: Text) -> None:
+    def start(self, node: Simple, text: TracedText) -> None:
         """`start "title" /b program arguments`."""
         if text.flat[:1] == '"':
             close = text.flat.find('"', 1)
@@ -556,7 +556,7 @@ class _Walk:
         if text.flat:
             self.simple(Simple(text, node.lost))
 
-    def cmd(self, node: Simple, text: Text) -> None:
+    def cmd(self, node: Simple, text: TracedText) -> None:
         """`cmd /c command`."""
         while (option := _CMD_OPTION.match(text.flat)) is not None:
             text = text.cut(option.end())

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from servelint.core.source import Span
-from servelint.core.text import Text
+from servelint.core.text import TracedText
 
 REFERENCE = re.compile(
     r"%(?:%(?:(~[fdpnxsatzFDPNXSATZ]*(?:\$[^:%\s]*:)?)?([A-Za-z#@$&*_?]))?"  # `%%`, a loop's `%%~nxF`
@@ -44,7 +44,7 @@ class Simple:
         lost: Lines after it that look like a part of it but are not.
     """
 
-    text: Text
+    text: TracedText
     lost: Span | None
 
 
@@ -60,8 +60,8 @@ class Test:
     """The condition of an `if`. kind: "defined", "exist", "errorlevel", "cmdextversion", "==", "equ", ..."""
 
     kind: str
-    left: Text
-    right: Text
+    left: TracedText
+    right: TracedText
     negated: bool
     fold: bool
 
@@ -88,7 +88,7 @@ class For:
 
     variable: str
     switch: str
-    items: Text
+    items: TracedText
     body: Node
 
 
@@ -102,13 +102,13 @@ class Several:
 Node = Simple | Label | If | For | Several
 
 
-def parse(text: Text) -> list[Node]:
+def parse(text: TracedText) -> list[Node]:
     """The commands of a text, one a line or block."""
     return _Parser(text).file()
 
 
 class _Parser:
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: TracedText) -> None:
         self.text = text
         self.flat = text.flat
         self.at = 0
@@ -204,7 +204,7 @@ class _Parser:
             fold = fold or name == "/i"
             kind = name if name not in ("not", "/i") else ""
         left = self.token()
-        right = Text(())
+        right = TracedText(())
         if not kind:
             comparison = _COMPARISON.match(self.flat, self.at)
             if comparison is not None:
@@ -234,7 +234,7 @@ class _Parser:
             if depth < 0:
                 break
             self.at += 1
-        items = self.text.cut(start, self.at) if self.at > start else Text(())
+        items = self.text.cut(start, self.at) if self.at > start else TracedText(())
         do = _DO.match(self.flat, self.at)
         if do is None:
             return Several([])
@@ -248,7 +248,7 @@ class _Parser:
         self.at = match.end() if match is not None else self.at
         return self.at
 
-    def token(self) -> Text:
+    def token(self) -> TracedText:
         """One operand of a condition, its quotes kept."""
         start = self.at
         quoted = False
@@ -264,12 +264,12 @@ class _Parser:
             quoted = quoted != (char == '"')
             self.at += 2 if char == "^" and not quoted else 1
         self.at = min(self.at, len(flat))
-        return self.text.cut(start, self.at) if self.at > start else Text(())
+        return self.text.cut(start, self.at) if self.at > start else TracedText(())
 
     def simple(self) -> Simple:
         """A command up to an operator or the end of its line; a caret there continues it."""
         flat = self.flat
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         kept = self.at
         quoted = False
         while self.at < len(flat):
@@ -305,8 +305,8 @@ class _Parser:
             else:
                 self.at += 1
         self.at = min(self.at, len(flat))
-        parts.append(self.text.cut(kept, max(self.at, kept)) if self.at > kept else Text(()))
-        text = Text.join(parts).strip()
+        parts.append(self.text.cut(kept, max(self.at, kept)) if self.at > kept else TracedText(()))
+        text = TracedText.join(parts).strip()
         ended = flat[self.at : self.at + 1] in ("\r", "\n") and text.flat[:1] != "-"
         return Simple(text, self.lost() if ended else None)
 

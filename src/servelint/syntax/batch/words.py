@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Text, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.syntax.batch.syntax import REFERENCE
 
-Lookup = Callable[[str], "Text | None"]
+Lookup = Callable[[str], "TracedText | None"]
 
 _DELAYED = re.compile(r"!([^!:\r\n]+)(?::([^!\r\n]*))?!")
 _PART = re.compile(r"~(-?\d+)(?:,(-?\d+))?$")
@@ -22,7 +22,7 @@ class Filled:
 
     __slots__ = ("text", "uses")
 
-    def __init__(self, text: Text, uses: list[tuple[int, int, Span | None]]) -> None:
+    def __init__(self, text: TracedText, uses: list[tuple[int, int, Span | None]]) -> None:
         self.text = text
         self.uses = uses
 
@@ -45,7 +45,7 @@ def _start(use: tuple[int, int, Span | None]) -> int:
     return use[0]
 
 
-def fill(text: Text, lookup: Lookup, delayed: Lookup | None, loops: dict[str, Text | None]) -> Filled:
+def fill(text: TracedText, lookup: Lookup, delayed: Lookup | None, loops: dict[str, TracedText | None]) -> Filled:
     """A text with its variables filled in.
 
     Args:
@@ -57,7 +57,7 @@ def fill(text: Text, lookup: Lookup, delayed: Lookup | None, loops: dict[str, Te
     flat = text.flat
     if "%" not in flat and (delayed is None or "!" not in flat):
         return Filled(text, [])
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     uses: list[tuple[int, int, Span | None]] = []
     length = done = 0
     at = 0
@@ -68,8 +68,8 @@ def fill(text: Text, lookup: Lookup, delayed: Lookup | None, loops: dict[str, Te
         if match is None and flat[at] != "%":
             at = _next(flat, at + 1, delayed is not None)
             continue
-        end, value = (at + 1, Text(())) if match is None else _value(text, match, lookup, delayed, loops)
-        before = text.cut(done, at) if at > done else Text(())
+        end, value = (at + 1, TracedText(())) if match is None else _value(text, match, lookup, delayed, loops)
+        before = text.cut(done, at) if at > done else TracedText(())
         parts += [before, value]
         length += len(before.flat)
         if match is not None and value.flat:
@@ -78,7 +78,7 @@ def fill(text: Text, lookup: Lookup, delayed: Lookup | None, loops: dict[str, Te
         done = at = end
     if done < len(flat):
         parts.append(text.cut(done))
-    return Filled(Text.join(parts), uses)
+    return Filled(TracedText.join(parts), uses)
 
 
 def _next(flat: str, at: int, delayed: bool) -> int:
@@ -87,11 +87,11 @@ def _next(flat: str, at: int, delayed: bool) -> int:
 
 
 def _value(
-    text: Text, match: re.Match[str], lookup: Lookup, delayed: Lookup | None, loops: dict[str, Text | None]
-) -> tuple[int, Text]:
+    text: TracedText, match: re.Match[str], lookup: Lookup, delayed: Lookup | None, loops: dict[str, TracedText | None]
+) -> tuple[int, TracedText]:
     """The end and the value of a reference."""
     whole = text.cut(*match.span())
-    unsure = Text((unknown(match.group(), whole.extent()),))
+    unsure = TracedText((unknown(match.group(), whole.extent()),))
     if match.re is _DELAYED:
         known = delayed(match.group(1)) if delayed is not None else None
         return match.end(), unsure if known is None else _changed(known, match.group(2), unsure)
@@ -100,14 +100,14 @@ def _value(
         if letter is not None and letter in loops:
             value = loops[letter] if modifiers in (None, "~", "~f") else None
             return match.end(), unsure if value is None else value
-        return match.start() + 2, Text.of("%", text.span(match.start(), match.start() + 2))
+        return match.start() + 2, TracedText.of("%", text.span(match.start(), match.start() + 2))
     if argument is not None:
         return match.end(), unsure
     known = lookup(name)
     return match.end(), unsure if known is None else _changed(known, change, unsure)
 
 
-def _changed(value: Text, change: str | None, unsure: Text) -> Text:
+def _changed(value: TracedText, change: str | None, unsure: TracedText) -> TracedText:
     """A value after `:~start,length` or `:old=new`."""
     if change is None or not value.flat:
         return value
@@ -120,19 +120,19 @@ def _changed(value: Text, change: str | None, unsure: Text) -> Text:
         start = max(size + start, 0) if start < 0 else min(start, size)
         count = int(part.group(2)) if part.group(2) else size
         end = size + count if count < 0 else start + count
-        return value.cut(start, max(min(end, size), start)) if end > start else Text(())
+        return value.cut(start, max(min(end, size), start)) if end > start else TracedText(())
     old, sign, new = change.partition("=")
     if not sign or not old or old[0] in "*~":
         return unsure
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     done = 0
     for match in re.finditer(re.escape(old), value.flat, re.IGNORECASE):
         parts += [
-            value.cut(done, match.start()) if match.start() > done else Text(()),
-            Text.of(new, value.extent(*match.span())),
+            value.cut(done, match.start()) if match.start() > done else TracedText(()),
+            TracedText.of(new, value.extent(*match.span())),
         ]
         done = match.end()
-    return Text.join([*parts, value.cut(done)]) if done else value
+    return TracedText.join([*parts, value.cut(done)]) if done else value
 
 
 _PLAIN = re.compile(r"[^\s\"\\]+")
@@ -146,7 +146,7 @@ def split(filled: Filled) -> list[Word]:
     r"""The words of a command line. Inside quotes `""` is a quote, `\"` is one everywhere, and other backslashes stay."""
     text, flat = filled.text, filled.text.flat
     found: list[Word] = []
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     quoted = anything = False
     start = at = 0
     while at < len(flat):
@@ -160,7 +160,7 @@ def split(filled: Filled) -> list[Word]:
         if char == "\\":
             at = _slashes(text, at, parts)
         elif char == '"' and quoted and flat.startswith('"', at + 1):
-            parts.append(Text.of('"', text.extent(at, at + 2)))
+            parts.append(TracedText.of('"', text.extent(at, at + 2)))
             at += 2
         elif char == '"':
             quoted = not quoted
@@ -175,7 +175,7 @@ def split(filled: Filled) -> list[Word]:
     return found
 
 
-def _slashes(text: Text, at: int, parts: list[Text]) -> int:
+def _slashes(text: TracedText, at: int, parts: list[TracedText]) -> int:
     """Read the backslashes at an offset, which only matter in front of a quote; the offset after them."""
     match = _SLASHES.match(text.flat, at)
     end = match.end() if match is not None else at + 1
@@ -184,15 +184,15 @@ def _slashes(text: Text, at: int, parts: list[Text]) -> int:
         return end
     half = (end - at) // 2
     if half:
-        parts.append(Text.of("\\" * half, text.extent(at, at + 2 * half)))
+        parts.append(TracedText.of("\\" * half, text.extent(at, at + 2 * half)))
     if (end - at) % 2:
-        parts.append(Text.of('"', text.extent(end - 1, end + 1)))
+        parts.append(TracedText.of('"', text.extent(end - 1, end + 1)))
         return end + 1
     return end
 
 
-def _finish(filled: Filled, start: int, end: int, parts: list[Text], anything: bool, found: list[Word]) -> None:
-    word = Text.join(parts)
+def _finish(filled: Filled, start: int, end: int, parts: list[TracedText], anything: bool, found: list[Word]) -> None:
+    word = TracedText.join(parts)
     if anything or word.flat:
         found.append(Word(word, filled.site(start, end), many=not anything and word.flat == HOLE))
 

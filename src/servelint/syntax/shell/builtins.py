@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import EMPTY, HOLE, Text, unknown
+from servelint.core.text import EMPTY, HOLE, TracedText, unknown
 from servelint.syntax.shell import commands, conditions, parameters
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.recipe import fields_of
@@ -37,7 +37,7 @@ _WHITE = " \t\n"
 
 
 def run(
-    shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None
+    shell: Evaluator, name: str, words: list[Word], inline: dict[str, TracedText], site: Span | None, here: TracedText | None
 ) -> Status | None:
     """Apply a builtin to the state; None if the command is not a builtin."""
     if name in SILENT:
@@ -95,11 +95,13 @@ def _printf(shell: Evaluator, words: list[Word]) -> Status:
     if len(words) > 3 and words[1].value == "-v":
         target, text = words[2].text, commands.formatted([word.text for word in words[3:]])
         many = any(word.many for word in words)
-        shell.assign(target.flat, Text((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
+        shell.assign(target.flat, TracedText((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
     return SUCCESS
 
 
-def _exec(shell: Evaluator, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None) -> Status:
+def _exec(
+    shell: Evaluator, words: list[Word], inline: dict[str, TracedText], site: Span | None, here: TracedText | None
+) -> Status:
     while words and words[0].shown in ("-c", "-l", "-a"):
         words = words[2 if words[0].shown == "-a" else 1 :]
     if not words:
@@ -120,7 +122,7 @@ def _cd(shell: Evaluator, words: list[Word]) -> Status:
     if path.pieces[0].expression is not None or path.flat.startswith(("/", "~")):
         state.folder = path
     elif path.known and state.folder is not None:
-        state.folder = Text.join((state.folder, Text.of("/"), path))
+        state.folder = TracedText.join((state.folder, TracedText.of("/"), path))
     else:
         state.folder = None
     return SUCCESS
@@ -141,7 +143,7 @@ def _source(shell: Evaluator, words: list[Word]) -> Status:
 
 
 def _eval(shell: Evaluator, words: list[Word]) -> Status:
-    text = Text.join([part for word in words[1:] for part in (word.text, Text.of(" "))])
+    text = TracedText.join([part for word in words[1:] for part in (word.text, TracedText.of(" "))])
     if len(text.flat) > _EVALUATED_AT_MOST:
         return UNSURE
     outer = shell.script
@@ -197,7 +199,7 @@ def _getopts(shell: Evaluator, words: list[Word]) -> Status:
     if args == []:
         return FAILURE
     for name in ("OPTARG", "OPTIND", *[word.shown for word in words[2:3]]):
-        shell.assign(name, Text((unknown("${" + name + "}", None),)))
+        shell.assign(name, TracedText((unknown("${" + name + "}", None),)))
     return Status(None, likely=False)
 
 
@@ -223,7 +225,7 @@ _HANDLERS: dict[str, Callable[[Evaluator, list[Word]], Status]] = {
 }
 
 
-def matches(subject: Text, items: list[Text], shell: Evaluator) -> Status:
+def matches(subject: TracedText, items: list[TracedText], shell: Evaluator) -> Status:
     """Whether a `case` subject matches one of an item's patterns."""
     statuses: list[Status] = []
     for raw in items:
@@ -266,7 +268,7 @@ class _Options:
         self.names = [word.shown for word in words[at:] if word.shown.isidentifier()]
 
 
-def _read(shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text], here: Text | None) -> None:
+def _read(shell: Evaluator, name: str, words: list[Word], inline: dict[str, TracedText], here: TracedText | None) -> None:
     if name != "read":
         _lines(shell, _Options(words, "dnOsuCc"), here)
         return
@@ -281,10 +283,10 @@ def _read(shell: Evaluator, name: str, words: list[Word], inline: dict[str, Text
     names = options.names or ["REPLY"]
     texts = _split_line(line, separators or "", len(names)) if line is not None else None
     for index, variable in enumerate(names):
-        shell.assign(variable, Text((unknown("${" + variable + "}", None),)) if texts is None else texts[index])
+        shell.assign(variable, TracedText((unknown("${" + variable + "}", None),)) if texts is None else texts[index])
 
 
-def _input_line(options: _Options, here: Text | None) -> Text | None:
+def _input_line(options: _Options, here: TracedText | None) -> TracedText | None:
     """The line that `read` takes from its input; None if that is not known."""
     if here is None or not here.known or set(options.given) - set("adrs"):
         return None
@@ -294,14 +296,14 @@ def _input_line(options: _Options, here: Text | None) -> Text | None:
     return None if delimiter is None or ("\\" in line.flat and "r" not in options.given) else line
 
 
-def _split_line(line: Text, separators: str, count: int) -> list[Text] | None:
+def _split_line(line: TracedText, separators: str, count: int) -> list[TracedText] | None:
     """The line's fields for a number of names: the last one takes what is left."""
     white = "".join([char for char in separators if char in _WHITE])
     flat = line.flat
     line = line.cut(len(flat) - len(flat.lstrip(white)), len(flat.rstrip(white))) if white else line
     if white != separators and any(char in line.flat for char in separators):
         return None
-    texts: list[Text] = []
+    texts: list[TracedText] = []
     while len(texts) < count - 1:
         flat = line.flat
         end = next((at for at, char in enumerate(flat) if char in white), len(flat))
@@ -311,7 +313,7 @@ def _split_line(line: Text, separators: str, count: int) -> list[Text] | None:
     return [*texts, line]
 
 
-def _lines(shell: Evaluator, options: _Options, here: Text | None) -> None:
+def _lines(shell: Evaluator, options: _Options, here: TracedText | None) -> None:
     name = shell.resolved(options.names[0] if options.names else "MAPFILE")
     if here is None or not here.known or set(options.given) != {"t"}:
         shell.set(name, unsure_items(name))

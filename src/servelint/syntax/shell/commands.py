@@ -6,7 +6,7 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, Piece, Text, spend, unknown
+from servelint.core.text import EMPTY, Piece, TracedText, spend, unknown
 from servelint.syntax.shell import expand
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.expand import Raw
@@ -41,29 +41,31 @@ def _assigned(shell: Evaluator, made: Assignment) -> tuple[str, Value]:
     if made.array:
         return name, _array(shell, name, made, before if made.adds else None, isinstance(before, dict))
     text = made.value.value(shell)
-    if not made.adds and (isinstance(before, Text) or before is None):
-        return name, Text.join((text,))
+    if not made.adds and (isinstance(before, TracedText) or before is None):
+        return name, TracedText.join((text,))
     if isinstance(before, dict) or (isinstance(before, list) and before and before[0].many):
         return name, unsure_items(name)
     if isinstance(before, list):
         # a name without an index is an array's first item
-        first = Text.join((before[0].text, text)) if before and made.adds else text
+        first = TracedText.join((before[0].text, text)) if before and made.adds else text
         return name, [Word(first), *before[1:]]
-    if isinstance(before, Text):
-        return name, Text.join((before, text))
-    return name, Text.join((Text((unknown("${" + name + "}", text.span(), shown=""),)), text))
+    if isinstance(before, TracedText):
+        return name, TracedText.join((before, text))
+    return name, TracedText.join((TracedText((unknown("${" + name + "}", text.span(), shown=""),)), text))
 
 
-def _item(shell: Evaluator, name: str, index: Text, raw: Raw, append: bool) -> Value:
+def _item(shell: Evaluator, name: str, index: TracedText, raw: Raw, append: bool) -> Value:
     """The array after `name[index]=raw`; unknown where it would have gaps."""
     before = shell.state.variables.get(name)
-    old = (shell.item(name, index) or Text((unknown("${" + name + "}", None),))) if append else EMPTY
-    text = Text.join((old, raw.value(shell)))
+    old = (shell.item(name, index) or TracedText((unknown("${" + name + "}", None),))) if append else EMPTY
+    text = TracedText.join((old, raw.value(shell)))
     if isinstance(before, dict):
         key = shell.expand(index, True).value
         return unsure_items(name) if key is None else {**before, key: text}
     at = shell.index(index)
-    items = before if isinstance(before, list) else [Word(before)] if isinstance(before, Text) and before is not UNSET else []
+    items = (
+        before if isinstance(before, list) else [Word(before)] if isinstance(before, TracedText) and before is not UNSET else []
+    )
     if at is None or not 0 <= at <= len(items) or any(word.many for word in items):
         return unsure_items(name)
     return [*items[:at], Word(text), *items[at + 1 :]]
@@ -72,9 +74,9 @@ def _item(shell: Evaluator, name: str, index: Text, raw: Raw, append: bool) -> V
 def _array(shell: Evaluator, name: str, made: Assignment, before: Value | None, associative: bool) -> Value:
     """The array that `(...)` makes; before: what `+=` adds to."""
     items: list[Word] = list(before) if isinstance(before, list) else []
-    if isinstance(before, Text) and before is not UNSET:
+    if isinstance(before, TracedText) and before is not UNSET:
         items = [Word(before)]
-    table: dict[str, Text] = dict(before) if isinstance(before, dict) else {}
+    table: dict[str, TracedText] = dict(before) if isinstance(before, dict) else {}
     sure = True
     for key, raw in made.items:
         if key is None:
@@ -169,7 +171,7 @@ def unset(shell: Evaluator, node: Node) -> Status:
     return SUCCESS
 
 
-def _without(shell: Evaluator, name: str, index: Text) -> Value:
+def _without(shell: Evaluator, name: str, index: TracedText) -> Value:
     """An array without one item; unknown where that leaves a gap."""
     before = shell.state.variables.get(name)
     if isinstance(before, dict):
@@ -188,13 +190,13 @@ _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|re
 _ECHO_OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
 _ESCAPES = {"\\": "\\", "n": "\n", "t": "\t", '"': '"'}
-_LINE_END = Text.of("\n")
+_LINE_END = TracedText.of("\n")
 
 
 def redirected(shell: Evaluator, node: Node) -> Status:
     """A command with redirections and heredocs, and what follows a heredoc on its line."""
     body = node.field("body")
-    here: Text | None = None
+    here: TracedText | None = None
     after: list[Node] = []
     likely = True
     simple = body is None or body.type == "command"
@@ -216,7 +218,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
     return status
 
 
-def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
+def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status:
     """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
     for node in nodes:
@@ -231,7 +233,7 @@ def pipe(shell: Evaluator, here: Text | None, nodes: list[Node]) -> Status:
     return Status(None, likely=status.likely)
 
 
-def _heredoc(shell: Evaluator, redirect: Node) -> Text | None:
+def _heredoc(shell: Evaluator, redirect: Node) -> TracedText | None:
     start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
     body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
     if start is None or body is None:
@@ -242,7 +244,7 @@ def _heredoc(shell: Evaluator, redirect: Node) -> Text | None:
     return raw if start.text[:1] in ("'", '"', "\\") else expand.heredoc(raw, shell)
 
 
-def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
+def command(shell: Evaluator, node: Node, here: TracedText | None = None) -> Status:
     """A simple command. `here`: what it reads from its standard input, None if that is not known."""
     status, end = _simple(shell, node.start_byte, here)
     while end is not None and node.type == "command":
@@ -254,7 +256,7 @@ def command(shell: Evaluator, node: Node, here: Text | None = None) -> Status:
     return status
 
 
-def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, int | None]:
+def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
     found = shell.script.simple(start)
@@ -265,7 +267,7 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
         name, value = _assigned(shell, assignment)
         values[name] = value
     for string in found.strings:
-        here = Text.join((string.value(shell), Text.of("\n")))
+        here = TracedText.join((string.value(shell), TracedText.of("\n")))
     words: list[Word] = []
     empty = shell.script.gaps
     last = start
@@ -282,10 +284,10 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
         if writes(operator, path.text.flat):
-            written = _printed(shell, words, here) if words else Text(())
+            written = _printed(shell, words, here) if words else TracedText(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
-        inline = {name: value for name, value in values.items() if isinstance(value, Text)}
+        inline = {name: value for name, value in values.items() if isinstance(value, TracedText)}
         shell.lost = found.lost
         return shell.invoke(words, inline, found.site, here), None
     for name, value in values.items():
@@ -293,9 +295,9 @@ def _simple(shell: Evaluator, start: int, here: Text | None) -> tuple[Status, in
     return (UNSURE, None) if found.words else (SUCCESS, found.end)
 
 
-def output(shell: Evaluator, command: Text, whole: Text) -> Text:
+def output(shell: Evaluator, command: TracedText, whole: TracedText) -> TracedText:
     """What a command substitution prints, without trailing line ends; unknown if the command would have to be run."""
-    nothing = Text((unknown(whole.shown, whole.span()),))
+    nothing = TracedText((unknown(whole.shown, whole.span()),))
     if _PLAIN_OUTPUT.match(command.flat) is None:
         return nothing
     script = Script(command)
@@ -312,10 +314,10 @@ def output(shell: Evaluator, command: Text, whole: Text) -> Text:
     return own(whole.shown, whole.span()) if is_own(found) and len(found.pieces) == 1 else found
 
 
-def _output(shell: Evaluator, node: Node) -> Text | None:
+def _output(shell: Evaluator, node: Node) -> TracedText | None:
     if node.type == "list":
         return _folder(shell, node)
-    here: Text | None = None
+    here: TracedText | None = None
     if node.type == "redirected_statement":
         redirects, body = node.fields("redirect"), node.field("body")
         if len(redirects) != 1:
@@ -331,8 +333,8 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
         return None
     found = shell.script.simple(node.start_byte)
     for string in found.strings:
-        here = Text.join((string.value(shell), _LINE_END))
-    read: Text | None = None
+        here = TracedText.join((string.value(shell), _LINE_END))
+    read: TracedText | None = None
     for operator, path in found.files:
         if operator in ("2>", "2>>"):
             continue
@@ -347,7 +349,7 @@ def _output(shell: Evaluator, node: Node) -> Text | None:
     return _printed(shell, words, here if read is None else read)
 
 
-def _folder(shell: Evaluator, node: Node) -> Text | None:
+def _folder(shell: Evaluator, node: Node) -> TracedText | None:
     """`cd FOLDER && pwd`, where the folder is known relative to the script's own."""
     commands_ = [child for child in node.children if child.is_named]
     if len(commands_) != 2 or not any(child.type == "&&" for child in node.children):
@@ -359,7 +361,7 @@ def _folder(shell: Evaluator, node: Node) -> Text | None:
     return first[1] if is_own(first[1]) else None
 
 
-def _printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
+def _printed_by(shell: Evaluator, node: Node, here: TracedText | None) -> TracedText | None:
     """What a command prints, given what it reads; None if that is not known."""
     if node.type != "command" and (node.type != "redirected_statement" or here is None):
         return _output(shell, node) if node.type == "redirected_statement" else None
@@ -367,14 +369,14 @@ def _printed_by(shell: Evaluator, node: Node, here: Text | None) -> Text | None:
     if any(operator[:1] != "2" for operator, _ in found.files):
         return None
     for string in found.strings:
-        here = Text.join((string.value(shell), _LINE_END))
+        here = TracedText.join((string.value(shell), _LINE_END))
     words = [word for raw in found.all_words for word in raw.words(shell)]
     if words and words[0].value == "tee":
         return here
     return _printed(shell, words, here) if words else None
 
 
-def _printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | None:
+def _printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> TracedText | None:
     """The output of a command that prints its arguments or its input; None for any other."""
     name, args = words[0].value, [word.text for word in words[1:]]
     if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
@@ -383,7 +385,7 @@ def _printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | N
         if not args or (len(args) == 1 and args[0].flat == "-"):
             return here
         texts = [shell.content(arg) for arg in args]
-        return Text.join([text for text in texts if text is not None]) if None not in texts else None
+        return TracedText.join([text for text in texts if text is not None]) if None not in texts else None
     if name == "echo":
         end = _LINE_END
         while args and _ECHO_OPTION.fullmatch(args[0].flat):
@@ -391,7 +393,7 @@ def _printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | N
                 return None
             end = EMPTY if "n" in args[0].flat else end
             args = args[1:]
-        return Text.join((joined(args, " "), end))
+        return TracedText.join((joined(args, " "), end))
     if name == "printf":
         if len(args) > 2 and not all(arg.known for arg in args):
             return None  # an unknown argument may be several
@@ -411,13 +413,13 @@ def _printed(shell: Evaluator, words: list[Word], here: Text | None) -> Text | N
     return None
 
 
-def formatted(texts: list[Text]) -> Text | None:
+def formatted(texts: list[TracedText]) -> TracedText | None:
     """What printf makes of a format and its arguments; None for a directive that this module does not read."""
     form, args = texts[0], texts[1:]
     rest = _DIRECTIVE.sub("", form.flat)
     if "%" in rest or "\\" in rest or not form.known:
         return None
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     while True:
         left = len(args)
         done = 0
@@ -425,7 +427,7 @@ def formatted(texts: list[Text]) -> Text | None:
             parts.append(form.cut(done, match.start()))
             done = match.end()
             if match.group(1) or match.group(5):
-                parts.append(Text.of(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)))
+                parts.append(TracedText.of(match.group(1) or _ESCAPES[match.group(5)], form.span(match.start(), done)))
                 continue
             arg, args = (args[0], args[1:]) if args else (EMPTY, [])
             if match.group(2):
@@ -434,22 +436,22 @@ def formatted(texts: list[Text]) -> Text | None:
             number = integer(arg.flat) if arg.flat[:1] != "0" or arg.flat == "0" else None
             if number is None:
                 return None
-            parts.append(Text((Piece(f"%{match.group(3)}d" % number, arg.span(), assumed=arg.assumed),)))
+            parts.append(TracedText((Piece(f"%{match.group(3)}d" % number, arg.span(), assumed=arg.assumed),)))
         parts.append(form.cut(done))
         if not args or len(args) == left:
-            return Text.join(parts)
+            return TracedText.join(parts)
 
 
-def _path_part(name: str, path: Text, suffix: Text = EMPTY) -> Text | None:
+def _path_part(name: str, path: TracedText, suffix: TracedText = EMPTY) -> TracedText | None:
     flat = path.flat.rstrip("/")
     slash = flat.rfind("/")
     if name == "dirname":
         if suffix is not EMPTY or (not path.known and not is_own(path)):
             return None
         if is_own(path) and not flat[1:].replace("/..", ""):
-            return Text.join((path, Text.of("/..")))
+            return TracedText.join((path, TracedText.of("/..")))
         if slash == -1 or not flat[:slash].strip("/"):
-            return Text.of("/" if path.flat[:1] == "/" else ".", path.span())
+            return TracedText.of("/" if path.flat[:1] == "/" else ".", path.span())
         return path.cut(0, len(flat[:slash].rstrip("/")))
     base = path.cut(slash + 1, len(flat))
     if not base.known or not base.flat or not suffix.known:

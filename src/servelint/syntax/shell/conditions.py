@@ -6,7 +6,7 @@ import math
 import re
 from operator import eq, ge, gt, le, lt, ne
 
-from servelint.core.text import HOLE, Text
+from servelint.core.text import HOLE, TracedText
 from servelint.syntax.shell import arithmetic, expand, parameters
 from servelint.syntax.shell.lexer import step, word_end
 from servelint.syntax.shell.state import Status
@@ -37,7 +37,7 @@ class _NotRead(Exception):
     pass
 
 
-def double(raw: Text, scope: Scope) -> Status:
+def double(raw: TracedText, scope: Scope) -> Status:
     """`[[ raw ]]`: words are not split, and an unquoted right side is a pattern."""
     parser = _Parser(raw, scope)
     try:
@@ -47,7 +47,7 @@ def double(raw: Text, scope: Scope) -> Status:
     return status if parser.at_end() else _UNSURE
 
 
-def _number(text: Text, scope: Scope) -> Text:
+def _number(text: TracedText, scope: Scope) -> TracedText:
     """An operand of -eq and the like: inside double brackets it is arithmetic."""
     return text if arithmetic.decimal(text.flat.replace(HOLE, "")) is not None else scope.arithmetic(text, text)
 
@@ -55,7 +55,7 @@ def _number(text: Text, scope: Scope) -> Text:
 class _Parser:
     """Parses and evaluates tests; like a shell, it expands the operands of all of them."""
 
-    def __init__(self, raw: Text, scope: Scope) -> None:
+    def __init__(self, raw: TracedText, scope: Scope) -> None:
         self.raw = raw
         self.scope = scope
         self.flat = raw.flat
@@ -71,7 +71,7 @@ class _Parser:
     def at_end(self) -> bool:
         return self.take("")
 
-    def word(self, regex: bool = False) -> Text:
+    def word(self, regex: bool = False) -> TracedText:
         while self.at < len(self.flat) and self.flat[self.at] in " \t\n":
             self.at += 1
         start = self.at
@@ -120,7 +120,7 @@ class _Parser:
             raise
         return self.leaf(operator, word, right)
 
-    def leaf(self, operator: str, word: Text, right: Text | None = None) -> Status:
+    def leaf(self, operator: str, word: TracedText, right: TracedText | None = None) -> Status:
         """One test: its operator, its only or left operand, and its right one."""
         scope, left = self.scope, expand.value(word, self.scope)
         if right is None:
@@ -140,7 +140,7 @@ def _regex_end(flat: str, at: int) -> int:
     return min(at, len(flat))
 
 
-def single(texts: list[Text], scope: Scope) -> Status:
+def single(texts: list[TracedText], scope: Scope) -> Status:
     """`[ words ]` and `test words`, by the number of words as POSIX defines it."""
     values = [text.value for text in texts]
     if len(texts) < 2:
@@ -173,7 +173,7 @@ def _either(left: Status, right: Status) -> Status:
     return _both(left.negated(), right.negated()).negated()
 
 
-def _unary(operator: str, text: Text, scope: Scope) -> Status:
+def _unary(operator: str, text: TracedText, scope: Scope) -> Status:
     if operator in ("-z", "-n"):
         rest = text.flat.replace(HOLE, "")
         # part of it is unknown: what is known makes it long enough; a variable that nothing sets is empty
@@ -187,7 +187,7 @@ def _unary(operator: str, text: Text, scope: Scope) -> Status:
     return _UNSURE
 
 
-def _compare(operator: str, left: Text, right: list[tuple[Text, bool]]) -> Status:
+def _compare(operator: str, left: TracedText, right: list[tuple[TracedText, bool]]) -> Status:
     """A comparison of texts. `right`: the parts of the right side, each with whether it is quoted."""
     assumed = left.assumed or any(text.assumed for text, _ in right)
     known = left.known and all(text.known for text, _ in right)
@@ -234,7 +234,7 @@ def _regex(parts: list[tuple[str, bool]]) -> re.Pattern[str] | None:
         return None
 
 
-def _numeric(operator: str, left: Text, right: Text) -> Status:
+def _numeric(operator: str, left: TracedText, right: TracedText) -> Status:
     one, two = arithmetic.integer(left.flat.replace(HOLE, "")), arithmetic.integer(right.flat.replace(HOLE, ""))
     if one is None or two is None:
         return _UNSURE

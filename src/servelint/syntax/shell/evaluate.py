@@ -13,7 +13,7 @@ from functools import partial
 from servelint.core import bounds
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
 from servelint.core.source import Source, Span
-from servelint.core.text import Piece, Text, spend, unknown
+from servelint.core.text import Piece, TracedText, spend, unknown
 from servelint.syntax.shell import arithmetic, builtins, commands, expand, flow
 from servelint.syntax.shell.state import (
     CHANGING,
@@ -45,8 +45,8 @@ _VARIABLES_A_STEP = 50
 """So many exported variables take as long to hand to a command, and so many items of arrays to join after a branch."""
 _LENGTH_AT_MOST = 20_000
 _ITEMS_AT_MOST = 1_000
-_SLASH = Text.of("/")
-_NAME = Text((unknown("$(basename $0)", None),))
+_SLASH = TracedText.of("/")
+_NAME = TracedText((unknown("$(basename $0)", None),))
 _HANDLERS: dict[str, Callable[[Evaluator, Node], Status]] = {
     "command": commands.command,
     "redirected_statement": commands.redirected,
@@ -87,7 +87,9 @@ class Invocation:
 
     __slots__ = ("env", "files", "folder", "installed", "likely", "lost", "open_env", "site", "sourced", "stdin", "words")
 
-    def __init__(self, words: list[Word], env: dict[str, Text], site: Span, shell: Evaluator, stdin: Text | None) -> None:
+    def __init__(
+        self, words: list[Word], env: dict[str, TracedText], site: Span, shell: Evaluator, stdin: TracedText | None
+    ) -> None:
         state = shell.state
         self.words = words
         self.env = env
@@ -101,7 +103,7 @@ class Invocation:
         self.files = state.files
         self.folder = state.folder
 
-    def open(self, path: Text) -> OpenedFile | None:
+    def open(self, path: TracedText) -> OpenedFile | None:
         """The file at a path that it names; None if its content is not known."""
         return self.files.opened(file_key(path, self.folder))
 
@@ -120,16 +122,16 @@ class Budget:
 
 
 def evaluate(
-    text: Text,
+    text: TracedText,
     found: Found,
     *,
-    environment: dict[str, Text] | None = None,
+    environment: dict[str, TracedText] | None = None,
     args: list[Word] | None = None,
     files: Callable[[str], Source | None] | None = None,
-    here: Callable[[Text], OpenedFile | None] | None = None,
+    here: Callable[[TracedText], OpenedFile | None] | None = None,
     budget: Budget | None = None,
     unheard: frozenset[str] = frozenset(),
-) -> list[Text]:
+) -> list[TracedText]:
     """Walk a script and report each command that it may run.
 
     Args:
@@ -180,12 +182,12 @@ class Evaluator:
 
     def __init__(
         self,
-        text: Text,
+        text: TracedText,
         found: Found,
-        environment: dict[str, Text],
+        environment: dict[str, TracedText],
         args: list[Word] | None,
         files: Callable[[str], Source | None] | None = None,
-        here: Callable[[Text], OpenedFile | None] | None = None,
+        here: Callable[[TracedText], OpenedFile | None] | None = None,
     ) -> None:
         self.script = Script(text)
         self.found = found
@@ -198,13 +200,13 @@ class Evaluator:
         # a script that a person starts runs where it stands; one that another script starts, where that one does
         self.state.folder = own("${PWD}", None) if files is not None and args is None else HERE
         if files is not None:
-            self.state.variables["BASH_SOURCE"] = [Word(Text.join((own("$(dirname $0)", None), _SLASH, _NAME)))]
+            self.state.variables["BASH_SOURCE"] = [Word(TracedText.join((own("$(dirname $0)", None), _SLASH, _NAME)))]
         extent = text.extent()
         self.home = extent.source if extent is not None else None
         self.anchor = extent
         self.files: list[str] = []
         self.lost: Span | None = None
-        self.scripts: list[Text] = []
+        self.scripts: list[TracedText] = []
         self.steps_at_most = bounds.STEPS.most
         self.bound = bounds.STEPS
         self.unheard: frozenset[str] = frozenset()
@@ -331,7 +333,7 @@ class Evaluator:
                 state.variables.pop(local, None)
         return status
 
-    def run_file(self, key: str, text: Text, args: list[Word] | None) -> Status:
+    def run_file(self, key: str, text: TracedText, args: list[Word] | None) -> Status:
         """Run the commands of a file in this shell, as `source` does. `args`: its arguments; None for the script's own."""
         if key in self.files:
             return UNSURE
@@ -346,7 +348,9 @@ class Evaluator:
         self.script.elsewhere = True
         if key.startswith("."):
             folder = own("$(dirname $0)", None)
-            state.variables["BASH_SOURCE"] = [Word(Text.join((folder, Text.of(key[1:] if key[1] == "/" else "/" + key))))]
+            state.variables["BASH_SOURCE"] = [
+                Word(TracedText.join((folder, TracedText.of(key[1:] if key[1] == "/" else "/" + key))))
+            ]
         if args is not None:
             state.args = args
         if self.steps + bounds.STEPS_SOURCED.most < self.steps_at_most:
@@ -367,17 +371,17 @@ class Evaluator:
 
     # -- files
 
-    def key(self, path: Text) -> str | None:
+    def key(self, path: TracedText) -> str | None:
         """The name under which a path is found again; None if it may be any file."""
         return file_key(path, self.state.folder)
 
-    def content(self, path: Text) -> Text | None:
+    def content(self, path: TracedText) -> TracedText | None:
         """The text of a file; if it is from another source, its place is where its path is written."""
         text = self.state.files.read(self.key(path))
         extent = text.extent() if text is not None else None
         return text.placed(path.span()) if text is not None and extent is not None and extent.source is not self.home else text
 
-    def write(self, path: Text, text: Text | None, append: bool = False) -> None:
+    def write(self, path: TracedText, text: TracedText | None, append: bool = False) -> None:
         """Note what a command writes to a file; None if that is not known."""
         if text is not None and len(text.flat) > _LENGTH_AT_MOST:
             text = None
@@ -391,7 +395,12 @@ class Evaluator:
     # -- commands
 
     def invoke(
-        self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None, functions: bool = True
+        self,
+        words: list[Word],
+        inline: dict[str, TracedText],
+        site: Span | None,
+        here: TracedText | None,
+        functions: bool = True,
     ) -> Status:
         """Run a command: a function, a builtin, or a program, which is reported.
 
@@ -416,7 +425,7 @@ class Evaluator:
         self.report(words, inline, site, here)
         return UNSURE
 
-    def touch(self, words: list[Word], here: Text | None) -> None:
+    def touch(self, words: list[Word], here: TracedText | None) -> None:
         """Note what a program does to known files."""
         if words[0].text.flat not in TOUCHING:
             return
@@ -435,7 +444,7 @@ class Evaluator:
                 if self.state.files.knows(self.key(word.text)):
                     self.write(word.text, None)
 
-    def call_with(self, name: str, args: list[Word], inline: dict[str, Text]) -> Status:
+    def call_with(self, name: str, args: list[Word], inline: dict[str, TracedText]) -> Status:
         """Run a function with assignments in front of the call, which end with it."""
         before = {key: self.state.variables.get(key) for key in inline}
         exported = self.state.exported
@@ -450,7 +459,9 @@ class Evaluator:
                 self.state.variables[key] = value
         return status
 
-    def report(self, words: list[Word], inline: dict[str, Text], site: Span | None, here: Text | None = None) -> None:
+    def report(
+        self, words: list[Word], inline: dict[str, TracedText], site: Span | None, here: TracedText | None = None
+    ) -> None:
         """Report a program with the environment that it gets."""
         if site is None:
             return
@@ -459,12 +470,12 @@ class Evaluator:
         if words[0].value in self.unheard:
             self.steps += _STEPS_A_COMMAND + len(self.state.exported) // _VARIABLES_A_STEP
             return
-        env: dict[str, Text] = {}
+        env: dict[str, TracedText] = {}
         for name, value in self.state.given():
             if name in self.state.doubtful:
-                shown = value.shown if isinstance(value, Text) else None
-                env[name] = Text((unknown("${" + name + "}", None, shown),))
-            elif isinstance(value, Text) and value is not UNSET:
+                shown = value.shown if isinstance(value, TracedText) else None
+                env[name] = TracedText((unknown("${" + name + "}", None, shown),))
+            elif isinstance(value, TracedText) and value is not UNSET:
                 env[name] = value
         env.update(inline)
         spend(20 * len(env))
@@ -475,7 +486,7 @@ class Evaluator:
 
     # -- variables, as expansions and arithmetic ask for them
 
-    def substitute(self, command: Text, whole: Text) -> Text:
+    def substitute(self, command: TracedText, whole: TracedText) -> TracedText:
         """The value of `$(command)`."""
         return commands.output(self, command, whole)
 
@@ -485,8 +496,8 @@ class Evaluator:
         if isinstance(value, list):
             if len(value) > _ITEMS_AT_MOST or sum([len(word.text.flat) for word in value]) > _LENGTH_AT_MOST:
                 value = unsure_items(name)
-        elif isinstance(value, Text) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
-            value = Text((unknown("${" + name + "}", value.span()),))
+        elif isinstance(value, TracedText) and (len(value.flat) > _LENGTH_AT_MOST or name in state.typed):
+            value = TracedText((unknown("${" + name + "}", value.span()),))
         state.variables[name] = value
         if state.all_exported:
             state.exported |= {name}
@@ -503,13 +514,13 @@ class Evaluator:
     def separators(self) -> str | None:
         """The value of IFS; None if it is not known."""
         value = self.state.variables.get("IFS")
-        return value.value if isinstance(value, Text) and value is not UNSET else " \t\n"
+        return value.value if isinstance(value, TracedText) and value is not UNSET else " \t\n"
 
-    def variable(self, name: str) -> Text | None:
+    def variable(self, name: str) -> TracedText | None:
         """The value of a variable or of a special parameter; None if the environment may set it."""
         if not self.state.aliases and name.isidentifier():
             value = self.state.variables.get(name)
-            if isinstance(value, Text):
+            if isinstance(value, TracedText):
                 return value
         if name.isdecimal():
             name = name.lstrip("0") or "0"  # `${01}` is `$1`
@@ -528,25 +539,25 @@ class Evaluator:
             if args is None:
                 return None
             if any(word.many for word in args[:number]):
-                return Text((unknown("${" + name + "}", None),))
+                return TracedText((unknown("${" + name + "}", None),))
             return args[number - 1].text if number <= len(args) else UNSET
         value = self.state.variables.get(self.resolved(name))
-        return self.item(name, Text.of("0")) if isinstance(value, (list, dict)) else value
+        return self.item(name, TracedText.of("0")) if isinstance(value, (list, dict)) else value
 
-    def argument_count(self) -> Text | None:
+    def argument_count(self) -> TracedText | None:
         """`$#`."""
         args = self.state.args
         if args is None:
             # a script is started without arguments, unless someone knows better; a function is not
-            return None if self.calls else Text((Piece("0", None, assumed=True),))
-        return None if any(word.many for word in args) else Text.of(str(len(args)))
+            return None if self.calls else TracedText((Piece("0", None, assumed=True),))
+        return None if any(word.many for word in args) else TracedText.of(str(len(args)))
 
     def array(self, name: str) -> list[Word] | None:
         """The items of an array, or the arguments for `@`; None if they are not known."""
         if name == "@":
             return self.state.args
         value = self.state.variables.get(self.resolved(name))
-        if isinstance(value, Text):
+        if isinstance(value, TracedText):
             return [] if value is UNSET else [Word(value)]
         if isinstance(value, dict):
             # the order of an associative array is that of a hash table
@@ -557,17 +568,17 @@ class Evaluator:
         """The keys of an array; None if they are not known."""
         value = self.state.variables.get(self.resolved(name))
         if isinstance(value, dict):
-            return [Word(Text.of(key)) for key in value] if len(value) < 2 else None
+            return [Word(TracedText.of(key)) for key in value] if len(value) < 2 else None
         if not isinstance(value, list) or any(word.many for word in value):
             return None
-        return [Word(Text.of(str(index))) for index in range(len(value))]
+        return [Word(TracedText.of(str(index))) for index in range(len(value))]
 
-    def item(self, name: str, index: Text) -> Text | None:
+    def item(self, name: str, index: TracedText) -> TracedText | None:
         """An item of an array."""
         value = self.state.variables.get(self.resolved(name))
         if value is None:
             return None
-        unsure = Text((unknown("${" + name + "[" + index.shown + "]}", None),))
+        unsure = TracedText((unknown("${" + name + "[" + index.shown + "]}", None),))
         if isinstance(value, dict):
             key = self.expand(index, True).value
             return unsure if key is None else value.get(key, UNSET)
@@ -578,26 +589,26 @@ class Evaluator:
             return value[at].text if -len(value) <= at < len(value) else UNSET
         return value if at in (0, -1) else UNSET
 
-    def index(self, raw: Text) -> int | None:
+    def index(self, raw: TracedText) -> int | None:
         """The index of an array's item, an arithmetic expression."""
         value = self.arithmetic(raw, raw).value
         return int(value) if value is not None else None
 
-    def assign(self, name: str, value: Text, index: str | None = None) -> None:
+    def assign(self, name: str, value: TracedText, index: str | None = None) -> None:
         """Set a variable while a word is expanded (`${V:=d}`, arithmetic)."""
         name = self.resolved(name)
         if name.isidentifier():
             self.set(name, value if index is None else unsure_items(name))
 
-    def expand(self, raw: Text, quoted: bool) -> Text:
+    def expand(self, raw: TracedText, quoted: bool) -> TracedText:
         """The value of a raw text, as if inside double quotes or as an assignment's value."""
         return expand.inside_quotes(raw, self) if quoted else expand.value(raw, self)
 
-    def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+    def pattern(self, raw: TracedText) -> list[tuple[TracedText, bool]]:
         """The parts of a raw text that is used as a pattern, each with whether it is quoted."""
         return expand.pattern(raw, self)
 
-    def arithmetic(self, expression: Text, whole: Text) -> Text:
+    def arithmetic(self, expression: TracedText, whole: TracedText) -> TracedText:
         """The value of `$(( expression ))`; unknown assigned variables are unknown afterwards."""
         self.number_assumed = False
         text = self.expand(expression, True)
@@ -605,11 +616,11 @@ class Evaluator:
             value = arithmetic.evaluate(text.flat, self.number, self.store)
         except (arithmetic.NotKnown, RecursionError):
             for name in arithmetic.changed(text.flat):
-                self.assign(name, Text((unknown("${" + name + "}", None),)))
-            return Text((unknown(whole.shown, whole.span()),))
-        return Text((Piece(str(value), whole.span(), assumed=self.number_assumed or text.assumed),))
+                self.assign(name, TracedText((unknown("${" + name + "}", None),)))
+            return TracedText((unknown(whole.shown, whole.span()),))
+        return TracedText((Piece(str(value), whole.span(), assumed=self.number_assumed or text.assumed),))
 
-    def arithmetic_status(self, expression: Text) -> Status:
+    def arithmetic_status(self, expression: TracedText) -> Status:
         """The status of `(( expression ))`."""
         text = self.arithmetic(expression, expression)
         return Status(None, likely=False) if text.value is None else Status(text.value != "0", assumed=text.assumed)
@@ -624,5 +635,5 @@ class Evaluator:
 
     def store(self, name: str, value: str) -> None:
         """Set a variable by an arithmetic expression."""
-        text = Text.of(value)
+        text = TracedText.of(value)
         self.assign(name, text.softened() if self.number_assumed else text)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from servelint.core.launch import Word
 from servelint.core.source import Span
-from servelint.core.text import HOLE, Text, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.syntax.shell import recipe
 from servelint.syntax.shell.lexer import step
 from servelint.syntax.shell.recipe import Fields
@@ -35,11 +35,11 @@ class Raw:
 
     __slots__ = ("_braced", "_value", "_words", "plain", "text")
 
-    def __init__(self, text: Text, plain: bool | None = None) -> None:
+    def __init__(self, text: TracedText, plain: bool | None = None) -> None:
         self.text = text
         self.plain = is_plain(text.flat) if plain is None else plain
         self._braced: list[Raw] | None = None
-        self._value: Text | None = None
+        self._value: TracedText | None = None
         self._words: list[Word] | None = None
 
     @property
@@ -77,43 +77,43 @@ class Raw:
             self._words = words
         return words
 
-    def value(self, scope: Scope) -> Text:
+    def value(self, scope: Scope) -> TracedText:
         """The value that an assignment of it stores."""
         if self._value is not None:
             return self._value
         if self.plain:
             return self.text
         made = recipe.read(self.text.flat)
-        found = Text.join(made.filled(self.text, scope, Fields(split=False)).parts)
+        found = TracedText.join(made.filled(self.text, scope, Fields(split=False)).parts)
         if made.fixed:
             self._value = found
         return found
 
 
-def words(raw: Text, scope: Scope) -> list[Word]:
+def words(raw: TracedText, scope: Scope) -> list[Word]:
     """The words that a raw word expands to."""
     return Raw(raw).words(scope)
 
 
-def value(raw: Text, scope: Scope) -> Text:
+def value(raw: TracedText, scope: Scope) -> TracedText:
     """The value that an assignment of a raw word stores."""
     return Raw(raw).value(scope)
 
 
-def pattern(raw: Text, scope: Scope) -> list[tuple[Text, bool]]:
+def pattern(raw: TracedText, scope: Scope) -> list[tuple[TracedText, bool]]:
     """The parts of a raw word that is used as a pattern, each with whether it is quoted."""
     fields = recipe.read(raw.flat).filled(raw, scope, Fields(split=False))
     return list(zip(fields.parts, fields.marks, strict=True))
 
 
-def heredoc(raw: Text, scope: Scope) -> Text:
+def heredoc(raw: TracedText, scope: Scope) -> TracedText:
     """The body of an unquoted heredoc: parameters are expanded, quotes are ordinary characters."""
-    return Text.join(recipe.read(raw.flat, recipe.HEREDOC).filled(raw, scope, Fields(split=False)).parts)
+    return TracedText.join(recipe.read(raw.flat, recipe.HEREDOC).filled(raw, scope, Fields(split=False)).parts)
 
 
-def inside_quotes(raw: Text, scope: Scope) -> Text:
+def inside_quotes(raw: TracedText, scope: Scope) -> TracedText:
     """A default inside double quotes, as in "${V:-word}": single quotes are ordinary, double quotes are removed."""
-    return Text.join(recipe.read(raw.flat, recipe.IN_QUOTES).filled(raw, scope, Fields(split=False)).parts)
+    return TracedText.join(recipe.read(raw.flat, recipe.IN_QUOTES).filled(raw, scope, Fields(split=False)).parts)
 
 
 # -- braces: `{a,b}`, `{1..3}`, `{a..c}`, before anything else in a word is expanded
@@ -123,16 +123,16 @@ class _TooMany(Exception):
     """Braces make more words than are kept apart."""
 
 
-def _braced(raw: Text) -> list[Text]:
+def _braced(raw: TracedText) -> list[TracedText]:
     """The raw words that brace expansion makes; one unknown if they are too many."""
     try:
         found = _expand(raw)
     except (_TooMany, RecursionError):
-        return [Text((unknown(raw.shown, raw.span()),))]
-    return found if len(found) <= _WORDS_AT_MOST else [Text((unknown(raw.shown, raw.span()),))]
+        return [TracedText((unknown(raw.shown, raw.span()),))]
+    return found if len(found) <= _WORDS_AT_MOST else [TracedText((unknown(raw.shown, raw.span()),))]
 
 
-def _expand(raw: Text) -> list[Text]:
+def _expand(raw: TracedText) -> list[TracedText]:
     flat = raw.flat
     at = flat.find("{")
     if at == -1 or ("," not in flat and ".." not in flat):
@@ -149,7 +149,7 @@ def _expand(raw: Text) -> list[Text]:
                 if len(middles) * len(after) > _WORDS_AT_MOST:
                     raise _TooMany
                 before = raw.cut(0, at)
-                return [Text.join((before, middle, end)) for middle in middles for end in after]
+                return [TracedText.join((before, middle, end)) for middle in middles for end in after]
         at = _step(flat, at)
     return [raw]
 
@@ -186,7 +186,7 @@ def _step(flat: str, at: int) -> int:
     return len(flat)
 
 
-def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text] | None:
+def _middles(raw: TracedText, start: int, close: int, commas: list[int]) -> list[TracedText] | None:
     """The alternatives of a brace group; None if it is not a brace expansion."""
     if commas:
         bounds = [start, *commas, close]
@@ -206,4 +206,4 @@ def _middles(raw: Text, start: int, close: int, commas: list[int]) -> list[Text]
     numbers = range(low, high + 1, size) if high >= low else range(low, high - 1, -size)
     if len(numbers) > _WORDS_AT_MOST:
         raise _TooMany
-    return [Text.of(chr(number) if from_letter else f"{number:0{width}d}", span) for number in numbers]
+    return [TracedText.of(chr(number) if from_letter else f"{number:0{width}d}", span) for number in numbers]

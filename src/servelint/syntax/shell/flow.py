@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, Text, unknown
+from servelint.core.text import EMPTY, TracedText, unknown
 from servelint.syntax.shell import builtins, commands, conditions
 from servelint.syntax.shell.state import (
     BREAK,
@@ -117,7 +117,7 @@ def case_statement(shell: Evaluator, node: Node) -> Status:
     return UNSURE
 
 
-def _case_items(shell: Evaluator, subject: Text, items: list[Node], falls: bool = False) -> None:
+def _case_items(shell: Evaluator, subject: TracedText, items: list[Node], falls: bool = False) -> None:
     """The items of a `case` from an index on. `falls`: the item before ended with `;&`."""
     if not items:
         return
@@ -152,7 +152,7 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
     if items is None or any(word.many for word in items):
 
         def once() -> None:
-            shell.set(name, Text((unknown("${" + name + "}", None),)))
+            shell.set(name, TracedText((unknown("${" + name + "}", None),)))
             _iteration(shell, body)
 
         _perhaps(shell, UNSURE, once)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, HOLE, Piece, Text, unknown
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 from servelint.syntax.shell.lexer import step
 from servelint.syntax.shell.state import UNSET, is_own
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     class Scope(Protocol):
         """What an expansion may ask of the evaluator."""
 
-        def variable(self, name: str) -> Text | None:
+        def variable(self, name: str) -> TracedText | None:
             """The value of a variable, UNSET if it surely has none; None if only the environment may set it."""
 
         def array(self, name: str) -> list[Word] | None:
             """The items of an array, or the positional parameters for `@`; None if not set by the script."""
 
-        def item(self, name: str, index: Text) -> Text | None:
+        def item(self, name: str, index: TracedText) -> TracedText | None:
             """One item of an array or of an associative array; UNSET and None as with variable."""
 
         def keys(self, name: str) -> list[Word] | None:
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
         def separators(self) -> str | None:
             """What splits words (IFS); None if it is not known."""
 
-        def assign(self, name: str, value: Text, index: str | None = None) -> None:
+        def assign(self, name: str, value: TracedText, index: str | None = None) -> None:
             """Set a variable, or an item of an array."""
 
-        def expand(self, raw: Text, quoted: bool) -> Text:
+        def expand(self, raw: TracedText, quoted: bool) -> TracedText:
             """A nested word (a default), expanded without splitting."""
 
-        def pattern(self, raw: Text) -> list[tuple[Text, bool]]:
+        def pattern(self, raw: TracedText) -> list[tuple[TracedText, bool]]:
             """A nested word that is a pattern: its parts, each with whether it is quoted."""
 
-        def substitute(self, command: Text, whole: Text) -> Text:
+        def substitute(self, command: TracedText, whole: TracedText) -> TracedText:
             """The output of a command substitution; unknown unless it is plain."""
 
-        def arithmetic(self, expression: Text, whole: Text) -> Text:
+        def arithmetic(self, expression: TracedText, whole: TracedText) -> TracedText:
             """The value of an arithmetic expression."""
 
 
@@ -216,7 +216,7 @@ class Operand:
 
     __slots__ = ("assumed", "raw")
 
-    def __init__(self, raw: Text, assumed: bool) -> None:
+    def __init__(self, raw: TracedText, assumed: bool) -> None:
         self.raw = raw
         self.assumed = assumed
 
@@ -255,7 +255,9 @@ class Written:
         self.plain = one and self.rest == len(flat)
 
 
-def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Written) -> Text | list[Word] | Operand:
+def evaluate(
+    inner: TracedText, whole: TracedText, scope: Scope, quoted: bool, written: Written
+) -> TracedText | list[Word] | Operand:
     """The value of `${inner}`; several words for `@` and arrays. `whole` is the expansion as written."""
     name, index = written.name, written.index
     if not name:
@@ -268,7 +270,7 @@ def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Writ
     if written.prefix == "#":
         if known is None or known.value is None:
             return _unknown(whole)
-        return Text((Piece(str(len(known.flat)), whole.span(), assumed=known.assumed),))
+        return TracedText((Piece(str(len(known.flat)), whole.span(), assumed=known.assumed),))
     if written.rest == len(written.flat):
         return _unknown(whole, name) if known is None else known
     if not written.operator:
@@ -278,13 +280,13 @@ def evaluate(inner: Text, whole: Text, scope: Scope, quoted: bool, written: Writ
 
 def _operate(
     operator: str,
-    operand: Text,
-    known: Text | None,
+    operand: TracedText,
+    known: TracedText | None,
     target: tuple[str, str | None],
-    whole: Text,
+    whole: TracedText,
     scope: Scope,
     quoted: bool,
-) -> Text | Operand:
+) -> TracedText | Operand:
     there = known is not None and known is not UNSET and not (operator[0] == ":" and known.value == "")
     if operator in (":-", "-"):
         return known if known is not None and there else Operand(operand, True)
@@ -293,19 +295,19 @@ def _operate(
             return known
         default = scope.expand(operand, quoted).softened()
         if not default.pieces:
-            default = Text((Piece("", whole.span(), assumed=True),))
+            default = TracedText((Piece("", whole.span(), assumed=True),))
         scope.assign(target[0], default, target[1])
         return default
     if operator in (":+", "+"):
         if known is None:
-            return Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
+            return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
         return Operand(operand, False) if there else EMPTY
     if known is None:
         return _unknown(whole, target[0] if operator in (":?", "?") else None)
     return known if operator in (":?", "?") else _changed(operator, operand, known, whole, scope)
 
 
-def _changed(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+def _changed(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
     """A known value changed by an operator."""
     if operator in ("#", "##", "%", "%%"):
         return _trim(operator, operand, known, whole, scope)
@@ -325,16 +327,16 @@ def _changed(operator: str, operand: Text, known: Text, whole: Text, scope: Scop
     return _unknown(whole)
 
 
-def _of(text: str, known: Text) -> Text:
-    return Text((Piece(text, known.span(), assumed=known.assumed),))
+def _of(text: str, known: TracedText) -> TracedText:
+    return TracedText((Piece(text, known.span(), assumed=known.assumed),))
 
 
-def _list(name: str, prefix: str, rest: Text, whole: Text, scope: Scope) -> Text | list[Word] | Operand:
-    nothing = [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+def _list(name: str, prefix: str, rest: TracedText, whole: TracedText, scope: Scope) -> TracedText | list[Word] | Operand:
+    nothing = [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     found = scope.array("@" if name in ("@", "*") else name)
     unsure = found is None or any(word.many for word in found)
     if prefix == "#":
-        return _unknown(whole) if found is None or unsure else Text.of(str(len(found)), whole.span())
+        return _unknown(whole) if found is None or unsure else TracedText.of(str(len(found)), whole.span())
     if found is None:
         found = nothing
     flat = rest.flat
@@ -369,23 +371,23 @@ def _given(found: list[Word], colon: bool) -> bool | None:
     return True if sure else None
 
 
-def _perhaps(found: list[Word], operand: Text, whole: Text, scope: Scope) -> list[Word]:
+def _perhaps(found: list[Word], operand: TracedText, whole: TracedText, scope: Scope) -> list[Word]:
     """`${A[@]+...}` where A may be empty: A itself in the spelling of "${A[@]}" that is safe under set -u, else an unknown."""
     if re.search(r"\[[@*]\]", operand.flat):
         return found
-    text = Text((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
+    text = TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, True)),))
     return [Word(text, whole.span(), many=True)]
 
 
-def _slice(found: list[Word], operand: Text, positional: bool, whole: Text, scope: Scope) -> list[Word]:
+def _slice(found: list[Word], operand: TracedText, positional: bool, whole: TracedText, scope: Scope) -> list[Word]:
     bounds = _bounds(operand, whole, scope)
     if bounds is None:
-        return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+        return [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     start, length = bounds
     start = start - 1 if positional and start > 0 else start
     if (positional and bounds[0] == 0) or (length is not None and length < 0):
         # from `$0` on, or a length that bash refuses
-        return [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
+        return [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), whole.span(), many=True)]
     if start < 0:
         start += len(found)
         if start < 0:
@@ -393,36 +395,40 @@ def _slice(found: list[Word], operand: Text, positional: bool, whole: Text, scop
     return found[start : None if length is None else start + length]
 
 
-def _bounds(operand: Text, whole: Text, scope: Scope) -> tuple[int, int | None] | None:
+def _bounds(operand: TracedText, whole: TracedText, scope: Scope) -> tuple[int, int | None] | None:
     """The offset and the length of `:offset:length`; None if they are not known."""
     text = scope.expand(operand, True)
     first, colon, second = text.flat.partition(":")
     if "?" in text.flat:
         return None
-    numbers = [scope.arithmetic(Text.of(part or "0"), whole).value for part in ([first, second] if colon else [first])]
+    numbers = [scope.arithmetic(TracedText.of(part or "0"), whole).value for part in ([first, second] if colon else [first])]
     if any(number is None for number in numbers):
         return None
     start, *length = [int(number or "0") for number in numbers]
     return start, length[0] if length else None
 
 
-def _indirect(name: str, index: str | None, rest: Text, whole: Text, scope: Scope, quoted: bool) -> Text | list[Word] | Operand:
+def _indirect(
+    name: str, index: str | None, rest: TracedText, whole: TracedText, scope: Scope, quoted: bool
+) -> TracedText | list[Word] | Operand:
     if index in ("@", "*") and not rest.flat:
         keys = scope.keys(name)
-        return keys if keys is not None else [Word(Text((unknown(whole.shown, whole.span(), shown=""),)), None, many=True)]
+        return (
+            keys if keys is not None else [Word(TracedText((unknown(whole.shown, whole.span(), shown=""),)), None, many=True)]
+        )
     target = scope.variable(name)
     if index is not None or target is None or _REFERENCE.fullmatch(target.flat) is None or rest.flat in ("@", "*"):
         return _unknown(whole)
-    inner = Text.join((Text.of(target.flat), rest))
+    inner = TracedText.join((TracedText.of(target.flat), rest))
     return evaluate(inner, whole, scope, quoted, Written(inner.flat))
 
 
-def _unknown(whole: Text, name: str | None = None) -> Text:
+def _unknown(whole: TracedText, name: str | None = None) -> TracedText:
     expression = "${" + name + "}" if name is not None else whole.shown
-    return Text((unknown(expression, whole.span()),))
+    return TracedText((unknown(expression, whole.span()),))
 
 
-def _read(raw: Text, flat: str, scope: Scope) -> Pattern | None:
+def _read(raw: TracedText, flat: str, scope: Scope) -> Pattern | None:
     """A pattern for a known value; None if it is not known, or would take too long."""
     parts = scope.pattern(raw)
     if not all(text.known for text, _ in parts) or len(flat) > _PATTERN_AT_MOST:
@@ -433,7 +439,7 @@ def _read(raw: Text, flat: str, scope: Scope) -> Pattern | None:
     return pattern
 
 
-def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+def _trim(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
     flat = known.flat
     pattern = _read(operand, flat, scope)
     if pattern is None:
@@ -449,7 +455,7 @@ def _trim(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) 
     return rest
 
 
-def _replace(operator: str, operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+def _replace(operator: str, operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
     anchor = operand.flat[:1] if operator == "/" and operand.flat[:1] in ("#", "%") else ""
     body = operand.cut(len(anchor))
     slash = _slash(body.flat)
@@ -483,7 +489,7 @@ def _slash(flat: str) -> int:
     return len(flat)
 
 
-def _substring(operand: Text, known: Text, whole: Text, scope: Scope) -> Text:
+def _substring(operand: TracedText, known: TracedText, whole: TracedText, scope: Scope) -> TracedText:
     bounds = _bounds(operand, whole, scope)
     if bounds is None:
         return _unknown(whole)

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from servelint.core.launch import Word
-from servelint.core.text import HOLE, Piece, Text, spend, unknown
+from servelint.core.text import HOLE, Piece, TracedText, spend, unknown
 from servelint.syntax.shell import parameters
 from servelint.syntax.shell.lexer import ansi_end, backquote, matching
 
@@ -47,32 +47,32 @@ class Fields:
     def __init__(self, split: bool, separators: str | None = WHITE) -> None:
         self.split = split
         self.delimiter = _delimiter(separators) if separators is not None else None
-        self.done: list[tuple[Text, bool]] = []
-        self.parts: list[Text] = []
+        self.done: list[tuple[TracedText, bool]] = []
+        self.parts: list[TracedText] = []
         self.marks: list[bool] = []
         self.quoted = False
         self.nested = False
         self.soft = False
 
-    def add(self, text: Text, quoted: bool = True) -> None:
+    def add(self, text: TracedText, quoted: bool = True) -> None:
         """Add text that is not split."""
         self.parts.append(text.softened() if self.soft else text)
         self.marks.append(quoted)
 
-    def add_plain(self, text: Text) -> None:
+    def add_plain(self, text: TracedText) -> None:
         """Add unquoted text of the word itself."""
         if self.nested:
             self.add_value(text)
         else:
             self.add(text, quoted=False)
 
-    def add_value(self, text: Text) -> None:
+    def add_value(self, text: TracedText) -> None:
         """Add the value of an unquoted expansion, split at the separators."""
         if not self.split or not text.flat:
             self.add(text, quoted=False)
             return
         if self.delimiter is None:
-            self.add(Text((unknown(text.shown, text.span()),)), quoted=False)
+            self.add(TracedText((unknown(text.shown, text.span()),)), quoted=False)
             return
         at = 0
         spend(8 * len(text.flat))
@@ -90,10 +90,10 @@ class Fields:
     def end(self) -> None:
         """End the current word."""
         if self.quoted or any(part.flat for part in self.parts):
-            text = Text.join(self.parts)
+            text = TracedText.join(self.parts)
             self.done.append((text, not self.quoted and not text.flat.strip(HOLE)))
         elif any(part.assumed for part in self.parts):
-            self.done.append((Text.join(self.parts), True))  # a default that is empty: no word, unless it is given
+            self.done.append((TracedText.join(self.parts), True))  # a default that is empty: no word, unless it is given
         self.parts, self.marks, self.quoted = [], [], False
 
 
@@ -106,7 +106,7 @@ def _delimiter(separators: str) -> re.Pattern[str]:
     return re.compile(f"{spaces}*([{hard}]){spaces}*|{spaces}+" if hard else f"(?!)()|{spaces}+")
 
 
-def fields_of(text: Text, separators: str | None) -> list[Word]:
+def fields_of(text: TracedText, separators: str | None) -> list[Word]:
     """The words that the value of an unquoted expansion is split into."""
     fields = Fields(True, separators)
     fields.add_value(text)
@@ -125,14 +125,14 @@ class _Part:
         self.quoted = quoted
         self.fixed = fixed
 
-    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+    def add(self, raw: TracedText, scope: Scope, fields: Fields) -> None:
         """Add what they stand for to the fields of the word."""
         if self.quoted:
             fields.add(self.text(raw, scope))
         else:
             fields.add_value(self.text(raw, scope))
 
-    def text(self, raw: Text, scope: Scope) -> Text:
+    def text(self, raw: TracedText, scope: Scope) -> TracedText:
         """The text that they stand for."""
         raise NotImplementedError
 
@@ -145,7 +145,7 @@ class _Fixed(_Part):
     def __init__(self, start: int, end: int, quoted: bool = True) -> None:
         super().__init__(start, end, quoted, fixed=True)
 
-    def text(self, raw: Text, _scope: Scope) -> Text:
+    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
         return raw.cut(self.start, self.end)
 
 
@@ -157,7 +157,7 @@ class _Quotes(_Fixed):
     def __init__(self, at: int) -> None:
         super().__init__(at, at)
 
-    def add(self, _raw: Text, _scope: Scope, fields: Fields) -> None:
+    def add(self, _raw: TracedText, _scope: Scope, fields: Fields) -> None:
         fields.quoted = True
 
 
@@ -170,7 +170,7 @@ class _Literal(_Fixed):
         super().__init__(start, end, quoted)
         self.nested = nested
 
-    def add(self, raw: Text, _scope: Scope, fields: Fields) -> None:
+    def add(self, raw: TracedText, _scope: Scope, fields: Fields) -> None:
         text = raw.cut(self.start, self.end)
         if self.nested:
             fields.add_plain(text)
@@ -187,8 +187,8 @@ class _Escaped(_Fixed):
         super().__init__(start, start + 2)
         self.char = char
 
-    def text(self, raw: Text, _scope: Scope) -> Text:
-        return Text.of(self.char, raw.span(self.start, self.end))
+    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
+        return TracedText.of(self.char, raw.span(self.start, self.end))
 
 
 class _Home(_Fixed):
@@ -200,8 +200,8 @@ class _Home(_Fixed):
         super().__init__(0, len(name))
         self.name = name
 
-    def text(self, raw: Text, _scope: Scope) -> Text:
-        return Text((unknown(self.name, raw.span(0, self.end)),))
+    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
+        return TracedText((unknown(self.name, raw.span(0, self.end)),))
 
 
 class _Ansi(_Fixed):
@@ -209,23 +209,23 @@ class _Ansi(_Fixed):
 
     __slots__ = ()
 
-    def text(self, raw: Text, _scope: Scope) -> Text:
+    def text(self, raw: TracedText, _scope: Scope) -> TracedText:
         whole, done, close = raw.cut(self.start, self.end), self.start + 2, self.end - 1
-        parts: list[Text] = []
+        parts: list[TracedText] = []
         for match in _ANSI.finditer(raw.flat, done, close):
             parts.append(raw.cut(done, match.start()))
             byte, unit, code, octal, letter = match.groups()
             number = int(byte or unit or code or "0", 16) or int(octal or "0", 8)
             if letter:
-                parts.append(Text.of(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())))
+                parts.append(TracedText.of(_ANSI_LETTERS.get(letter, letter), raw.span(match.start(), match.end())))
             elif raw.flat[match.start() + 1] == "c" or (byte or unit or code or octal):
                 if not 0 < number < (0x80 if byte or octal else 0x110000) or 0xD800 <= number < 0xE000:
-                    return Text((unknown(whole.shown, whole.span()),))
-                parts.append(Text.of(chr(number), raw.span(match.start(), match.end())))
+                    return TracedText((unknown(whole.shown, whole.span()),))
+                parts.append(TracedText.of(chr(number), raw.span(match.start(), match.end())))
             else:
                 parts.append(raw.cut(match.start(), match.end()))
             done = match.end()
-        return Text.join([*parts, raw.cut(done, close)])
+        return TracedText.join([*parts, raw.cut(done, close)])
 
 
 class _Substitution(_Part):
@@ -238,14 +238,14 @@ class _Substitution(_Part):
         self.low = low
         self.high = high
 
-    def text(self, raw: Text, scope: Scope) -> Text:
+    def text(self, raw: TracedText, scope: Scope) -> TracedText:
         return scope.substitute(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
 
 
 class _Backquoted(_Substitution):
     __slots__ = ()
 
-    def text(self, raw: Text, scope: Scope) -> Text:
+    def text(self, raw: TracedText, scope: Scope) -> TracedText:
         return scope.substitute(_unescaped(raw.cut(self.low, self.high)), raw.cut(self.start, self.end))
 
 
@@ -258,11 +258,11 @@ class _Arithmetic(_Substitution):
         super().__init__(start, low, high, quoted)
         self.end = high + 2
 
-    def text(self, raw: Text, scope: Scope) -> Text:
+    def text(self, raw: TracedText, scope: Scope) -> TracedText:
         return scope.arithmetic(raw.cut(self.low, self.high), raw.cut(self.start, self.end))
 
 
-def _unescaped(raw: Text) -> Text:
+def _unescaped(raw: TracedText) -> TracedText:
     """A command between backquotes without the backslashes that protect it from them."""
     return raw.sub(_ESCAPED, lambda match: raw.cut(match.start(1), match.end()))
 
@@ -276,7 +276,7 @@ class Recipe:
         self.parts = parts
         self.fixed = all(part.fixed for part in parts)
 
-    def filled(self, raw: Text, scope: Scope, fields: Fields) -> Fields:
+    def filled(self, raw: TracedText, scope: Scope, fields: Fields) -> Fields:
         """Add what a word of these characters expands to, and return the fields."""
         for part in self.parts:
             part.add(raw, scope, fields)
@@ -294,16 +294,16 @@ class _Parameter(_Part):
         self.low = low
         self.high = high
 
-    def add(self, raw: Text, scope: Scope, fields: Fields) -> None:
+    def add(self, raw: TracedText, scope: Scope, fields: Fields) -> None:
         inner = self.inner
-        found: Text | list[Word] | parameters.Operand
+        found: TracedText | list[Word] | parameters.Operand
         if inner.plain:
             known = scope.variable(inner.name)
-            found = Text((unknown("${" + inner.name + "}", raw.span(self.start, self.end)),)) if known is None else known
+            found = TracedText((unknown("${" + inner.name + "}", raw.span(self.start, self.end)),)) if known is None else known
         else:
             whole = raw.cut(self.start, self.end)
             found = parameters.evaluate(raw.cut(self.low, self.high), whole, scope, self.quoted, inner)
-        if isinstance(found, Text):
+        if isinstance(found, TracedText):
             if self.quoted:
                 fields.add(found)
             else:
@@ -338,7 +338,7 @@ class _Parameter(_Part):
         if quoted and not found and not was_quoted and not any(part.flat for part in fields.parts):
             fields.quoted = False
 
-    def _operand(self, operand: parameters.Operand, raw: Text, scope: Scope, fields: Fields) -> None:
+    def _operand(self, operand: parameters.Operand, raw: TracedText, scope: Scope, fields: Fields) -> None:
         """Expand a default or an alternative in the place of its expansion."""
         before = len(fields.done), len(fields.parts)
         nested, soft = fields.nested, fields.soft
@@ -346,7 +346,7 @@ class _Parameter(_Part):
         read(operand.raw.flat, IN_QUOTES if self.quoted else WORD).filled(operand.raw, scope, fields)
         fields.nested, fields.soft = nested, soft
         if operand.assumed and before == (len(fields.done), len(fields.parts)):
-            fields.add(Text((Piece("", raw.span(self.start, self.end), assumed=True),)), self.quoted)
+            fields.add(TracedText((Piece("", raw.span(self.start, self.end), assumed=True),)), self.quoted)
 
 
 def read(flat: str, where: int = WORD) -> Recipe:
@@ -465,7 +465,7 @@ def _dollar(flat: str, at: int, parts: list[_Part], quoted: bool) -> int:
     return name.end()
 
 
-def joined(texts: list[Text], separators: str | None) -> Text:
+def joined(texts: list[TracedText], separators: str | None) -> TracedText:
     """Texts with the first separator between them; it is unknown if the separators are."""
-    between = Text((unknown("$IFS", None),)) if separators is None else Text.of(separators[:1])
-    return Text.join([part for text in texts for part in (text, between)][:-1])
+    between = TracedText((unknown("$IFS", None),)) if separators is None else TracedText.of(separators[:1])
+    return TracedText.join([part for text in texts for part in (text, between)][:-1])

@@ -6,7 +6,7 @@ import os
 import re
 
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
-from servelint.core.text import EMPTY, Piece, Text, unknown
+from servelint.core.text import EMPTY, Piece, TracedText, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from servelint.core.source import Span
     from servelint.syntax.shell.syntax import Node, Script
 
-    Here = Callable[[Text], "OpenedFile | None"]
+    Here = Callable[[TracedText], "OpenedFile | None"]
 
 OWN = "\ufdd1$(dirname $0)"
 """The expression of a piece that stands for the folder of the script itself."""
 
-HERE = Text((unknown("\ufdd1.", None, ""),))
+HERE = TracedText((unknown("\ufdd1.", None, ""),))
 """The folder in which a script runs that is no file, or that another one starts."""
 
 _SHEBANG = re.compile(r"#!\s*\S*?\b(?:env\s+(?:-\S+\s+)*)?(?:ba|da|z|k|a)?sh(?:\s|$)")
@@ -39,17 +39,17 @@ def is_shell(path: str, text: str) -> bool:
     return path.endswith((".sh", ".bash")) or _SHEBANG.match(text) is not None
 
 
-def own(shown: str, span: Span | None) -> Text:
+def own(shown: str, span: Span | None) -> TracedText:
     """The folder of the script itself, spelled as the script writes it."""
-    return Text((unknown(OWN, span, shown),))
+    return TracedText((unknown(OWN, span, shown),))
 
 
-def is_own(path: Text) -> bool:
+def is_own(path: TracedText) -> bool:
     """Whether a path starts at the folder of the script itself."""
     return bool(path.pieces) and path.pieces[0].expression == OWN
 
 
-def file_key(path: Text, folder: Text | None) -> str | None:
+def file_key(path: TracedText, folder: TracedText | None) -> str | None:
     """A name under which the same path is found again; None if it may be any file.
 
     Args:
@@ -93,7 +93,9 @@ class Files:
 
     __slots__ = ("_here", "_open", "written")
 
-    def __init__(self, open: Open | None, written: dict[str, Text | None] | None = None, here: Here | None = None) -> None:
+    def __init__(
+        self, open: Open | None, written: dict[str, TracedText | None] | None = None, here: Here | None = None
+    ) -> None:
         self._open = open
         self._here = here
         self.written = written or {}
@@ -110,24 +112,24 @@ class Files:
             text = self.written[name]
             return OpenedFile(text, name, True, self._open) if text is not None else None
         if name.startswith(_HERE):
-            return self._here(Text.of("./" + name[len(_HERE) :])) if self._here is not None else None
+            return self._here(TracedText.of("./" + name[len(_HERE) :])) if self._here is not None else None
         if name.startswith("/"):
-            return self._here(Text.of(name)) if self._here is not None else None
+            return self._here(TracedText.of(name)) if self._here is not None else None
         source = self._open(name) if self._open is not None and name.startswith(".") else None
-        return OpenedFile(Text.at(source, 0, len(source.text)), name, False, self._open) if source is not None else None
+        return OpenedFile(TracedText.at(source, 0, len(source.text)), name, False, self._open) if source is not None else None
 
-    def read(self, name: str | None) -> Text | None:
+    def read(self, name: str | None) -> TracedText | None:
         """The text of a file by its key; None if it is not known."""
         found = self.opened(name)
         return found.text if found is not None else None
 
-    def after(self, name: str | None, text: Text | None, append: bool = False) -> Files:
+    def after(self, name: str | None, text: TracedText | None, append: bool = False) -> Files:
         """The files after one was written; with no name, an unknown one was, and the known ones are kept."""
         if name is None:
             return self
         if append and text is not None:
             before = self.read(name) if self.knows(name) else None
-            text = Text.join((before, text)) if before is not None else None
+            text = TracedText.join((before, text)) if before is not None else None
         return Files(self._open, {**self.written, name: text}, self._here)
 
     def joined(self, other: Files) -> Files:
@@ -141,14 +143,14 @@ class Files:
         return Files(self._open, {name: same.get(name) for name in sorted(names)}, self._here)
 
 
-def _alike(one: Text, other: Text | None) -> bool:
+def _alike(one: TracedText, other: TracedText | None) -> bool:
     return one is other or (other is not None and one.flat == other.flat and one.shown == other.shown)
 
 
-Value = Text | list[Word] | dict[str, Text]
+Value = TracedText | list[Word] | dict[str, TracedText]
 """A scalar, an array, or an associative array."""
 
-UNSET = Text(())
+UNSET = TracedText(())
 """The value of a variable that surely has none: it reads as empty, and `${V-d}` takes the default."""
 
 EXIT, FAIL, RETURN, BREAK, CONTINUE = "exit", "fail", "return", "break", "continue"
@@ -227,7 +229,7 @@ class State:
         self.all_exported = False
         self.sourced = False
         self.files = Files(None)
-        self.folder: Text | None = HERE
+        self.folder: TracedText | None = HERE
 
     def copy(self) -> State:
         """A state that may change without this one."""
@@ -321,7 +323,7 @@ def same(ours: Value | None, theirs: Value | None) -> bool:
 
 
 def _content(value: Value | None) -> object:
-    if isinstance(value, Text):
+    if isinstance(value, TracedText):
         return value.flat, value.shown
     if isinstance(value, list):
         return tuple((word.text.flat, word.shown) for word in value)
@@ -339,29 +341,29 @@ def _unsure(name: str, ours: Value | None, theirs: Value | None) -> Value:
         # the first word stands for all that the array may hold, the others add nothing to that
         options = [perhaps] + [EMPTY] * (len(ours) - 1)
         return [
-            Word(Text((unknown(expression, word.text.span(), word.shown, option),)), word.site, many=True)
+            Word(TracedText((unknown(expression, word.text.span(), word.shown, option),)), word.site, many=True)
             for word, option in zip(ours, options, strict=True)
         ]
     if isinstance(ours, dict) or isinstance(theirs, dict):
         return unsure_items(name)
-    text = ours if isinstance(ours, Text) else None
+    text = ours if isinstance(ours, TracedText) else None
     shown = text.shown if text is not None else ("${" + name + "}" if ours is None else "")
     if ours is None or theirs is None:
         perhaps = None  # the environment may have set it before
-    return Text((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
+    return TracedText((unknown("${" + name + "}", text.span() if text else None, shown, perhaps),))
 
 
-def unsure_items(name: str, perhaps: Text | None = None) -> list[Word]:
+def unsure_items(name: str, perhaps: TracedText | None = None) -> list[Word]:
     """An unknown array of unknown size."""
-    return [Word(Text((unknown("${" + name + "[@]}", None, shown="", perhaps=perhaps),)), None, many=True)]
+    return [Word(TracedText((unknown("${" + name + "[@]}", None, shown="", perhaps=perhaps),)), None, many=True)]
 
 
-def _either(ours: Value | None, theirs: Value | None) -> Text | None:
+def _either(ours: Value | None, theirs: Value | None) -> TracedText | None:
     """The words of both values, one after the other; None if one of them is not known to be text."""
-    space = Text.of(" ")
-    texts: list[Text] = []
+    space = TracedText.of(" ")
+    texts: list[TracedText] = []
     for value in (ours, theirs):
-        if isinstance(value, Text):
+        if isinstance(value, TracedText):
             texts += [value, space]
         elif isinstance(value, list):
             if any(word.many for word in value):
@@ -370,4 +372,4 @@ def _either(ours: Value | None, theirs: Value | None) -> Text | None:
                 texts += [word.text, space]
         else:
             return None
-    return Text.join(texts)
+    return TracedText.join(texts)

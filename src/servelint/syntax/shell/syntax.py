@@ -11,7 +11,7 @@ import tree_sitter_bash
 
 from servelint.core import bounds
 from servelint.core.source import Span
-from servelint.core.text import EMPTY, Text
+from servelint.core.text import EMPTY, TracedText
 from servelint.syntax.shell import lexer
 from servelint.syntax.shell.expand import Raw, is_plain
 from servelint.syntax.shell.lexer import neutral
@@ -122,7 +122,7 @@ class Script:
 
     __slots__ = ("_raws", "_simple", "elsewhere", "flat", "gaps", "root", "text")
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: TracedText) -> None:
         self._raws: dict[tuple[int, int], list[Raw]] = {}
         self._simple: dict[int, Simple] = {}
         self.gaps = gaps(text) if len(text.pieces) > 1 else []
@@ -137,7 +137,7 @@ class Script:
         self.flat = flat
         self.root = read(flat)
 
-    def cut(self, node: Node) -> Text:
+    def cut(self, node: Node) -> TracedText:
         """The text of a node."""
         return self.text.cut(node.start_byte, node.end_byte)
 
@@ -174,12 +174,12 @@ class Assignment:
 
     __slots__ = ("_items", "adds", "index", "name", "value")
 
-    def __init__(self, raw: Text, target: re.Match[str]) -> None:
+    def __init__(self, raw: TracedText, target: re.Match[str]) -> None:
         self.name: str = target.group(1)
         self.index = raw.cut(target.start(2), target.end(2)) if target.group(2) is not None else None
         self.adds = target.group(3) == "+="
         self.value = Raw(raw.cut(target.end()))
-        self._items: list[tuple[Text | None, Raw]] | None = None
+        self._items: list[tuple[TracedText | None, Raw]] | None = None
 
     @property
     def array(self) -> bool:
@@ -187,7 +187,7 @@ class Assignment:
         return self.value.text.flat[:1] == "("
 
     @property
-    def items(self) -> list[tuple[Text | None, Raw]]:
+    def items(self) -> list[tuple[TracedText | None, Raw]]:
         """The items of an array, each with its key if one is written."""
         if self._items is None:
             raw = self.value.text
@@ -196,14 +196,14 @@ class Assignment:
         return self._items
 
 
-def _item(word: Text) -> tuple[Text | None, Raw]:
+def _item(word: TracedText) -> tuple[TracedText | None, Raw]:
     index, sign, _ = word.flat.partition("]=")
     if not (sign and index.startswith("[")):
         return None, Raw(word)
     return word.cut(1, len(index)), Raw(word.cut(len(index) + 2))
 
 
-def assignment(raw: Text) -> Assignment | None:
+def assignment(raw: TracedText) -> Assignment | None:
     """The assignment that a word makes; None for any other word."""
     target = _TARGET.match(raw.flat)
     return Assignment(raw, target) if target is not None else None
@@ -279,13 +279,13 @@ def _line(line: str) -> _Shape | None:
 class Simple:
     """A simple command; each part is read on request, and once. shape: the places of its parts."""
 
-    def __init__(self, text: Text, flat: str, start: int, shape: _Shape) -> None:
+    def __init__(self, text: TracedText, flat: str, start: int, shape: _Shape) -> None:
         self._text = text
         self._flat = flat
         self.start = start
         self.shape = shape
 
-    def _cut(self, place: lexer.Range) -> Text:
+    def _cut(self, place: lexer.Range) -> TracedText:
         return self._text.cut(self.start + place[0], self.start + place[1])
 
     @property

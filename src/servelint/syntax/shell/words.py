@@ -9,24 +9,24 @@ from __future__ import annotations
 import re
 
 from servelint.core.launch import Word
-from servelint.core.text import EMPTY, HOLE, Text
+from servelint.core.text import EMPTY, HOLE, TracedText
 
 _PLAIN = re.compile(r"[^\s'\"\\;&|<>]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
 _SPACE = re.compile(r"\s+")
 
 
-def split(text: Text) -> list[Word]:
+def split(text: TracedText) -> list[Word]:
     """The words of a command string. A quote that is never closed ends with the text."""
     flat = text.flat
     words: list[Word] = []
-    parts: list[Text] = []
+    parts: list[TracedText] = []
     start = at = 0
     quoted = False
 
     def finish(end: int) -> None:
         if parts or quoted:
-            word = Text.join(parts)
+            word = TracedText.join(parts)
             many = not quoted and word.flat == HOLE
             words.append(Word(word, text.span(start, end), many))
 
@@ -53,7 +53,7 @@ def split(text: Text) -> list[Word]:
             quoted = True
         elif char == "\\":
             if flat[at + 1 : at + 2] != "\n":
-                parts.append(Text.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
+                parts.append(TracedText.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
             at += 2
         elif char in ";&|<>":
             break
@@ -71,12 +71,12 @@ def nothing() -> Word:
     return Word(EMPTY.as_default(), None, many=True)
 
 
-def gaps(text: Text) -> list[int]:
+def gaps(text: TracedText) -> list[int]:
     """The offsets of empty defaults: they make no word unless the environment gives them a value."""
     return [start for start, piece in zip(text.starts, text.pieces, strict=True) if not piece.text and piece.assumed]
 
 
-def _double(text: Text, at: int, parts: list[Text]) -> int:
+def _double(text: TracedText, at: int, parts: list[TracedText]) -> int:
     """Read a double-quoted part that opened just before an offset; gives the offset after its end."""
     flat = text.flat
     while at < len(flat):
@@ -84,7 +84,7 @@ def _double(text: Text, at: int, parts: list[Text]) -> int:
             return at + 1
         if flat[at] == "\\":
             if flat[at + 1 : at + 2] != "\n":
-                parts.append(Text.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
+                parts.append(TracedText.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
             at += 2
             continue
         match = _IN_DOUBLE.match(flat, at)
