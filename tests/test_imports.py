@@ -13,6 +13,7 @@ from servelint.core.settings import FORMATS
 
 NEVER = (
     "argparse",
+    "base64",
     "click.shell_completion",
     "click.testing",
     "concurrent.futures",
@@ -24,6 +25,7 @@ NEVER = (
     "pygls",
     "socket",
     "tree_sitter",
+    "urllib",
     "tree_sitter_bash",
     "typing_extensions",
     "urllib.request",

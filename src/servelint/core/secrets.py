@@ -8,7 +8,7 @@ Patterns are compiled on first use: together they would cost a check some millis
 
 from __future__ import annotations
 
-import base64
+import binascii
 import re
 from bisect import bisect_right
 from functools import lru_cache
@@ -345,7 +345,7 @@ def occurrences(text: str, secrets: tuple[str, ...]) -> list[Part]:
     """Where some secrets stand in a text, in plain or as base64."""
     found: list[Part] = []
     for secret in secrets:
-        for written in (secret, base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode()):
+        for written in (secret, binascii.b2a_base64(secret.encode("utf-8", "surrogatepass"), newline=False).decode()):
             at = text.find(written)
             while at != -1:
                 found.append((at, at + len(written)))

@@ -7,7 +7,6 @@ terminal or a CI log, and it contains no secret.
 from __future__ import annotations
 
 import re
-from urllib.parse import quote
 
 from servelint.core.secrets import without_lookalikes
 
@@ -114,6 +113,8 @@ def link(says: str, address: str) -> str:
     """
     if not address.startswith(("https://", "http://")):
         return plain(says)
+    from urllib.parse import quote
+
     return f"[{plain(says)}]({quote(address, safe=_SAFE)})"
 
 

@@ -12,7 +12,6 @@ tests/syntax/test_yaml_values.py has a table of them all, with the source of eac
 
 from __future__ import annotations
 
-import base64
 import binascii
 import datetime
 import math
@@ -332,6 +331,8 @@ def _zone(written: str | None) -> datetime.timezone | None:
 
 
 def _binary(text: str) -> str:
+    import base64
+
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
     except binascii.Error as error:
