@@ -13,7 +13,6 @@ from servelint.core.settings import FORMATS
 
 NEVER = (
     "argparse",
-    "base64",
     "click.shell_completion",
     "click.testing",
     "concurrent.futures",
@@ -25,7 +24,7 @@ NEVER = (
     "pygls",
     "socket",
     "tree_sitter",
-    "urllib",
+    "urllib.parse",
     "tree_sitter_bash",
     "typing_extensions",
     "urllib.request",
