@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING
@@ -52,10 +53,10 @@ def declared() -> list[Format]:
     """The records in the order in which they are tried. Raises ValueError where two have the same name or place."""
     formats = sorted([one for several in load().values() for one in several], key=lambda one: one.order)
     for key in ("name", "order"):
-        values = [getattr(one, key) for one in formats]
-        twice = {str(value) for value in values if values.count(value) > 1}
-        if twice:
-            raise ValueError(f"two formats have the same {key}: {', '.join(sorted(twice))}")
+        for one, other in combinations(formats, 2):
+            if getattr(one, key) == getattr(other, key):
+                orders = ", ".join([str(two.order) for two in formats])
+                raise ValueError(f"{one.module} and {other.module} have the same {key}: {getattr(one, key)} (orders: {orders})")
     return formats
 
 
@@ -174,16 +175,20 @@ def main(argv: list[str] | None = None) -> int:
     """Write the files that are out of date, or list them.
 
     Returns:
-        The exit status: 1 if --check finds one that is.
+        The exit status: 1 if --check finds one that is; records that contradict each other end with 2.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if a file is out of date")
     options = parser.parse_args(argv)
-    stale = [path for path, text in written().items() if path.read_text(encoding="utf-8") != text]
+    try:
+        texts = written()
+    except ValueError as error:
+        parser.error(str(error))
+    stale = [path for path, text in texts.items() if path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.relative_to(ROOT)}: {'out of date' if options.check else 'written'}")
         if not options.check:
-            path.write_text(written()[path], encoding="utf-8")
+            path.write_text(texts[path], encoding="utf-8")
     return 1 if options.check and stale else 0
 
 

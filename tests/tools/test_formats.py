@@ -78,10 +78,15 @@ class TestWhatIsWritten:
         }
 
     @pytest.mark.parametrize("new", [Format("compose", 998), Format("another", 10)])
-    def test_names_and_places_are_unique(self, new: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_names_and_places_are_unique(
+        self, new: Format, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        new.module = "added"
         monkeypatch.setattr(formats, "load", lambda: {"a": DECLARED, "b": [new]})
-        with pytest.raises(ValueError, match="two formats have the same"):
-            formats.declared()
+        with pytest.raises(SystemExit) as ended:
+            formats.main(["--check"])
+        assert ended.value.code == 2
+        assert re.search(r"compose and added have the same (name: compose|order: 10) \(orders: 10, ", capsys.readouterr().err)
 
 
 class TestRecords:
