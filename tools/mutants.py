@@ -243,7 +243,12 @@ class Laboratory:
 
     def passes(self, tests: list[str], seconds: float | None = None) -> bool | None:
         """Whether tests pass; None if they take longer than some seconds."""
-        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_ADDOPTS": "",
+        }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
         try:
             ran = subprocess.run(command, cwd=self.folder, env=environment, timeout=seconds, capture_output=True, check=False)

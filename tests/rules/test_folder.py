@@ -38,7 +38,7 @@ examples:
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    folder.load.cache_clear()
+    folder.forget()
 
 
 def write(root: Path, text: str = RULE, name: str = "policy/no-remote-code.yaml") -> str:
@@ -171,3 +171,12 @@ class TestCheck:
     def test_rules_test_of_a_broken_folder(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["rules", "test", "nothing"]) == 2
         assert "is no folder of rules" in capsys.readouterr().err
+
+
+def test_a_relative_folder_belongs_to_the_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, title in (("one", "Title of one"), ("other", "Title of the other")):
+        write(tmp_path / place / "rules", RULE.replace("Code of a model repository is not run here", title))
+    monkeypatch.chdir(tmp_path / "one")
+    assert [rule.title for rule in folder.load("rules").rules] == ["Title of one"]
+    monkeypatch.chdir(tmp_path / "other")
+    assert [rule.title for rule in folder.load("rules").rules] == ["Title of the other"]

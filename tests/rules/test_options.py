@@ -91,8 +91,7 @@ class TestRulesOfUsers:
 
     @pytest.fixture(autouse=True)
     def fresh(self) -> None:
-        folder.load.cache_clear()
-        headings.cache_clear()
+        folder.forget()
 
     def test_may_have_options(self, tmp_path: Any) -> None:
         book = folder.load(write(tmp_path, self.OPTION))

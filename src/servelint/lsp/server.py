@@ -23,7 +23,6 @@ from servelint.lsp.transport import Protocol, lives
 from servelint.lsp.worker import Analyses, Worker
 from servelint.readers.registry import FILES, GLOBS
 from servelint.rules import folder as rule_folders
-from servelint.rules import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,8 +252,7 @@ class Server(LanguageServer):
         folders = [os.path.abspath(folder_path(path)) for one in self.folders.everywhere() for path in one.files.rule_folders()]
         of_rules = any(path.startswith(os.path.join(folder, "")) for path in paths for folder in folders)
         if of_rules:
-            rule_folders.load.cache_clear()
-            load.headings.cache_clear()
+            rule_folders.forget()
             launch_view.forget()
         if of_rules or any(os.path.basename(path) in (NAME, PYPROJECT) or self._is_settings(path) for path in paths):
             for one in self.folders.everywhere():

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from servelint.core.problem import Problem
 from servelint.core.source import Source
-from servelint.core.trust import EVERYTHING, RuleFolder, Trust
+from servelint.core.trust import EVERYTHING, RuleFolder, Trust, folder_path
 from servelint.rules.compile import RuleError, compile_rule, faults
 from servelint.rules.load import schema_folder
 from servelint.rules.rule import Rule
@@ -45,9 +45,13 @@ class FolderRules:
         self.problems: list[Problem] = []
 
 
-@lru_cache(maxsize=16)
 def load(where: str | RuleFolder) -> FolderRules:
-    """The rules below a folder; a rule's id is its path there, `<area>/<name>`."""
+    """The rules below a folder; a rule's id is its path there, `<area>/<name>`. They are kept until `forget` is called."""
+    return _load(where, os.path.abspath(folder_path(where)))
+
+
+@lru_cache(maxsize=16)
+def _load(where: str | RuleFolder, _: str) -> FolderRules:
     folder, trust = where if isinstance(where, RuleFolder) else (where, EVERYTHING)
     book = FolderRules()
     if not trust.is_folder(folder):
@@ -67,6 +71,10 @@ def load(where: str | RuleFolder) -> FolderRules:
         else:
             book.problems += found
     return book
+
+
+forget = _load.cache_clear
+"""Forget the rules that were read, because files changed."""
 
 
 def _files(folder: str, trust: Trust) -> list[str]:

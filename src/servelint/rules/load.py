@@ -52,13 +52,16 @@ def every(folders: tuple[str | RuleFolder, ...]) -> list[Rule]:
     return [*rules(), *(rule for path in folders for rule in folder.load(path).rules)]
 
 
-@lru_cache(maxsize=8)
 def headings(folders: tuple[str | RuleFolder, ...]) -> dict[str, dict[str, Any]]:
     """The id of each rule, with the options that settings may change, without making the rules themselves."""
-    found: dict[str, dict[str, Any]] = {head["id"]: head.get("options", {}) for head in _book().heads()}
-    if folders:
-        found.update({rule.id: rule.options for rule in every(folders)})
-    return found
+    if not folders:
+        return _headings()
+    return {**_headings(), **{rule.id: rule.options for rule in every(folders)}}
+
+
+@lru_cache(maxsize=1)
+def _headings() -> dict[str, dict[str, Any]]:
+    return {head["id"]: head.get("options", {}) for head in _book().heads()}
 
 
 @lru_cache(maxsize=8)
