@@ -343,7 +343,7 @@ FACTS = {
     "reasoning-parser-known": Fact(reasoning_parser_known, "bool", "the release has the reasoning parser"),
     "quantization-known": Fact(quantization_known, "bool", "the release has the quantization method"),
     "entrypoint": Fact(entrypoint, "text", "what starts the server: serve or api_server"),
-    "expandable-segments": Fact(expandable_segments, "bool", "PyTorch is told to use expandable segments"),
+    "expandable-segments": Fact(expandable_segments, "bool", "whether PyTorch uses expandable segments"),
     "number-out-of-range": Fact(number_out_of_range, "number", "the number of an option that the release refuses"),
     "unknown-variable": Fact(unknown_variable, "text", "a variable of vLLM's that the release does not read"),
 }
