@@ -123,6 +123,8 @@ def test_extent_leaves_out_what_stands_elsewhere() -> None:
     assert TracedText.join([ab, cd, ef]).extent(1, 5) == Span(source, 1, 5)
     assert TracedText.join([nowhere, cd]).extent(0, 3) == Span(source, 2, 3)
     assert cd.extent(1) == Span(source, 3, 4)
+    assert cd.extent(0, 1) == Span(source, 2, 3)
+    assert TracedText.of("made", Span(source, 0, 2)).extent() == Span(source, 0, 2)
     assert TracedText((Piece("longer", Span(source, 2, 3)), Piece("x", Span(source, 2, 5)))).extent() == Span(source, 2, 5)
 
 
@@ -146,12 +148,12 @@ def test_text_of_the_source_is_certain() -> None:
 def test_the_work_of_a_text_is_counted(pieces: int, length: int, work: int) -> None:
     parts = [Piece("a" * length, None) for _ in range(pieces)]
     whole = TracedText(parts)
-    makers = [lambda: TracedText(parts), lambda: TracedText.join([EMPTY, whole])]
-    for make in makers:
-        with Run("x", work):
-            assert len(make()) == pieces * length
-        with pytest.raises(TooMuchWork), Run("x", work - 1):
-            make()
+    with Run("x", 2 * work):
+        assert len(TracedText(parts)) == len(TracedText.join([EMPTY, whole])) == pieces * length
+    with pytest.raises(TooMuchWork), Run("x", work - 1):
+        TracedText(parts)
+    with pytest.raises(TooMuchWork), Run("x", work - 1):
+        TracedText.join([EMPTY, whole])
 
 
 def test_strip() -> None:

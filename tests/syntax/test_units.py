@@ -142,7 +142,7 @@ def test_a_value_of_another_file_may_be_another_where_it_is_used() -> None:
     assert substituted(word, {"A": other}.get).assumed
     assert substituted(word, {"A": other}.get).span() == word.span()
     assert substituted(word, {"A": other}.get).origin == other.span()
-    assert substituted(TracedText.of("$$"), {}.get).flat == "$"
+    assert substituted(TracedText.of("$$"), lambda _: None).flat == "$"
 
 
 def test_a_part_of_a_variable_that_is_not_known() -> None:
@@ -153,7 +153,12 @@ def test_a_part_of_a_variable_that_is_not_known() -> None:
 
 def test_assignments_of_a_unit() -> None:
     found = assignments(text_of('A=b "C=d e" f 1=x G=%i H=%%'))
-    assert [(one.name, one.value.shown) for one in found] == [("A", "b"), ("C", "d e"), ("G", "%i"), ("H", "%")]
+    assert [(one.name, one.value.shown if one.value is not None else None) for one in found] == [
+        ("A", "b"),
+        ("C", "d e"),
+        ("G", "%i"),
+        ("H", "%"),
+    ]
 
 
 ENVIRONMENT_FILE = """\
@@ -176,7 +181,7 @@ J="never closed
 
 def test_an_environment_file() -> None:
     found = file(Source("x.env", ENVIRONMENT_FILE))
-    assert [(one.name, one.value.value) for one in found] == [
+    assert [(one.name, one.value.value if one.value is not None else None) for one in found] == [
         ("C", "d e  f"),
         ("D", 'g"h\\qi jk'),
         ("E", 'l"\nm'),
@@ -186,6 +191,7 @@ def test_an_environment_file() -> None:
         ("J", "never closed\n"),
     ]
     for one in found:
+        assert one.value is not None
         for piece in one.value.pieces:
             assert piece.span is not None
             assert not piece.verbatim or piece.span.text == piece.text
