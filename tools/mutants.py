@@ -3,8 +3,8 @@
     python tools/mutants.py rules/ranges rules/condition --number 40 --seed 7
 
 Tests beside a module are those of the mirror: `rules/ranges` has tests/rules/test_ranges*.py, or all of tests/rules without
-such a file, and those of its nearest user that _ALSO names. `--tests MODULE=PATH,PATH` names others. A run copies src/ into a temporary folder, so that the checkout never
-holds a mutant. The same seed takes the same mutants of the same source.
+such a file, and those of its nearest user that _ALSO names. `--tests MODULE=PATH,PATH` names others. A run copies src/ into
+a temporary folder, so that the checkout never holds a mutant. The same seed takes the same mutants of the same source.
 
 tools/mutants_equivalent.txt lists mutants that mean the same as the source, a line each: the name, ` # ` and the reason.
 The exit status is 1 if a mutant survives that is not listed, 2 if tests fail without any mutation.
