@@ -84,6 +84,11 @@ FEATURES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
         },
     ),
 }
+MODELS = {
+    "MTP": "Qwen/Qwen3-Next-80B-A3B-Instruct",
+    "NEXTN": "--model-path deepseek-ai/DeepSeek-V3.2-Exp",
+}
+"""The model of a launch with a method that only some models have."""
 _RANK = {"error": 3, "warning": 2, "info": 1}
 
 
@@ -102,17 +107,22 @@ def cells(engine: str) -> dict[str, dict[str, list[list[str]]]]:
     every = [(group, name, words) for group, some in groups.items() for name, words in some.items()]
     found: dict[str, dict[str, list[list[str]]]] = {}
     for release in releases_of(engine)[-_RELEASES:]:
-        alone = {name: _found(engine, release, f"{model} {words}") for _, name, words in every}
+        alone = {
+            (used, name): _found(engine, release, f"{used} {words}")
+            for used in (model, *[MODELS[name] for _, name, _ in every if name in MODELS])
+            for _, name, words in every
+        }
         row: dict[str, list[list[str]]] = {}
         for (group, left, one), (other_group, right, two) in combinations(every, 2):
             if group == other_group and group != "Feature":
                 continue
-            absent = [name for name in (left, right) if "error" in alone[name].values()]
+            used = MODELS.get(left) or MODELS.get(right) or model
+            absent = [name for name in (left, right) if "error" in alone[used, name].values()]
             if absent:
                 row[f"{left}|{right}"] = [["absent", "absent"]]
                 continue
-            both = _found(engine, release, f"{model} {one} {two}")
-            new = [[rule, severity] for rule, severity in both.items() if rule not in alone[left] and rule not in alone[right]]
+            both = _found(engine, release, f"{used} {one} {two}")
+            new = [[rule, severity] for rule, severity in both.items() if rule not in {**alone[used, left], **alone[used, right]}]
             if new:
                 row[f"{left}|{right}"] = sorted(new, key=lambda pair: (-_RANK.get(pair[1], 0), pair[0]))
         found[release] = row
@@ -127,7 +137,7 @@ hide: [toc]
 # What goes with what
 
 A mark is what servelint reports of a launch with both, and of neither alone. A dash: the release has no such option, or refuses it by
-itself. An empty cell: nothing known against it, for a dense model on one node.
+itself. An empty cell: nothing known against it, for a dense model on one node (with MTP and NEXTN for a model that has them).
 
 """
 

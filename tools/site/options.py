@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,35 @@ def variables_of(catalog: Catalog) -> dict[str, list[Run]]:
 def _table(engine: str, runs: list[Run]) -> list[str]:
     releases = releases_of(engine)
     lines = ["| releases | takes |", "|---|---|"]
-    for first, last, text, _ in reversed(runs):
+
+    for number in range(len(runs) - 1, -1, -1):
+        first, last, text, _ = runs[number]
+        text = _difference(runs[number - 1][2], text) if number and runs[number - 1][1] + 1 == first else text
         where = releases[first] if first == last else f"{releases[first]} to {releases[last]}"
         if last == len(releases) - 1:
             where = f"{releases[first]} and later"
         lines.append(f"| {where} | {_cell(text)} |")
     return lines
+
+
+_CHOICES = re.compile(r"^one of (.*?)(?=, default |, several|, may stand|, deprecated|$)")
+
+
+def _difference(before: str, text: str) -> str:
+    """What a run takes, said as what came and went where both runs list choices."""
+    old, new = _CHOICES.match(before), _CHOICES.match(text)
+    if old is None or new is None or "and " in old.group(1) + new.group(1):
+        return text
+    was, now = [re.split(r", | or ", one.group(1)) for one in (old, new)]
+    came, went = [one for one in now if one not in was], [one for one in was if one not in now]
+    if len(came) + len(went) >= len(now):
+        return text
+    parts = [f"also {', '.join(came)}"] if came else []
+    parts += [f"no longer {', '.join(went)}"] if went else []
+    rest, was_rest = text[new.end() :].lstrip(", "), before[old.end() :].lstrip(", ")
+    if rest != was_rest:
+        parts.append(rest or "no default")
+    return "; ".join(parts) or "the same choices"
 
 
 def _cell(text: str) -> str:

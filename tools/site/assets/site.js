@@ -132,7 +132,7 @@
           element("a", { href: new URL("rules/" + rule + "/", base).href, title: severity + ": " + rule, "aria-label": severity + ": " + rule }, severity[0].toUpperCase() + (index ? index + 1 : "")));
         return element("td", { class: found[0][1] }, ...links);
       })));
-      out.replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
+      out.replaceChildren(element("table", { class: "cells" }, element("thead", {}, head), element("tbody", {}, ...rows)));
     };
     form.addEventListener("input", (event) => show(event.target.name === "engine"));
     show(true);
