@@ -17,6 +17,7 @@ from pathlib import Path
 
 import matrix
 import options
+import playground
 import releases
 import rules
 
@@ -73,6 +74,7 @@ def _home(readme: str) -> str:
         "- [**Releases**](releases/index.md): what each release added, removed and changed",
         "- [**Compare two releases**](compare/index.md)",
         "- [**What goes with what**](matrix/index.md): speculative decoding, KV cache formats, attention backends",
+        "- [**Playground**](playground/index.md): check a file in the browser",
         "- [**Paste an error**](log/index.md): find the rule for a message from a log",
         "",
         "</div>",
@@ -85,6 +87,7 @@ def configuration(docs: Path, out: Path) -> str:
     """zensical's settings."""
     nav = ["  - Home: index.md", "  - Rules: rules/index.md", "  - Options: options/index.md"]
     nav += ["  - Releases:", "      - releases/index.md", "      - Compare: compare/index.md", "  - Matrix: matrix/index.md"]
+    nav += ["  - Playground: playground/index.md"]
     nav += ["  - Paste an error: log/index.md", "  - Documentation:"]
     for title, names in GROUPS.items():
         nav += [f"      - {title}:", *[f"          - docs/{name}.md" for name in names if (docs / "docs" / f"{name}.md").exists()]]
@@ -126,6 +129,7 @@ def main(argv: list[str]) -> int:
         options.write(docs, book)
         releases.write(docs, book)
         matrix.write(docs)
+        playground.write(docs, work)
         shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
         (work / "mkdocs.yml").write_text(configuration(docs, work / "site"), encoding="utf-8")
         built = subprocess.run([sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"], cwd=work, check=False)
