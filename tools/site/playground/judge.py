@@ -99,7 +99,7 @@ def _finding(one) -> dict[str, object]:  # type: ignore[no-untyped-def]
     return {
         "rule": one.rule,
         "severity": one.severity,
-        "message": one.sentence,
+        "message": one.message,
         "advice": one.advice,
         "from": one.span.start,
         "to": one.span.end,

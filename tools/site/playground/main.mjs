@@ -112,6 +112,8 @@ async function check() {
   }
   if (mine !== turn || text !== view.state.doc.toString()) return;
   const map = points(text);
+  const rank = { error: 0, warning: 1, info: 2 };
+  found.findings.sort((one, other) => rank[one.severity] - rank[other.severity] || one.from - other.from);
   const marks = found.findings.map((one) => ({
     from: map.to(one.from), to: Math.max(map.to(one.to), map.to(one.from)), severity: severities[one.severity],
     source: one.rule, message: one.message + (one.advice ? "; " + one.advice : ""),
