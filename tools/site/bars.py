@@ -1,0 +1,52 @@
+"""Bars of releases, and names that several pages use."""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+
+from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.engines.catalog import load
+from servelint.engines.releases import known_releases
+
+
+@functools.cache
+def releases_of(engine: str) -> list[str]:
+    """The releases of an engine, oldest first; empty if they are not known."""
+    if engine not in ENGINES:
+        return []
+    catalog = load(engine)
+    return catalog.releases if catalog is not None else known_releases(engine)
+
+
+def engine_name(engine: str) -> str:
+    """The name of an engine as a text has it."""
+    return ENGINE_NAMES.get(engine, "any engine")
+
+
+def slug(name: str) -> str:
+    """A name as the last part of an address."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", name.lstrip("-"))
+
+
+def bar(engine: str, runs: list[tuple[int, int, str, str]]) -> str:
+    """A bar of all releases of an engine, with runs marked.
+
+    Args:
+        engine: its id.
+        runs: first position, last position, CSS class and text of each run, oldest first; they do not overlap.
+    """
+    releases = releases_of(engine)
+    parts: list[str] = []
+    at = 0
+    for first, last, kind, text in [*runs, (len(releases), len(releases), "", "")]:
+        if first > at:
+            parts.append(f'<span class="off" style="flex:{first - at}" title="{releases[at]} to {releases[first - 1]}: not there"></span>')
+        if first < len(releases):
+            where = releases[first] if first == last else f"{releases[first]} to {releases[last]}"
+            parts.append(f'<span class="{kind}" style="flex:{last - first + 1}" title="{html.escape(f"{where}: {text}")}"></span>')
+        at = last + 1
+    ends = f'<span class="ends"><span>{releases[0]}</span><span>{releases[-1]}</span></span>'
+    label = "; ".join([releases[first] if first == last else f"{releases[first]} to {releases[last]}" for first, last, _, _ in runs])
+    return f'<div class="bar" role="img" aria-label="{html.escape(f"of {releases[0]} to {releases[-1]}: {label}")}"><div>{"".join(parts)}</div>{ends}</div>'

@@ -1,0 +1,146 @@
+"""Build the site: the documentation, and a page for every rule, option, variable and release.
+
+    python tools/site/build.py OUT
+
+The pages are written as Markdown into a temporary folder, and zensical turns that into static files. Nothing in them is
+loaded from another host. The facts come from the rule book and the catalogs of the installed servelint.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matrix
+import options
+import playground
+import releases
+import rules
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSETS = Path(__file__).parent / "assets"
+_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)]*)?\)")
+
+GROUPS = {
+    "Use": ["usage", "settings", "formats", "gate", "ci", "editors", "lsp", "api", "completions"],
+    "More": ["memory", "advise", "models", "scale", "admission", "exec"],
+    "Trust": ["untrusted", "limits"],
+    "Contribute": ["architecture", "writing-rules", "operands", "fuzzing", "primer"],
+}
+
+
+def documentation(target: Path) -> None:
+    """Copy docs/*.md and the README; a link to a file of the repository that has no page becomes plain text."""
+    names = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (target / "index.md").write_text(_home(_linked(readme, names, "docs/")), encoding="utf-8")
+    (target / "docs").mkdir()
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        text = _linked(path.read_text(encoding="utf-8"), names, "")
+        (target / "docs" / path.name).write_text(text, encoding="utf-8")
+
+
+def _linked(text: str, names: set[str], folder: str) -> str:
+    def link(match: re.Match[str]) -> str:
+        path, anchor = match.group(1), match.group(2) or ""
+        stem = Path(path).stem
+        if path.endswith(".md") and stem in names:
+            return f"]({folder}{stem}.md{anchor})"
+        return f"]({anchor})" if path == "" else "]" + _PLAIN
+
+    return _unlinked(_LINK.sub(link, text))
+
+
+_PLAIN = "\ue000"
+
+
+def _unlinked(text: str) -> str:
+    return re.sub(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]" + _PLAIN, r"\1", text)
+
+
+def _home(readme: str) -> str:
+    """The README as the first page, with the ways into the reference above it."""
+    head, _, rest = readme.partition("\n")
+    ways = [
+        "",
+        '<div class="ways" markdown>',
+        "",
+        "- [**Rules**](rules/index.md): what is known to break, since when, with evidence",
+        "- [**Options**](options/index.md): the life of every option, key and variable of every engine",
+        "- [**Releases**](releases/index.md): what each release added, removed and changed",
+        "- [**Compare two releases**](compare/index.md)",
+        "- [**What goes with what**](matrix/index.md): speculative decoding, KV cache formats, attention backends",
+        "- [**Playground**](playground/index.md): check a file in the browser",
+        "- [**Paste an error**](log/index.md): find the rule for a message from a log",
+        "",
+        "</div>",
+        "",
+    ]
+    return head + "\n" + "\n".join(ways) + rest
+
+
+def configuration(docs: Path, out: Path) -> str:
+    """zensical's settings."""
+    nav = ["  - Home: index.md", "  - Rules: rules/index.md", "  - Options: options/index.md"]
+    nav += ["  - Releases:", "      - releases/index.md", "      - Compare: compare/index.md", "  - Matrix: matrix/index.md"]
+    nav += ["  - Playground: playground/index.md"]
+    nav += ["  - Paste an error: log/index.md", "  - Documentation:"]
+    for title, names in GROUPS.items():
+        nav += [f"      - {title}:", *[f"          - docs/{name}.md" for name in names if (docs / "docs" / f"{name}.md").exists()]]
+    lines = [
+        "site_name: servelint",
+        "site_description: A linter for the files that launch LLM inference servers",
+        "docs_dir: docs",
+        "site_dir: site",
+        "use_directory_urls: true",
+        "theme:",
+        "  name: material",
+        "  font: false",
+        "  features: [navigation.tabs, navigation.top, search.highlight, content.code.copy, toc.follow]",
+        "  palette:",
+        *["    - {media: '(prefers-color-scheme: light)', scheme: default, primary: indigo, toggle: {icon: lucide/sun, name: Dark}}"],
+        *["    - {media: '(prefers-color-scheme: dark)', scheme: slate, primary: indigo, toggle: {icon: lucide/moon, name: Light}}"],
+        "extra_css: [assets/site.css]",
+        "extra_javascript: [assets/site.js]",
+        "markdown_extensions: [attr_list, md_in_html, tables, admonition, toc, pymdownx.superfences, pymdownx.highlight]",
+        "nav:",
+        *nav,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str]) -> int:
+    """Build the site into a folder; return the exit status."""
+    if len(argv) != 1:
+        print("usage: build.py OUT", file=sys.stderr)
+        return 2
+    out = Path(argv[0]).resolve()
+    with tempfile.TemporaryDirectory(prefix="site-") as folder:
+        work = Path(folder)
+        docs = work / "docs"
+        docs.mkdir()
+        documentation(docs)
+        book = rules.load()
+        rules.write(docs, book)
+        options.write(docs, book)
+        releases.write(docs, book)
+        matrix.write(docs)
+        playground.write(docs, work)
+        shutil.copytree(ASSETS, docs / "assets", dirs_exist_ok=True)
+        (work / "mkdocs.yml").write_text(configuration(docs, work / "site"), encoding="utf-8")
+        built = subprocess.run([sys.executable, "-m", "zensical", "build", "-f", "mkdocs.yml"], cwd=work, check=False)
+        if built.returncode:
+            return built.returncode
+        if out.exists():
+            shutil.rmtree(out)
+        shutil.copytree(work / "site", out)
+    print(f"{len(list(out.rglob('*.html')))} pages in {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,204 @@
+"""The pages of the rules, their list with filters, and the search for a message from a log."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bars import bar, engine_name, releases_of, slug
+from servelint.engines import ENGINE_NAMES
+from servelint.rules import pages
+from servelint.rules.compile import every_rule
+from servelint.rules.load import rule_folder
+from servelint.rules.ranges import compile_range, contains, describe
+from servelint.engines.releases import release_key
+
+_RELATED = 6
+_SOURCE = re.compile(r"`((vllm|sglang|lmdeploy)-(\d[\w.]*) ([\w./-]+\.py)(?::(\d+))?)`")
+_HOMES = {
+    "vllm": "https://github.com/vllm-project/vllm/blob/v{release}/{path}",
+    "sglang": "https://github.com/sgl-project/sglang/blob/v{release}/python/{path}",
+    "lmdeploy": "https://github.com/InternLM/lmdeploy/blob/v{release}/{path}",
+}
+_WORDS = re.compile(r"[A-Za-z_][\w.-]{2,}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule as the site shows it.
+
+    Attributes:
+        data: the rule as its file has it.
+        names: the options, keys and variables that its condition or its finding's place names.
+        runs: the releases of the engine in its range: first and last position. Empty if the engine's releases are not known.
+    """
+
+    data: dict[str, Any]
+    names: frozenset[str]
+    runs: tuple[tuple[int, int], ...]
+
+    @property
+    def id(self) -> str:
+        """The rule's id: area/name."""
+        return str(self.data["id"])
+
+    @property
+    def engine(self) -> str:
+        """The engine's id, or "any"."""
+        return str(self.data["engine"])
+
+
+def load() -> list[Rule]:
+    """Every rule of the rule book."""
+    found: list[Rule] = []
+    for data in every_rule(rule_folder()):
+        releases = releases_of(data["engine"])
+        bounds = [(sign, (tuple(key[0]), *key[1:])) for sign, key in compile_range(str(data["versions"]))]
+        inside = [index for index, release in enumerate(releases) if contains(bounds, release_key(release))]
+        names = {*_operands(data["when"]), *_operands(data.get("unless", {}))}
+        names |= {data["at"]} if isinstance(data["at"], str) else set(data["at"])
+        found.append(Rule(data=data, names=frozenset(names), runs=tuple(_runs(inside))))
+    return found
+
+
+def _operands(node: object) -> Iterator[str]:
+    """The names that a condition asks for. `any`, `all` and `not` only hold other conditions."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("any", "all", "not"):
+                yield from _operands(value)
+            elif key == "operand" and isinstance(value, str):
+                yield value
+            else:
+                yield key
+                yield from _operands(value) if isinstance(value, dict) else ()
+    elif isinstance(node, list):
+        for one in node:
+            yield from _operands(one)
+
+
+def _runs(inside: list[int]) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
+    for index in inside:
+        if runs and runs[-1][1] + 1 == index:
+            runs[-1] = (runs[-1][0], index)
+        else:
+            runs.append((index, index))
+    return runs
+
+
+def evidence_links(text: str) -> str:
+    """Turn `vllm-0.33.0 vllm/x.py:12` in a page into a link to that line at the release's tag."""
+
+    def link(match: re.Match[str]) -> str:
+        whole, engine, release, path, line = match.groups()
+        url = _HOMES[engine].format(release=release, path=path) + (f"#L{line}" if line else "")
+        return f"[`{whole}`]({url})"
+
+    return _SOURCE.sub(link, text)
+
+
+def related(one: Rule, book: list[Rule]) -> list[Rule]:
+    """The rules of the same engine that name the most of the same options; the closest first."""
+    scored = [
+        (len(one.names & other.names) / len(one.names | other.names), other)
+        for other in book
+        if other.id != one.id and other.engine in (one.engine, "any") and one.names & other.names
+    ]
+    return [other for _, other in sorted(scored, key=lambda pair: (-pair[0], pair[1].id))[:_RELATED]]
+
+
+def page(one: Rule, book: list[Rule]) -> str:
+    """The page of a rule: the text that `servelint explain` prints, with a bar of releases and related rules."""
+    text = evidence_links(pages.markdown(one.data))
+    shown = bar(one.engine, [(first, last, "on", "reported") for first, last in one.runs]) if one.runs else ""
+    text = text.replace("\n## Why\n", f"\n{shown}\n\n## Why\n", 1) if one.runs else text
+    near = related(one, book)
+    if near:
+        text += "\n## Related rules\n\n" + "\n".join([f"- [{other.id}](../{other.id}.md): {other.data['title']}" for other in near])
+    return text + "\n"
+
+
+def _list(book: list[Rule]) -> str:
+    engines = [name for name in dict.fromkeys([one.engine for one in book])]
+    impacts = sorted({str(one.data["impact"]) for one in book})
+    choices = {
+        "engine": [(name, engine_name(name)) for name in engines],
+        "severity": [(name, name) for name in ("error", "warning", "info")],
+        "impact": [(name, name) for name in impacts],
+    }
+    lines = ["---", "hide: [toc]", "---", "", "# Rules", "", '<form class="filters" id="rule-filters">']
+    for name, options in choices.items():
+        rows = "".join([f'<option value="{value}">{html.escape(label)}</option>' for value, label in options])
+        lines.append(f'<label>{name.capitalize()} <select name="{name}"><option value="">any</option>{rows}</select></label>')
+    lines.append('<label>Version <input name="version" placeholder="0.27.1" size="8"></label>')
+    lines.append('<label>Option or words <input name="words" placeholder="--kv-cache-dtype" size="24"></label>')
+    lines += [f'<output id="rule-count" aria-live="polite">{len(book)} rules</output>', "</form>", ""]
+    lines += ['<table class="rules" id="rules"><thead><tr><th>rule</th><th>severity</th><th>releases</th><th>what</th></tr></thead><tbody>']
+    for one in book:
+        data = one.data
+        names = " ".join(sorted(one.names))
+        attributes = {"engine": one.engine, "severity": data["severity"], "impact": data["impact"], "names": names}
+        attributes["runs"] = " ".join([f"{first}-{last}" for first, last in one.runs])
+        attributes["range"] = "" if data["versions"] else "all"
+        shown = " ".join([f'data-{key}="{html.escape(str(value))}"' for key, value in attributes.items()])
+        lines.append(
+            f'<tr {shown}><td><a href="{one.id}/">{one.id}</a></td><td>{data["severity"]}</td>'
+            f"<td>{html.escape(describe(str(data['versions'])))}</td><td>{html.escape(data['title'])}</td></tr>"
+        )
+    lines.append("</tbody></table>")
+    lines.append(_data("releases", {name: releases_of(name) for name in engines}))
+    return "\n".join(lines) + "\n"
+
+
+def _data(name: str, value: object) -> str:
+    text = json.dumps(value, separators=(",", ":")).replace("</", "<\\/")
+    return f'<script type="application/json" id="data-{name}">{text}</script>'
+
+
+_LOG = """\
+---
+hide: [toc]
+---
+
+# Paste an error
+
+Paste what the engine printed: a traceback, or the line that says why it did not start. The text stays in this page.
+
+<textarea id="log" rows="8" aria-label="text of a log" placeholder="ValueError: ..."></textarea>
+<ol id="log-found" aria-live="polite"></ol>
+"""
+
+
+def _log(book: list[Rule]) -> str:
+    rows = []
+    for one in book:
+        data = one.data
+        parts = [data["title"], str(data["message"]), data["why"], " ".join(entry["says"] for entry in data["evidence"])]
+        words = sorted({word.lower() for part in parts for word in _WORDS.findall(part)} | {name.lower() for name in one.names})
+        rows.append([one.id, data["title"], one.engine, " ".join(words), data.get("refusal", "")])
+    return _LOG + _data("log", rows) + "\n"
+
+
+def write(docs: Path, book: list[Rule]) -> None:
+    """Write the pages below `rules/` and the page for logs."""
+    for one in book:
+        path = docs / "rules" / f"{one.id}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page(one, book), encoding="utf-8")
+    (docs / "rules" / "index.md").write_text(_list(book), encoding="utf-8")
+    (docs / "log").mkdir()
+    (docs / "log" / "index.md").write_text(_log(book), encoding="utf-8")
+
+
+def about(book: list[Rule], engine: str, names: set[str]) -> list[Rule]:
+    """The rules that name an option, key or variable of an engine."""
+    return [one for one in book if one.engine in (engine, "any") and one.names & names]
+
+
+__all__ = ["ENGINE_NAMES", "Rule", "about", "load", "slug", "write"]
