@@ -92,7 +92,9 @@ def _notes(finding: Finding) -> list[str]:
     if finding.launch is not None:
         claim = finding.launch.release
         in_frame = claim.release is not None and claim.span is not None
-        if finding.release is None or not in_frame:
+        if finding.assumption:
+            notes.append(f"assumed: {clean(finding.assumption)}")
+        elif finding.release is None or not in_frame:
             notes.append(f"release: {judged_by(finding)}")
     if finding.evidence:
         notes.append(f"see: {clean(finding.evidence[0])}")
@@ -109,6 +111,8 @@ def judged_by(finding: Finding) -> str:
     if finding.release is None:
         every = f"true of every {engine} that can start this ({range_})" if range_ else f"the same in every {engine} known here"
         return f"none is named here; {every}"
+    if finding.assumption:
+        return f"{finding.assumption}{affected}"
     if finding.launch.release.release is None and finding.release_from != "settings":
         return f"judged as {engine} {finding.release}, the newest known here{affected}"
     return f"{engine} {finding.release}{affected}"

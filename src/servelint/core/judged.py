@@ -1,0 +1,150 @@
+"""How far a launch was judged: its release and how it is known, the words without a value, the rules without an answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from servelint.core.source import Span
+
+HOW = ("image", "digest", "pip", "settings", "rolling", "unknown")
+"""How a release is known: an image's tag, one with a digest beside it, an installed package, the settings; a tag that moves is
+judged as the newest known release; unknown: every release that accepts the command."""
+
+WORD, VARIABLE, ENVIRONMENT, FILE = "word", "variable", "environment", "file"
+
+
+class Unresolved:
+    """A part of a launch whose value no file shows.
+
+    Attributes:
+        kind: WORD of the argv; VARIABLE, a value of the environment; ENVIRONMENT, variables of a file or script that was not
+            read; FILE, options in a file that was not read.
+        text: As listings show it, without secrets.
+        span: The characters; None where no file has them.
+        why: A sentence.
+        matters: Whether the judgement may depend on it; the value of a secret, or of a variable that the engine does not read,
+            changes nothing.
+    """
+
+    __slots__ = ("kind", "matters", "span", "text", "why")
+
+    def __init__(self, kind: str, text: str, span: Span | None, why: str, *, matters: bool = True) -> None:
+        self.kind = kind
+        self.text = text
+        self.span = span
+        self.why = why
+        self.matters = matters
+
+    def __repr__(self) -> str:
+        return f"Unresolved({self.kind} {self.text!r})"
+
+
+class Undecided:
+    """A rule that may hold, and the facts that it lacks."""
+
+    __slots__ = ("lacks", "rule")
+
+    def __init__(self, rule: str, lacks: list[str]) -> None:
+        self.rule = rule
+        self.lacks = lacks
+
+    def __repr__(self) -> str:
+        return f"Undecided({self.rule}: {', '.join(self.lacks)})"
+
+
+class Judged:
+    """How far one launch was judged.
+
+    Attributes:
+        release: The release that it was judged as; None for every release that accepts the command.
+        how: One of HOW.
+        assumption: A sentence where the file names a release that servelint does not know; "" elsewhere.
+        checked: Whether servelint has a catalog of the engine's options.
+        unresolved: In the order of the launch.
+        undecided: In the order of the rules; None where nobody asked for them.
+    """
+
+    __slots__ = ("assumption", "checked", "how", "release", "undecided", "unresolved")
+
+    def __init__(
+        self, release: str | None, how: str, unresolved: list[Unresolved], *, assumption: str = "", checked: bool = True
+    ) -> None:
+        self.release = release
+        self.how = how
+        self.assumption = assumption
+        self.checked = checked
+        self.unresolved = unresolved
+        self.undecided: list[Undecided] | None = None
+
+    @property
+    def pinned(self) -> bool:
+        """Whether one known release is named."""
+        return self.how not in ("rolling", "unknown") and not self.assumption
+
+    @property
+    def words(self) -> list[Unresolved]:
+        """The words of the argv that are not resolved."""
+        return [one for one in self.unresolved if one.kind == WORD]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the release is named and known, the options are checked, and no part that matters is unresolved."""
+        return self.pinned and self.checked and not any(one.matters for one in self.unresolved)
+
+    @property
+    def standing(self) -> str:
+        """How the release is known, as a summary counts it."""
+        if self.assumption:
+            return f"at a version that is not known, judged as {self.release}"
+        if self.how == "rolling":
+            return f"at a rolling tag judged as {self.release}"
+        if self.how == "settings":
+            return "at the version of the settings"
+        return "at a pinned version" if self.pinned else "of unknown version"
+
+
+def summary(found: Iterable[Judged], *, hint: bool = False) -> str:
+    """Return "4 launches: 2 at a pinned version, 2 of unknown version; 3 words not resolved"; nothing for no launch.
+
+    Args:
+        found: The records of the launches.
+        hint: Name the option that lists what was not judged.
+    """
+    every = list(found)
+    if not every:
+        return ""
+    counts = Counter([one.standing for one in every])
+    order = ("at a pinned", "at the version", "at a rolling", "at a version", "of unknown")
+    ways = sorted(counts, key=lambda way: ([way.startswith(start) for start in order].index(True), way))
+    text = f"{_count(len(every), 'launch', 'launches')}: {', '.join([f'{counts[way]} {way}' for way in ways])}"
+    more = [
+        (sum(len(one.words) for one in every), "word", "words", "not resolved"),
+        (sum(one.kind == VARIABLE and one.matters for each in every for one in each.unresolved), "variable", "variables", "not resolved"),
+        (sum(one.kind in (ENVIRONMENT, FILE) for each in every for one in each.unresolved), "file or script", "files or scripts", "not read"),
+        (sum(not one.checked for one in every), "launch", "launches", "without a catalog of options"),
+    ]
+    parts = [f"{_count(number, one, many)} {what}" for number, one, many, what in more if number]
+    if parts:
+        text += f"; {', '.join(parts)}"
+    listed = bool(parts) or any(not one.pinned for one in every)
+    return f"{text} (--verbose lists {'them' if parts else 'more'})" if hint and listed else text
+
+
+def totals(found: Iterable[Judged]) -> dict[str, int]:
+    """Return the numbers of a report: launches by how their release is known, and what was not judged."""
+    every = list(found)
+    counts = Counter(["unlisted" if one.assumption else one.how for one in every])
+    numbers = {"launches": len(every), "whole": sum(one.whole for one in every)}
+    numbers |= {how: counts[how] for how in (*HOW, "unlisted")}
+    numbers["unresolved-words"] = sum(len(one.words) for one in every)
+    numbers["unresolved"] = sum(len(one.unresolved) for one in every)
+    numbers["undecided-rules"] = sum(len(one.undecided or ()) for one in every)
+    return numbers
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
