@@ -87,8 +87,8 @@ class Finding:
     """
 
     __slots__ = (
-        "advice", "affected", "assumption", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related", "release",
-        "release_from", "rule", "severity", "span",
+        "advice", "affected", "assumption", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related",
+        "release", "release_from", "rule", "severity", "span",
     )  # fmt: skip
 
     def __init__(

@@ -96,10 +96,15 @@ class Judged:
         return self.pinned and self.checked and not any(one.matters for one in self.unresolved)
 
     @property
+    def open(self) -> bool:
+        """Whether something was not judged: not wholly, or a rule stays undecided."""
+        return not self.whole or bool(self.unresolved) or bool(self.undecided)
+
+    @property
     def standing(self) -> str:
         """How the release is known, as a summary counts it."""
         if self.assumption:
-            return f"at a version that is not known, judged as {self.release}"
+            return f"at an unlisted version judged as {self.release}"
         if self.how == "rolling":
             return f"at a rolling tag judged as {self.release}"
         if self.how == "settings":
@@ -118,16 +123,19 @@ def summary(found: Iterable[Judged], *, hint: bool = False) -> str:
     if not every:
         return ""
     counts = Counter([one.standing for one in every])
-    order = ("at a pinned", "at the version", "at a rolling", "at a version", "of unknown")
+    order = ("at a pinned", "at the version", "at a rolling", "at an unlisted", "of unknown")
     ways = sorted(counts, key=lambda way: ([way.startswith(start) for start in order].index(True), way))
     text = f"{_count(len(every), 'launch', 'launches')}: {', '.join([f'{counts[way]} {way}' for way in ways])}"
-    more = [
-        (sum(len(one.words) for one in every), "word", "words", "not resolved"),
-        (sum(one.kind == VARIABLE and one.matters for each in every for one in each.unresolved), "variable", "variables", "not resolved"),
-        (sum(one.kind in (ENVIRONMENT, FILE) for each in every for one in each.unresolved), "file or script", "files or scripts", "not read"),
-        (sum(not one.checked for one in every), "launch", "launches", "without a catalog of options"),
+    kinds = Counter([one.kind for each in every for one in each.unresolved if one.matters])
+    unread = kinds[ENVIRONMENT] + kinds[FILE]
+    unchecked = sum(not one.checked for one in every)
+    parts = [
+        f"{_count(kinds[WORD], 'word', 'words')} not resolved" if kinds[WORD] else "",
+        f"{_count(kinds[VARIABLE], 'variable', 'variables')} not resolved" if kinds[VARIABLE] else "",
+        f"{_count(unread, 'file or script', 'files or scripts')} not read" if unread else "",
+        f"{_count(unchecked, 'launch', 'launches')} without a catalog of options" if unchecked else "",
     ]
-    parts = [f"{_count(number, one, many)} {what}" for number, one, many, what in more if number]
+    parts = [part for part in parts if part]
     if parts:
         text += f"; {', '.join(parts)}"
     listed = bool(parts) or any(not one.pinned for one in every)
@@ -140,9 +148,9 @@ def totals(found: Iterable[Judged]) -> dict[str, int]:
     counts = Counter(["unlisted" if one.assumption else one.how for one in every])
     numbers = {"launches": len(every), "whole": sum(one.whole for one in every)}
     numbers |= {how: counts[how] for how in (*HOW, "unlisted")}
-    numbers["unresolved-words"] = sum(len(one.words) for one in every)
+    numbers["unresolved_words"] = sum(len(one.words) for one in every)
     numbers["unresolved"] = sum(len(one.unresolved) for one in every)
-    numbers["undecided-rules"] = sum(len(one.undecided or ()) for one in every)
+    numbers["undecided_rules"] = sum(len(one.undecided or ()) for one in every)
     return numbers
 
 

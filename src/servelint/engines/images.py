@@ -22,9 +22,10 @@ _ROLLING = (
 _SHORT = r"^v?(?P<release>\d+\.\d+)$"
 """A tag of two numbers: of a series of releases, or a release that has lost a dot."""
 _BUILD = (
-    r"cu\d|cuda|x86_64|amd64|aarch64|arm64|ubuntu|py\d|torch|runtime|slim|dev|release|cpu|xpu|npu|xeon|rocm|mi\d|h?g?b\d|gh\d|a[23]|\d"
+    r"cu\d|cuda|x86_64|amd64|aarch64|arm64|ubuntu|py\d|torch|runtime|slim|dev|release|cpu|xpu|npu|xeon|rocm|mi\d|h?g?b\d|gh\d"
+    r"|a[23]|\d"
 )
-"""How what stands behind the release in a tag starts, where the engine's makers built the image for some processor or system."""
+"""How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
 """Words in the names of house images that hold no server, or one that someone has changed."""
 
@@ -100,7 +101,12 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
     if match is not None and tag.cut(match.start("release"), match.end("release")).known:
         span = tag.span(match.start("release"), match.end("release"))
         rest = tag.flat[match.end("release") :]
-        own = rest and not family.tags and tag.known and re.match(rf"[-_](?:{family.builds or _BUILD})", rest, re.IGNORECASE) is None
+        own = (
+            rest
+            and not family.tags
+            and tag.known
+            and re.match(rf"[-_](?:{family.builds or _BUILD})", rest, re.IGNORECASE) is None
+        )
         return ReleaseClaim(match.group("release"), "image", span, build=rest if own else "")
     short = re.match(_SHORT, tag.flat) if not family.tags else None
     placed = place(engine, short.group("release")) if short is not None else None

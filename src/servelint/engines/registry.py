@@ -99,7 +99,8 @@ class ImageFamily:
     """
 
     __slots__ = (
-        "builds", "entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags", "without",
+        "builds", "entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags",
+        "without",
     )  # fmt: skip
 
     def __init__(

@@ -116,7 +116,9 @@ it, as far as servelint knows, so that it is probably mistyped."""
 
 _LARGEST = 99
 """A minor or patch number that is larger, and larger than four times the newest's, has probably lost a dot."""
-_BUILD = re.compile(r"(?:cu\d+|cuda[\d.]*|cpu|rocm[\d.]*|xpu|tpu|computecanada)?(?:\.(?:cxx11)?abi(?:true|false))?", re.IGNORECASE)
+_BUILD = re.compile(
+    r"(?:cu\d+|cuda[\d.]*|cpu|rocm[\d.]*|xpu|tpu|computecanada)?(?:\.(?:cxx11)?abi(?:true|false))?", re.IGNORECASE
+)
 """Labels behind the `+` of a version that only say what a published release is built for."""
 
 
@@ -181,9 +183,12 @@ def _meant(numbers: tuple[int, ...], known: list[str], keys: list[ReleaseKey]) -
     plausible = 9 * other if len(keys[-1][0]) == 1 else max(_LARGEST, 4 * other) if index else one
     if one <= plausible:
         return []
+    if len(keys[-1][0]) == 1:
+        return known[-1:]
     digits = "".join([str(number) for number in numbers])
-    alike = [len(os.path.commonprefix([digits, re.sub(r"\D", "", one)])) for one in known]
-    return [known[len(known) - 1 - alike[::-1].index(max(alike))]]
+    plain = [re.sub(r"\D", "", one) for one in known]
+    alike = [next((at for at, char in enumerate(one) if digits[at : at + 1] != char), len(one)) for one in plain]
+    return [max(zip(alike, known, strict=True), key=lambda pair: (pair[0], sort_key(pair[1])))[1]]
 
 
 # -- Transformers beside an engine, which decides whether the engine can read a model's config.json

@@ -12,7 +12,7 @@ from servelint.core.text import HOLE, TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, facts_of, with_file
-from servelint.engines.releases import KNOWN, newest, release_key
+from servelint.engines.releases import newest, release_key
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import possible_releases, unlisted
 from servelint.rules.condition import evaluate, lacking, lacking_value
@@ -139,7 +139,7 @@ def undecided(launch: Launch, settings: Settings) -> list[Undecided]:
     from servelint.judge.judging import rules_for
 
     name_gpus(launch, settings)
-    releases, configs = possible_releases(launch, settings)
+    _, configs = possible_releases(launch, settings)
     found: list[Undecided] = []
     for rule in rules_for(launch, settings, configs):
         lacks = list(dict.fromkeys([_fact(name, configs[-1]) for name in _lacks(rule, configs)]))

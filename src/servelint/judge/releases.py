@@ -8,7 +8,19 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import BETWEEN, KNOWN, NEVER, OLDER, Placed, known_releases, newest, place, release_key, sort_key
+from servelint.engines.releases import (
+    BETWEEN,
+    KNOWN,
+    NEVER,
+    OLDER,
+    Placed,
+    is_published_build,
+    known_releases,
+    newest,
+    place,
+    release_key,
+    sort_key,
+)
 from servelint.judge.parser import refuses
 
 _METHOD_KNOWN = "effective.speculative-method-known"
@@ -67,10 +79,12 @@ class Unlisted:
         if self.placed.kind == KNOWN:
             return f"{name} is not a published build of {near[0]}"
         if self.placed.kind == NEVER:
-            return f"{name} is not a release that servelint knows; the nearest {'is' if len(near) == 1 else 'are'} {' and '.join(near)}"
+            are = "is" if len(near) == 1 else "are"
+            return f"{name} is not a release that servelint knows; the nearest {are} {' and '.join(near)}"
         if self.placed.kind == BETWEEN:
             return f"{name} is not in the catalog, which has {' and '.join(near)}"
-        return f"{name} is {self.placed.kind} than every release that servelint knows ({near[0]} is the {'first' if self.placed.kind == OLDER else 'newest'})"
+        end = "first" if self.placed.kind == OLDER else "newest"
+        return f"{name} is {self.placed.kind} than every release that servelint knows ({near[0]} is the {end})"
 
     @property
     def assumption(self) -> str:
@@ -85,7 +99,11 @@ def unlisted(launch: Launch, settings: Settings) -> Unlisted | None:
     named = claim.release if claim.release is not None and release_key(claim.release) is not None else None
     release = named or settings.engine_versions.get(launch.engine)
     placed = place(launch.engine, release) if release is not None else None
-    if release is None or placed is None or (placed.kind == KNOWN and not (named and claim.build)):
+    if release is None or placed is None:
+        return None
+    label = release.partition("+")[2]
+    build = claim.build if named else "" if is_published_build(label) else "+" + label
+    if placed.kind == KNOWN and not build:
         return None
     written = release + claim.build if named else release
     assumed = written if placed.kind == BETWEEN else placed.near[0]

@@ -97,7 +97,9 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
 
 def _claim(word: Word, match: re.Match[str]) -> ReleaseClaim:
     build = match.group("build") or ""
-    own = not is_published_build(build) and re.fullmatch(r"g[0-9a-f]{7,}(?:\.[\w.]+)?", build) is None  # setuptools-scm's commit
+    own = (
+        not is_published_build(build) and re.fullmatch(r"g[0-9a-f]{7,}(?:\.[\w.]+)?", build) is None
+    )  # setuptools-scm's commit
     return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")), build="+" + build if own else "")
 
 

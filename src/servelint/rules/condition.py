@@ -282,8 +282,8 @@ def lacking(compiled: Compiled, config: Config, *, closed: bool = False) -> list
 
 def lacking_value(amount: Any, config: Config) -> list[str]:
     """The names of the operands that leave an amount unknown."""
-    names = [part["operand"] for part in parts_of(amount) if "operand" in part]
-    return [name for name in names if (operand := config.operand(name)).present is None or (operand.present and operand.value is None)]
+    named = {part["operand"]: config.operand(part["operand"]) for part in parts_of(amount) if "operand" in part}
+    return [name for name, one in named.items() if one.present is None or (one.present and one.value is None)]
 
 
 def _compared(value: Any, test: str, argument: Any, config: Config) -> Truth:

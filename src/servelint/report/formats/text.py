@@ -11,6 +11,7 @@ from servelint.core.result import Report
 from servelint.core.secrets import MaskedLine, masked_line
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
+from servelint.report import extent
 from servelint.report.clean import clean, pieces
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.rules.ranges import describe
@@ -50,7 +51,9 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     parts += [problem_text(problem, paint) for problem in report.errors]
     if not options.quiet:
         parts += [note_text(problem, paint) for problem in report.notes]
-        parts.append(impacts(report) + summary(report, options.milliseconds))
+        parts += ["\n".join(found)] if options.verbose and (found := extent.lines(report)) else []
+        closing = extent.closing(report, hint=not options.verbose)
+        parts.append(impacts(report) + summary(report, options.milliseconds) + (f"\n{closing}" if closing else ""))
     shown = "\n\n".join(parts) + "\n" if parts else ""
     return shown if options.suppressions is None else f"{shown}\n{_suppressions(options.suppressions)}"
 
