@@ -60,8 +60,8 @@ OWN = {
     UNKNOWN_RELEASE: OwnRule(
         "warning",
         "A release of an engine that servelint does not know",
-        "The release is newer or older than all that servelint knows, a pre-release, a build of someone's own, or mistyped, so that"
-        " its image or package does not exist. The launch is judged as the nearest known release. Of two neighbours, only"
+        "The release is newer or older than all that servelint knows, a pre-release, a build of someone's own, or mistyped:"
+        " then its image or package does not exist. The launch is judged as the nearest known release. Of two neighbours, only"
         " what holds for both is reported. The findings say so. What is probably mistyped is a warning, the rest is a note.",
     ),
 }
