@@ -57,7 +57,11 @@ def _release(launch: Launch, settings: Settings) -> tuple[str | None, str, str]:
 
 
 def _unresolved(launch: Launch) -> list[Unresolved]:
-    found = [_word(word) for word in launch.argv if HOLE in word.text.flat]
+    found = [
+        _word(word, matters=not (at and _is_secret(launch.argv[at - 1])))
+        for at, word in enumerate(launch.argv)
+        if HOLE in word.text.flat
+    ]
     variables = [one for one in launch.env.values() if one.value is None or HOLE in one.value.flat]
     found += [_variable(one, launch) for one in variables]
     record = ENGINES[launch.engine]
@@ -70,7 +74,12 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
     return found
 
 
-def _word(word: Word) -> Unresolved:
+def _is_secret(word: Word) -> bool:
+    """Whether a word is an option whose value is a secret."""
+    return word.text.flat.startswith("--") and is_secret_name(word.text.flat[2:].replace("-", "_"))
+
+
+def _word(word: Word, *, matters: bool = True) -> Unresolved:
     piece = next(piece for piece in word.text.pieces if piece.expression is not None)
     span = piece.span if piece.span is not None and piece.origin is None else word.site or piece.span
     if piece.perhaps is not None and piece.perhaps.shown:
@@ -78,7 +87,7 @@ def _word(word: Word) -> Unresolved:
     else:
         why = reason(piece.expression or "")
     shown = "".join([one.text if one.expression is None else one.expression for one in word.text.pieces])
-    return Unresolved(WORD, shown, span, why)
+    return Unresolved(WORD, shown, span, why, matters=matters)
 
 
 def _variable(variable: Variable, launch: Launch) -> Unresolved:

@@ -257,8 +257,7 @@ def lint(tree: Tree, source: Source, blob: str, settings: Settings) -> FileResul
         if problem.own:
             return problem
         found.append(problem_row(problem, blob))
-    for launch in report.launches:
-        if launch.judged is not None and not launch.judged.whole:
-            found.append(launch_row(launch, launch.judged, source.path, blob))
+    records = [(launch, launch.judged) for launch in report.launches]
+    found += [launch_row(launch, one, source.path, blob) for launch, one in records if one is not None and not one.whole]
     launches = [[one.source.path, one.name, one.owner.path if one.owner is not None else None] for one in report.launches]
     return FileResult(found, launches, beside)
