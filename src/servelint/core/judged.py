@@ -14,15 +14,15 @@ HOW = ("image", "digest", "pip", "settings", "rolling", "unknown")
 """How a release is known: an image's tag, one with a digest beside it, an installed package, the settings; a tag that moves is
 judged as the newest known release; unknown: every release that accepts the command."""
 
-WORD, VARIABLE, ENVIRONMENT, FILE = "word", "variable", "environment", "file"
+WORD, IMAGE, VARIABLE, ENVIRONMENT, FILE = "word", "image", "variable", "environment", "file"
 
 
 class Unresolved:
     """A part of a launch whose value no file shows.
 
     Attributes:
-        kind: WORD of the argv; VARIABLE, a value of the environment; ENVIRONMENT, variables of a file or script that was not
-            read; FILE, options in a file that was not read.
+        kind: WORD of the argv; IMAGE of the container; VARIABLE, a value of the environment; ENVIRONMENT, variables of a file
+            or script that was not read; FILE, options in a file that was not read.
         text: As listings show it, without secrets.
         span: The characters; None where no file has them.
         why: A sentence.
@@ -62,17 +62,26 @@ class Judged:
     Attributes:
         release: The release that it was judged as; None for every release that accepts the command.
         how: One of HOW.
-        assumption: A sentence where the file names a release that servelint does not know; "" elsewhere.
+        assumption: A sentence where the release that is named is not in the catalog: what it is judged by; "" elsewhere.
+        known: Whether the release is one that servelint knows, or a build between two that it knows.
         checked: Whether servelint has a catalog of the engine's options.
         unresolved: In the order of the launch.
         undecided: In the order of the rules; None where nobody asked for them.
     """
 
-    __slots__ = ("assumption", "checked", "how", "release", "undecided", "unresolved")
+    __slots__ = ("assumption", "checked", "how", "known", "release", "undecided", "unresolved")
 
     def __init__(
-        self, release: str | None, how: str, unresolved: list[Unresolved], *, assumption: str = "", checked: bool = True
+        self,
+        release: str | None,
+        how: str,
+        unresolved: list[Unresolved],
+        *,
+        assumption: str = "",
+        known: bool = True,
+        checked: bool = True,
     ) -> None:
+        self.known = known
         self.release = release
         self.how = how
         self.assumption = assumption
@@ -83,7 +92,7 @@ class Judged:
     @property
     def pinned(self) -> bool:
         """Whether one known release is named."""
-        return self.how not in ("rolling", "unknown") and not self.assumption
+        return self.how not in ("rolling", "unknown") and self.known
 
     @property
     def words(self) -> list[Unresolved]:
@@ -103,7 +112,7 @@ class Judged:
     @property
     def standing(self) -> str:
         """How the release is known, as a summary counts it."""
-        if self.assumption:
+        if not self.known:
             return f"at an unlisted version judged as {self.release}"
         if self.how == "rolling":
             return f"at a rolling tag judged as {self.release}"
@@ -145,7 +154,7 @@ def summary(found: Iterable[Judged], *, hint: bool = False) -> str:
 def totals(found: Iterable[Judged]) -> dict[str, int]:
     """Return the numbers of a report: launches by how their release is known, and what was not judged."""
     every = list(found)
-    counts = Counter(["unlisted" if one.assumption else one.how for one in every])
+    counts = Counter([one.how if one.known else "unlisted" for one in every])
     numbers = {"launches": len(every), "whole": sum(one.whole for one in every)}
     numbers |= {how: counts[how] for how in (*HOW, "unlisted")}
     numbers["unresolved_words"] = sum(len(one.words) for one in every)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.judged import ENVIRONMENT, FILE, VARIABLE, WORD, Judged, Undecided, Unresolved
+from servelint.core.judged import ENVIRONMENT, FILE, IMAGE, VARIABLE, WORD, Judged, Undecided, Unresolved
 from servelint.core.launch import Launch, Variable, Word
 from servelint.core.secrets import is_secret_name
 from servelint.core.settings import Settings
@@ -12,7 +12,7 @@ from servelint.core.text import HOLE, TracedText
 from servelint.engines import ENGINES
 from servelint.engines import catalog as catalogs
 from servelint.engines.config import Config, facts_of, with_file
-from servelint.engines.releases import newest, release_key
+from servelint.engines.releases import newest, place, release_key
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import possible_releases, unlisted
 from servelint.rules.condition import evaluate, lacking, lacking_value
@@ -28,32 +28,31 @@ _CUDA = ("CUDA_VISIBLE_DEVICES",)
 
 def judged(launch: Launch, settings: Settings) -> Judged:
     """How far a launch is judged, without the rules that stay undecided: those cost as much as judging it (`undecided`)."""
-    release, how, assumption = _release(launch, settings)
-    checked = ENGINES[launch.engine].harvested
-    return Judged(release, how, _unresolved(launch), assumption=assumption, checked=checked)
-
-
-def _release(launch: Launch, settings: Settings) -> tuple[str | None, str, str]:
-    """The release that a launch is judged as, how it is known, and what is assumed."""
-    claim = launch.release
+    release, how = _release(launch, settings)
+    found = Judged(release, how, _unresolved(launch), checked=ENGINES[launch.engine].harvested)
     strange = unlisted(launch, settings)
+    if strange is not None:
+        found.release, found.known = strange.placed.near[0], False
+        found.assumption = f"{strange.fact(launch.engine)}: {strange.assumption}"
+    elif release is not None and (placed := place(launch.engine, release)) is not None and len(placed.near) == 2:
+        found.assumption = (
+            f"{ENGINES[launch.engine].name} {release} is judged by {' and '.join(placed.near)}, as far as they agree"
+        )
+    return found
+
+
+def _release(launch: Launch, settings: Settings) -> tuple[str | None, str]:
+    """The release that a launch names, or that is assumed for it, and how it is known."""
+    claim = launch.release
     named = claim.release if claim.release is not None and release_key(claim.release) is not None else None
     if named is not None:
         digest = claim.how == "image" and launch.image is not None and "@" in launch.image.flat
-        release, how = named, "digest" if digest else claim.how or "unknown"
-    else:
-        given = settings.engine_versions.get(launch.engine)
-        latest = newest(launch.engine)
-        if given is not None:
-            release, how = given, "settings"
-        elif claim.rolling:
-            return latest, "rolling" if latest is not None else "unknown", ""
-        else:
-            return None, "unknown", ""
-    if strange is None:
-        return release, how, ""
-    near = strange.placed.near[0]
-    return near, how, f"{strange.fact(launch.engine)}: {strange.assumption}"
+        return named, "digest" if digest else claim.how or "unknown"
+    given = settings.engine_versions.get(launch.engine)
+    if given is not None:
+        return given, "settings"
+    latest = newest(launch.engine) if claim.rolling else None
+    return (latest, "rolling") if latest is not None else (None, "unknown")
 
 
 def _unresolved(launch: Launch) -> list[Unresolved]:
@@ -62,6 +61,9 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
         for at, word in enumerate(launch.argv)
         if HOLE in word.text.flat
     ]
+    image = launch.image
+    if image is not None and HOLE in image.flat:
+        found.append(_part(IMAGE, image, image.span()))
     variables = [one for one in launch.env.values() if one.value is None or HOLE in one.value.flat]
     found += [_variable(one, launch) for one in variables]
     record = ENGINES[launch.engine]
@@ -80,14 +82,19 @@ def _is_secret(word: Word) -> bool:
 
 
 def _word(word: Word, *, matters: bool = True) -> Unresolved:
-    piece = next(piece for piece in word.text.pieces if piece.expression is not None)
-    span = piece.span if piece.span is not None and piece.origin is None else word.site or piece.span
+    return _part(WORD, word.text, word.site, matters=matters)
+
+
+def _part(kind: str, text: TracedText, site: Span | None, *, matters: bool = True) -> Unresolved:
+    """The first unknown of a text as what keeps all of it from being known."""
+    piece = next(piece for piece in text.pieces if piece.expression is not None)
+    span = piece.span if piece.span is not None and piece.origin is None else site or piece.span
     if piece.perhaps is not None and piece.perhaps.shown:
         why = f"it is {piece.perhaps.shown}, or nothing"
     else:
         why = reason(piece.expression or "")
-    shown = "".join([one.text if one.expression is None else one.expression for one in word.text.pieces])
-    return Unresolved(WORD, shown, span, why, matters=matters)
+    shown = "".join([one.text if one.expression is None else one.expression for one in text.pieces])
+    return Unresolved(kind, shown, span, why, matters=matters)
 
 
 def _variable(variable: Variable, launch: Launch) -> Unresolved:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from lsprotocol import types
 
 from servelint.core.finding import Finding
-from servelint.core.judged import VARIABLE, WORD
+from servelint.core.judged import IMAGE, VARIABLE, WORD
 from servelint.core.own_rules import OWN, UNUSED_IGNORE
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
@@ -44,7 +44,7 @@ def of_unresolved(analysis: Analysis, positions: Positions) -> list[types.Diagno
     every = [
         one for launch in analysis.launches if launch.judged is not None for one in launch.judged.unresolved if one.matters
     ]
-    found = {one.span: one for one in every if one.span is not None and one.kind in (WORD, VARIABLE)}
+    found = {one.span: one for one in every if one.span is not None and one.kind in (WORD, IMAGE, VARIABLE)}
     return [
         types.Diagnostic(
             range=positions.of_span(span),

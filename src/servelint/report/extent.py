@@ -62,7 +62,7 @@ def head(launch: Launch, record: Judged) -> str:
     """Return the line of a launch: where it is and how its release is known."""
     name = f" ({launch.name})" if launch.name else ""
     options = "" if record.checked else "; its options are not checked: servelint has no catalog of them"
-    way = record.standing if not record.assumption else record.assumption
+    way = record.assumption or record.standing
     return clean(f"{launch.source.path}:{launch.line}: {ENGINE_NAMES[launch.engine]}{name}: {way}{options}")
 
 
