@@ -151,7 +151,7 @@ def _of_parser(
     """
     each = [{(one.rule, one.span): one for one in violations(config)} for config in configs]
     shared = [one for key, one in each[-1].items() if all(key in more for more in each)]
-    if may_be_a_fork(launch):
+    if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]
     if not releases.exact:

@@ -68,15 +68,20 @@ class Unlisted:
         self.how = how
 
     @property
+    def fork(self) -> bool:
+        """Whether it is a changed build of a known release."""
+        return self.placed.kind == KNOWN
+
+    @property
     def ends(self) -> bool:
         """Whether no known release follows it, or none comes before it: what is missing may exist there."""
-        return len(self.placed.near) == 1 and self.placed.kind != KNOWN
+        return len(self.placed.near) == 1 and not self.fork
 
     def fact(self, engine: str) -> str:
         """What servelint does not know, in words."""
         name = f"{ENGINE_NAMES[engine]} {self.written}"
         near = self.placed.near
-        if self.placed.kind == KNOWN:
+        if self.fork:
             return f"{name} is not a published build of {near[0]}"
         if self.placed.kind == NEVER:
             are = "is" if len(near) == 1 else "are"
@@ -117,14 +122,14 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     """
     claim = launch.release
     strange = unlisted(launch, settings)
-    if strange is not None and strange.placed.kind != KNOWN:
+    if strange is not None and not strange.fork:
         return _around(launch, strange)
     if claim.release is not None and release_key(claim.release) is not None:
         releases = Releases([claim.release], exact=True, rolling=False, how=claim.how, unlisted=strange)
         return releases, configs(launch, releases.known)
     given = settings.engine_versions.get(launch.engine)
     if given is not None:
-        return Releases([given], exact=True, rolling=False, how="settings"), configs(launch, [given])
+        return Releases([given], exact=True, rolling=False, how="settings", unlisted=strange), configs(launch, [given])
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
         return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
