@@ -15,6 +15,7 @@ from servelint.engines.config import Config, facts_of, with_file
 from servelint.engines.releases import newest, place, release_key
 from servelint.files.directives import name_gpus
 from servelint.judge.releases import possible_releases, unlisted
+from servelint.rules import ranges
 from servelint.rules.condition import evaluate, lacking, lacking_value
 
 TYPE_CHECKING = False
@@ -57,7 +58,7 @@ def _release(launch: Launch, settings: Settings) -> tuple[str | None, str]:
 
 def _unresolved(launch: Launch) -> list[Unresolved]:
     found = [
-        _word(word, matters=not (at and _is_secret(launch.argv[at - 1])))
+        _word(word, matters=not (_is_secret(word) or (at and _is_secret(launch.argv[at - 1]))))
         for at, word in enumerate(launch.argv)
         if HOLE in word.text.flat
     ]
@@ -78,7 +79,8 @@ def _unresolved(launch: Launch) -> list[Unresolved]:
 
 def _is_secret(word: Word) -> bool:
     """Whether a word is an option whose value is a secret."""
-    return word.text.flat.startswith("--") and is_secret_name(word.text.flat[2:].replace("-", "_"))
+    name = word.text.flat.partition("=")[0]
+    return name.startswith("--") and is_secret_name(name[2:].replace("-", "_"))
 
 
 def _word(word: Word, *, matters: bool = True) -> Unresolved:
@@ -147,16 +149,22 @@ def reason(expression: str) -> str:
 # -- rules
 
 
+_RELEASES_TRIED = 12
+
+
 def undecided(launch: Launch, settings: Settings) -> list[Undecided]:
     """The rules that may hold for a launch and that a missing fact leaves open.
 
-    Rules count only where the launch has what they are about: an option or a variable that they need is written.
+    Rules count only where the launch has what they are about: an option or a variable that they need is written. Of many
+    releases that are possible some are tried.
     """
     from servelint.judge.judging import rules_for
 
     name_gpus(launch, settings)
     _, configs = possible_releases(launch, settings)
     found: list[Undecided] = []
+    step = len(configs) // _RELEASES_TRIED + 1
+    configs = [*configs[:-1:step], configs[-1]]
     for rule in rules_for(launch, settings, configs):
         lacks = list(dict.fromkeys([_fact(name, configs[-1]) for name in _lacks(rule, configs)]))
         if lacks:
@@ -169,6 +177,9 @@ def _lacks(rule: Rule, configs: list[Config]) -> list[str]:
     truths: list[bool | None] = []
     names: list[str] = []
     for config in configs:
+        if not ranges.contains(rule.bounds, config.key):
+            truths.append(False)
+            continue
         truth = evaluate(rule.when, config)
         exempt = evaluate(rule.unless, config, closed=True) if rule.unless is not None else False
         if truth is not False and exempt is not True:
@@ -178,9 +189,9 @@ def _lacks(rule: Rule, configs: list[Config]) -> list[str]:
                 names += [name for shown in rule.shows for name in lacking_value(rule.values[shown], config)]
                 names += ["model.size"] if (rule.check or "").startswith("memory.") and config.family is None else []
         truths.append(False if truth is False or exempt is True else None if truth is None or exempt is None else True)
-    if all(truth is False for truth in truths):
-        return []
-    return [*names, "release"] if False in truths else names
+        if None in truths or len(set(truths)) == 2:
+            break
+    return [*names, "release"] if False in truths and len(set(truths)) == 2 else names
 
 
 _FACTS = {

@@ -114,7 +114,8 @@ def rules_for(launch: Launch, settings: Settings, configs: list[Config]) -> list
     What is not known of the model and the GPU counts as there.
     """
     there = _there(launch, configs) | {"model.", "gpu."}
-    return _selected(launch.engine, settings).candidates(tuple([config.key for config in configs]), there)
+    found = _selected(launch.engine, settings).candidates((), there)
+    return [rule for rule in found if any(ranges.contains(rule.bounds, config.key) for config in configs)]
 
 
 @lru_cache(maxsize=256)
