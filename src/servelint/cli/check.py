@@ -60,7 +60,7 @@ class Requirement(ExitStatus, title="failing"):
     require: str | None = option(
         "--require",
         choices=("judged", "decided"),
-        help="exit with 1 if a launch was not wholly judged, or a rule not decided",
+        help="exit with 1 if a launch was not wholly judged, or decided",
     )
 
 
