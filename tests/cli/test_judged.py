@@ -114,6 +114,13 @@ def test_other_formats_have_the_closing_line(kind: str, workspace: Workspace) ->
     assert "2 launches: 1 at a pinned version, 1 of unknown version; 2 words not resolved" in out.replace("\\", "")
 
 
+def test_github_has_a_notice_where_not_all_was_judged(workspace: Workspace) -> None:
+    out = checked(workspace, "--format", "github", b=OPEN).out
+    assert out == "::notice title=servelint::1 launch: 1 of unknown version; 2 words not resolved\n"
+    (workspace.folder / "b.sh").unlink()
+    assert checked(workspace, "--format", "github", a=WHOLE).out == ""
+
+
 def test_html_lists_it_by_launch(workspace: Workspace) -> None:
     out = checked(workspace, "--format", "html", b=OPEN, c=SILENT).out
     assert "<li>${MODEL} is not resolved: MODEL has no value in this file</li>" in out
