@@ -145,6 +145,7 @@ PINNED = "docker run vllm/vllm-openai:v0.33.0 --model Qwen/Qwen3-8B"
         (f"{PINNED} --max-model-len 8192", "vllm/memory-does-not-start", ["the GPU"]),
         (f"{PINNED} --tensor-parallel-size 8", "vllm/world-size-above-gpus", ["how many GPUs there are"]),
         (PINNED.replace("Qwen/Qwen3-8B", "$M --quantization awq"), "vllm/quantization-mismatch", ["the facts of the model"]),
+        (f"{PINNED} --speculative-config $SPEC", "vllm/spec-method-unknown", ["the value of --speculative-config"]),
         (f"{PINNED} --max-num-seqs 8 --gpu-memory-utilization $SHARE", "vllm/memory-does-not-start", ["the GPU"]),
     ],
 )

@@ -166,7 +166,9 @@ def undecided(launch: Launch, settings: Settings) -> list[Undecided]:
     step = len(configs) // _RELEASES_TRIED + 1
     configs = [*configs[:-1:step], configs[-1]]
     for rule in rules_for(launch, settings, configs):
-        lacks = list(dict.fromkeys([_fact(name, configs[-1]) for name in _lacks(rule, configs)]))
+        names = _lacks(rule, configs)
+        names = [name for name in names if not name.startswith("effective.")] or names  # those are computed from others
+        lacks = list(dict.fromkeys([_fact(name, configs[-1]) for name in names]))
         if lacks:
             found.append(Undecided(rule.id, lacks))
     return found
@@ -217,5 +219,7 @@ def _fact(name: str, config: Config) -> str:
         return f"whether {fact.meaning.removeprefix('whether ')}" if fact.type == "bool" else fact.meaning
     if head in _FACTS:
         return _FACTS[head]
+    if rest and config.setting(head) is not None:
+        return f"the value of --{head}"
     operand = config.operand(name)
     return f"the value of --{name}" if operand.present else f"whether --{name} is given"

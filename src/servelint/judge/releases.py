@@ -84,10 +84,9 @@ class Unlisted:
         if self.fork:
             return f"{name} is not a published build of {near[0]}"
         if self.placed.kind == NEVER:
-            are = "is" if len(near) == 1 else "are"
-            return f"{name} is not a release that servelint knows; the nearest {are} {' and '.join(near)}"
+            return f"{name} is not a release that servelint knows"
         if self.placed.kind == BETWEEN:
-            return f"{name} is not in the catalog, which has {' and '.join(near)}"
+            return f"{name} is not in the catalog"
         end = "first" if self.placed.kind == OLDER else "newest"
         return f"{name} is {self.placed.kind} than every release that servelint knows ({near[0]} is the {end})"
 
