@@ -222,3 +222,8 @@ def test_the_totals() -> None:
         "launches": 4,
         "image": 2,
     }
+
+
+def test_the_character_that_stands_for_an_unknown_in_a_file() -> None:
+    (found,) = record("vllm serve \ufdd0").unresolved
+    assert (found.kind, found.why) == ("word", "its value is not known")

@@ -89,7 +89,9 @@ def _word(word: Word, *, matters: bool = True) -> Unresolved:
 
 def _part(kind: str, text: TracedText, site: Span | None, *, matters: bool = True) -> Unresolved:
     """The first unknown of a text as what keeps all of it from being known."""
-    piece = next(piece for piece in text.pieces if piece.expression is not None)
+    piece = next((piece for piece in text.pieces if piece.expression is not None), None)
+    if piece is None:  # the file holds the character that stands for an unknown
+        return Unresolved(kind, text.shown, site, reason(""), matters=matters)
     span = piece.span if piece.span is not None and piece.origin is None else site or piece.span
     if piece.perhaps is not None and piece.perhaps.shown:
         why = f"it is {piece.perhaps.shown}, or nothing"
@@ -130,18 +132,18 @@ def _file(named: Word, launch: Launch) -> list[Unresolved]:
 
 
 _REASONS = (
-    (r"\$\{?[@*1-9]", "the arguments of the script are not known"),
-    (r"\$\(\(|\$\[", "the result is not known"),
-    (r"[$<>]\(|`", "the output of a command is not known"),
-    (r"\{\{|\{%|<%|\$\{\{|\$\[\[|@@?\w|%\w+%|__\w", "a template fills it in"),
-    (r"<[^>]*>|\[[^\]]*\]|\.\.\.|\u2026", "it is a placeholder"),
+    (re.compile(r"\$\{?[@*1-9]"), "the arguments of the script are not known"),
+    (re.compile(r"\$\(\(|\$\["), "the result is not known"),
+    (re.compile(r"[$<>]\(|`"), "the output of a command is not known"),
+    (re.compile(r"\{\{|\{%|<%|\$\{\{|\$\[\[|@@?\w|%\w+%|__\w"), "a template fills it in"),
+    (re.compile(r"<[^>]*>|\[[^\]]*\]|\.\.\.|\u2026"), "it is a placeholder"),
 )
 _NAME = re.compile(r"\$(?:env:|\{|\()?[#!]?([A-Za-z_][\w.]*)")
 
 
 def reason(expression: str) -> str:
     """Why an expression has no value, as a sentence."""
-    found = next((why for pattern, why in _REASONS if re.match(pattern, expression)), None)
+    found = next((why for pattern, why in _REASONS if pattern.match(expression)), None)
     name = _NAME.match(expression)
     return found or (f"{name.group(1)} has no value in this file" if name is not None else "its value is not known")
 

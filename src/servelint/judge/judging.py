@@ -13,7 +13,7 @@ from servelint.core.source import Span
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.registry import ENGINES
-from servelint.engines.releases import NEVER, OLDER, known_releases, newest
+from servelint.engines.releases import NEVER, OLDER, known_releases, newest, release_key
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
@@ -58,6 +58,8 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
+    if releases.unlisted is not None:
+        keys = (*keys, release_key(releases.unlisted.written))
     findings: list[Finding] = []
     for rule in index.candidates(keys, _there(launch, configs)):
         fields = _holds(rule, configs)
