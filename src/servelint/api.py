@@ -10,8 +10,8 @@ from servelint.core.result import Report
 from servelint.core.settings import DEFAULT, Settings
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText
-from servelint.engines import ENGINES, entry
-from servelint.engines.releases import normalize, release_key
+from servelint.engines import ENGINE_NAMES, ENGINES, entry
+from servelint.engines.releases import NEVER, normalize, place, release_key
 from servelint.lint import check, check_launches
 from servelint.readers import read
 from servelint.settings.files import SettingsFiles
@@ -45,7 +45,8 @@ def check_command(
     Args:
         engine: The engine's id.
         argv: The words after the engine's verb.
-        version: A release; None for every release that accepts the command.
+        version: A release, also one that is newer than all that servelint knows; None for every release that accepts the
+            command.
         env: The environment.
         settings: What to report.
 
@@ -61,9 +62,13 @@ def check_command(
     asked = settings or DEFAULT
     if version is not None:
         try:
-            asked = asked.with_release(engine, normalize(engine, version))
+            release = normalize(engine, version)
         except ValueError as error:
             raise ValueError(f"{error}; write 0.19.1") from None
+        placed = place(engine, release)
+        if placed is not None and placed.kind == NEVER:
+            raise ValueError(f"{version!r} is not a release of {ENGINE_NAMES[engine]}; write {' or '.join(placed.near)}")
+        asked = asked.with_release(engine, release)
     return check_launches(launch.source, [launch], asked)
 
 

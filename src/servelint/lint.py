@@ -16,6 +16,7 @@ from servelint.files.directives import SIGN
 from servelint.files.project import Project, folders
 from servelint.files.siblings import Neighbours
 from servelint.filters import gpu_comment_findings, suppress
+from servelint.judge import extent
 from servelint.judge.judging import judge
 from servelint.readers import read
 from servelint.readers.discover import files, read_file
@@ -25,28 +26,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from servelint.core.judged import Judged
     from servelint.settings.files import SettingsSource
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
 
 
-def check(paths: list[str], settings: SettingsSource | None = None) -> Report:
+def check(paths: list[str], settings: SettingsSource | None = None, *, undecided: bool = False) -> Report:
     """Lint files and folders.
 
     A file that cannot be read is an error in the report; the others are linted. If settings files are wrong, the report has
     only their errors: nothing is linted.
+
+    Args:
+        paths: Files and folders.
+        settings: The settings.
+        undecided: Whether to note the rules that stay undecided (`Launch.judged`), which takes as long again.
     """
     asked = settings or DEFAULT
     report = Report()
     named = folders(paths)
     for path in listed(paths, asked, report):
-        report.add(_one(path, asked, named))
+        report.add(_one(path, asked, named, undecided))
     settle(report)
     return report
 
 
 def check_in_parallel(
-    paths: list[str], asked: SettingsSource, *, words: bool = False, done: Callable[[int, int], None] | None = None
+    paths: list[str],
+    asked: SettingsSource,
+    *,
+    words: bool = False,
+    undecided: bool = False,
+    done: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Lint files and folders on several processors if there are many files. Not for a program that has threads.
 
@@ -54,6 +66,7 @@ def check_in_parallel(
         paths: Files and folders.
         asked: The settings.
         words: Whether the words of the launches are needed afterwards.
+        undecided: Whether to note the rules that stay undecided.
         done: Called after each file with the number of files and of processes.
     """
     from servelint import parallel
@@ -65,7 +78,7 @@ def check_in_parallel(
     named = folders(paths)
 
     def lint(path: str) -> Report:
-        one = _in_time(path, asked, named)
+        one = _in_time(path, asked, named, undecided)
         if done is not None and os.getpid() == here:
             done(len(found), count)  # the other processes are as far, about
         return one
@@ -76,11 +89,11 @@ def check_in_parallel(
     return report
 
 
-def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
+def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool) -> Report:
     """Lint one file; a file that takes too long is an error."""
     try:
         with time_limit(bounds.TIME.most * _times(path)):
-            return _one(path, asked, named)
+            return _one(path, asked, named, undecided)
     except TooLong:
         report = Report()
         report.files, report.paths = 1, [path]
@@ -111,7 +124,7 @@ def listed(paths: list[str], asked: SettingsSource, report: Report) -> list[str]
     return []
 
 
-def _one(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
+def _one(path: str, asked: SettingsSource, named: tuple[str, ...], undecided: bool) -> Report:
     report = Report()
     report.files = 1
     report.paths = [path]
@@ -120,7 +133,7 @@ def _one(path: str, asked: SettingsSource, named: tuple[str, ...]) -> Report:
         report.errors.append(source)
     elif source is not None:
         settings = asked.of(path)
-        add_source(report, source, settings, beside(path, settings, named))
+        add_source(report, source, settings, beside(path, settings, named), undecided=undecided)
     return report
 
 
@@ -136,13 +149,23 @@ def beside(path: str, settings: Settings = DEFAULT, named: tuple[str, ...] = ())
     return Neighbours(folder or ".", folder, Project(folder or ".", settings.read_outside, named, settings.trust))
 
 
-def add_source(report: Report, source: Source, settings: Settings, neighbours: Neighbours, judging: Judging = judge) -> None:
-    """Lint one source into a report."""
+def add_source(
+    report: Report,
+    source: Source,
+    settings: Settings,
+    neighbours: Neighbours,
+    judging: Judging = judge,
+    *,
+    undecided: bool = False,
+) -> None:
+    """Lint one source into a report. undecided: whether to note the rules that stay undecided."""
     report.sources.append(source)
     try:
         with Run(source.path, bounds.PIECES.most) as run:
             reading = read(source, neighbours)
             found = check_launches(source, reading.launches, settings, judging, report.silenced)
+            for launch in reading.launches:
+                launch.judged = _judged(launch, settings, undecided)
     except TooMuchWork:
         report.errors.append(Problem(source.path, bounds.PIECES.message))
         return
@@ -158,6 +181,21 @@ def add_source(report: Report, source: Source, settings: Settings, neighbours: N
         (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches
     report.findings += found
+
+
+def _judged(launch: Launch, settings: Settings, undecided: bool) -> Judged:
+    """How far a launch was judged, without its secrets."""
+    found = extent.judged(launch, settings)
+    if undecided:
+        found.undecided = extent.undecided(launch, settings)
+    if found.unresolved:
+        from servelint.core.secrets import masked_value, without
+        from servelint.filters.masking import secrets_of
+
+        secrets = secrets_of([launch])
+        for one in found.unresolved:
+            one.text, one.why = (without(masked_value("", text), secrets) for text in (one.text, one.why))
+    return found
 
 
 def _once(problems: list[Problem]) -> list[Problem]:

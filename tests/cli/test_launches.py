@@ -53,7 +53,9 @@ def launch(workspace: Workspace, text: str, name: str = "run.sh", *options: str)
 
 
 def test_json(workspace: Workspace) -> None:
-    assert launch(workspace, COMPOSE, "deploy/compose.yml") == {
+    found = launch(workspace, COMPOSE, "deploy/compose.yml")
+    judged = found.pop("judged")
+    assert found == {
         "path": "deploy/compose.yml",
         "line": 8,
         "end_line": 22,
@@ -91,6 +93,13 @@ def test_json(workspace: Workspace) -> None:
         },
         "gpus": 2,
     }
+    assert judged["release"] == {"version": "0.20.0", "how": "image", "assumption": None}
+    assert [(one["kind"], one["start"]["line"], one["matters"]) for one in judged["unresolved"]] == [
+        ("word", 18, True),
+        ("word", 22, False),  # a secret
+        ("variable", 6, False),
+        ("variable", 7, False),
+    ]
 
 
 def test_text(workspace: Workspace) -> None:

@@ -73,7 +73,7 @@ class TestFiles:
         )]  # fmt: skip
 
     def test_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def forever(path: str, asked: object, named: object) -> Report:
+        def forever(path: str, asked: object, named: object, undecided: bool) -> Report:
             while True:
                 pass
 

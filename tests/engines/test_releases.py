@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from servelint.engines.releases import LEAST, is_final, known_releases, newest, normalize, release_key, sort_key
+from servelint.engines.releases import (
+    LEAST,
+    is_final,
+    is_published_build,
+    known_releases,
+    newest,
+    normalize,
+    place,
+    release_key,
+    sort_key,
+)
 
 FOLLOWED = ("vllm", "sglang", "lmdeploy", "trtllm")
 RELEASES = sorted({release for engine in FOLLOWED for release in known_releases(engine)})
@@ -148,3 +158,59 @@ def test_what_is_no_release_is_older_than_all() -> None:
 )
 def test_what_is_no_release(text: str) -> None:
     assert release_key(text) is None
+
+
+@pytest.mark.parametrize(
+    ("engine", "release", "kind", "near"),
+    [
+        ("vllm", "0.33.0", "known", ["0.33.0"]),
+        ("vllm", "v0.33", "known", ["0.33.0"]),
+        ("vllm", "0.34.0", "newer", ["0.33.0"]),
+        ("vllm", "0.99", "newer", ["0.33.0"]),
+        ("vllm", "1.0.0", "newer", ["0.33.0"]),
+        ("vllm", "0.33.0.post1", "newer", ["0.33.0"]),
+        ("vllm", "0.3.3", "older", ["0.6.0"]),
+        ("vllm", "0.331", "never", ["0.33.0"]),  # a dot is missing
+        ("vllm", "0.231.0", "never", ["0.23.0", "0.33.0"]),
+        ("vllm", "33.0", "never", ["0.33.0"]),  # the zero in front is missing
+        ("vllm", "0.27.5", "never", ["0.27.1", "0.28.0"]),
+        ("vllm", "0.11.20", "never", ["0.11.2", "0.12.0"]),
+        ("vllm", "0.20.0rc1", "between", ["0.19.1", "0.20.0"]),
+        ("vllm", "0.19.1rc1.dev328", "between", ["0.19.0", "0.19.1"]),
+        ("sglang", "0.523", "never", ["0.5.23"]),
+        ("sglang", "5.23", "never", ["0.5.23"]),
+        ("sglang", "0.5.230", "never", ["0.5.23"]),
+        ("sglang", "0.99", "newer", ["0.5.23"]),
+        ("sglang", "0.5.13.post9", "between", ["0.5.13.post1", "0.5.14"]),
+        ("lmdeploy", "0.181", "never", ["0.18.0"]),
+        ("trtllm", "0.17.0", "between", ["0.16.0", "0.17.0.post1"]),  # published with a number behind it only
+        ("trtllm", "1.3.0rc18", "between", ["1.3.0rc15", "1.3.0rc22"]),
+        ("llama.cpp", "b9180", "known", ["b9113", "b9246"]),  # most builds are not in the catalog
+        ("llama.cpp", "b11500", "newer", ["b11434"]),
+        ("llama.cpp", "b114340", "never", ["b11434"]),
+        ("llama.cpp", "b1", "older", ["b3889"]),
+    ],
+)
+def test_where_a_release_stands(engine: str, release: str, kind: str, near: list[str]) -> None:
+    found = place(engine, release)
+    assert found is not None
+    assert (found.kind, found.near) == (kind, near)
+
+
+@pytest.mark.parametrize(("engine", "text"), [("tgi", "3.3.4"), ("vllm", "latest"), ("vllm", "0.1.dev1"), ("vllm", "")])
+def test_what_stands_nowhere(engine: str, text: str) -> None:
+    assert place(engine, text) is None
+
+
+@pytest.mark.parametrize("engine", FOLLOWED)
+def test_every_known_release_stands_among_them(engine: str) -> None:
+    placed = {release: place(engine, release) for release in known_releases(engine)}
+    assert {release: one.kind if one is not None else None for release, one in placed.items()} == dict.fromkeys(placed, "known")
+
+
+@pytest.mark.parametrize(
+    ("label", "published"),
+    [("cu128", True), ("rocm6.3", True), ("cpu", True), ("", True), ("fork", False), ("cu128.fork", False)],
+)
+def test_labels_of_published_builds(label: str, published: bool) -> None:
+    assert is_published_build(label) is published

@@ -41,7 +41,7 @@ class TestKnown:
         accept(workspace)
         ran = workspace.run("check", "--baseline", KNOWN)
         assert ran.status == 0
-        assert ran.out.endswith("; 1 known finding is left out (baseline)\n")
+        assert "; 1 known finding is left out (baseline)\n" in ran.out
 
     def test_a_second_one_alike_is_new(self, workspace: Workspace) -> None:
         workspace.file("run.sh", RUN)

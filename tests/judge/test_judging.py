@@ -65,7 +65,6 @@ class TestReleaseThatIsNamed:
         [
             ("docker run vllm/vllm-openai:v0.19.1 --model m", "0.19.1"),
             ("pip install vllm==0.19.1\nvllm serve m", "0.19.1"),
-            ("docker run vllm/vllm-openai:v0.99.0 --model m", "0.99.0"),
             # what is installed on top of an image counts
             ("docker run vllm/vllm-openai:v0.20.0 --model m", "0.20.0"),
             ("docker run --entrypoint bash vllm/vllm-openai:v0.20.0 -c 'pip install vllm==0.19.1; vllm serve m'", "0.19.1"),
@@ -166,7 +165,7 @@ class TestRange:
     )
     def test_of_a_named_release(self, versions: str, release: str, fires: bool, book: list[Rule]) -> None:
         book.append(rule({"port": 8000}, versions))
-        assert bool(found("vllm serve m --port 8000", vllm=release)) is fires
+        assert [one.rule for one in found("vllm serve m --port 8000", vllm=release)].count("vllm/some-rule") == int(fires)
 
     @pytest.mark.parametrize(
         ("versions", "words", "fires"),

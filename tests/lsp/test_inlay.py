@@ -26,6 +26,10 @@ class TestRelease:
         assert (hint.text, hint.tooltip) == ("vLLM 0.27.1", "named by the settings")
         assert text[: hint.offset] == "vllm serve"
 
+    def test_of_the_settings_that_is_not_known(self) -> None:
+        (hint,) = noted("serve.sh", f"{QWEN} --port 80\n", Settings(engine_versions={"vllm": "0.99"}))
+        assert (hint.text, hint.tooltip) == ("vLLM 0.99", "judged as 0.33.0")
+
     def test_of_a_tag_that_moves(self) -> None:
         text = compose(" --model x/y", image="vllm/vllm-openai:latest")
         (hint,) = noted("compose.yml", text)

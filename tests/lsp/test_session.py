@@ -70,7 +70,7 @@ async def test_every_edit(kind: str, session: list[Step], tmp_path: Path) -> Non
     first = session[0]
     kept = {name: Kept(first.texts[name], first.found[name].findings) for name in NAMES}
     broken = 0
-    async with led(capabilities, options={"isolated": True}) as client:
+    async with led(capabilities, options={"isolated": True, "unresolvedWords": False}) as client:
         for name in (".env", *NAMES[:-1]):
             uris[name] = opened(client, tmp_path / name, first.texts[name])
             got = of_server(first.texts[name], await told(client, uris[name], 1), encoding, uris[name])
@@ -99,7 +99,7 @@ async def test_edits_that_come_faster_than_they_are_analysed(name: str, session:
     """The last diagnostics are of the last text, and a request is answered of the text at which it was made."""
     first = session[0]
     steps = [(before, step) for before, step in pairwise(session) if step.edit.name == name]
-    async with led(PUSH, options={"isolated": True}) as client:
+    async with led(PUSH, options={"isolated": True, "unresolvedWords": False}) as client:
         uris = {one: opened(client, tmp_path / one, first.texts[one]) for one in (".env", name)}
         uri, asked = uris[name], []
         for version, (before, step) in enumerate(steps, start=2):

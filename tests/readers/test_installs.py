@@ -62,7 +62,7 @@ def test_a_pinned_release(command: str, engine: str, release: str) -> None:
         "pip install vllm~=0.19.0",
         "pip install vllm!=0.19.1",
         "pip install 'vllm==0.19.*'",
-        "pip install vllm==0.19.1.dev5",
+        "pip install vllm==0.1.dev5",
         "pip install vllm==${VERSION}",
         "conda install -c conda-forge vllm=0.19.1",
         "pip install git+https://github.com/vllm-project/vllm.git@main",

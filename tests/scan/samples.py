@@ -53,5 +53,5 @@ def rows(data: bytes) -> list[dict[str, Any]]:
 
 
 def places(done: Done) -> list[tuple[str, int, str]]:
-    """Where the rows stand, and the rule or what could not be read."""
-    return [(row["path"], row["line"], row["rule"] or row["message"]) for row in rows(done.rows)]
+    """Where the findings and errors stand, and the rule or what could not be read."""
+    return [(row["path"], row["line"], row["rule"] or row["message"]) for row in rows(done.rows) if row["kind"] != "launch"]

@@ -366,3 +366,20 @@ def test_links_are_followed_inside() -> None:
 
 def test_the_samples_are_what_they_say() -> None:
     assert set(FILES) == {"compose.yml", "scripts/serve.sh", "scripts/common.sh", "src/main.py"}
+
+
+def test_a_launch_that_was_not_wholly_judged_has_a_row(tmp_path: Path) -> None:
+    files = {
+        "open.sh": 'vllm serve "$MODEL" $MORE\n',
+        "whole.sh": "docker run vllm/vllm-openai:v0.33.0 --model m\n",
+        "newer.sh": "pip install vllm==0.99\nvllm serve m --gpu-memory-utilization 1.5\n",
+    }
+    done = scanned(written(tmp_path / "work", files))
+    found = {(row["kind"], row["path"]): row for row in rows(done.rows)}
+    assert set(found) == {("launch", "open.sh"), ("launch", "newer.sh"), ("finding", "newer.sh")}
+    row = found["launch", "open.sh"]
+    assert (row["line"], row["engine"], row["judged"], row["unresolved"]) == (1, "vllm", "unknown", 2)
+    assert row["message"].startswith("open.sh:1: vLLM: of unknown version; ${MODEL} is not resolved: MODEL has no value")
+    assert found["finding", "newer.sh"]["assumption"].endswith("judged as 0.33.0")
+    assert found["launch", "newer.sh"]["assumption"] == found["finding", "newer.sh"]["assumption"]
+    assert (done.counts.launches, done.counts.problems, done.counts.warning) == (3, 0, 1)

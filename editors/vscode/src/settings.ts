@@ -16,6 +16,7 @@ export interface Settings {
   severity: string | null;
   inlayHints: boolean;
   codeLens: boolean;
+  unresolvedWords: boolean;
 }
 
 export const DEFAULTS: Settings = {
@@ -32,6 +33,7 @@ export const DEFAULTS: Settings = {
   severity: null,
   inlayHints: true,
   codeLens: true,
+  unresolvedWords: true,
 };
 
 /** What says which program runs: a change of these takes a new server. */

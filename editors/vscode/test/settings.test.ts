@@ -57,6 +57,7 @@ describe("the settings", () => {
       severity: null,
       inlayHints: true,
       codeLens: false,
+      unresolvedWords: true,
     });
   });
 

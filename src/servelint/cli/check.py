@@ -54,6 +54,16 @@ class GateOptions(Options, title="baseline and trust"):
     show_suppressed: bool = flag("--show-suppressed", help="list every suppression in force and what it hides")
 
 
+class Requirement(ExitStatus, title="failing"):
+    """Which findings, and what was not judged, make the exit status 1."""
+
+    require: str | None = option(
+        "--require",
+        choices=("judged", "decided"),
+        help="exit with 1 if a launch was not wholly judged, or decided",
+    )
+
+
 class OutputOptions(Options, title="output"):
     """How the report is written, and where to."""
 
@@ -67,6 +77,7 @@ class OutputOptions(Options, title="output"):
     color: str = options.color_option("text on standard output")
     statistics: bool = flag("--statistics", help="count the findings of each rule instead of printing them")
     quiet: bool = flag("-q", "--quiet", help="print findings and nothing else")
+    verbose: bool = flag("-v", "--verbose", help="list what was not judged: words, versions, rules and files")
 
 
 class Fixing(Options, title="fixing"):
@@ -85,7 +96,7 @@ class Fixing(Options, title="fixing"):
 
 @command(
     "check",
-    *(Inputs, Rules, Hardware, ShownSettings, GateOptions, Fixing, OutputOptions, ExitStatus),
+    *(Inputs, Rules, Hardware, ShownSettings, GateOptions, Fixing, OutputOptions, Requirement),
     about="Lint the files that launch LLM inference servers.",
     notes=_NOTES,
     examples=[
@@ -104,7 +115,7 @@ def run(
     gating: GateOptions,
     fixing: Fixing,
     writing: OutputOptions,
-    ending: ExitStatus,
+    ending: Requirement,
 ) -> int:
     """Lint, fix and report."""
     trust = EVERYTHING
@@ -115,10 +126,17 @@ def run(
     settings_files = options.settings(inputs, rules, hardware, shown, gating, writing, ending, trust=trust)
     if shown.show_settings:
         return _show_settings(inputs, writing, settings_files)
-    return _check(inputs, gating, fixing, writing, settings_files)
+    return _check(inputs, gating, fixing, writing, settings_files, None if ending.exit_zero else ending.require)
 
 
-def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputOptions, settings_files: SettingsFiles) -> int:
+def _check(
+    inputs: Inputs,
+    gating: GateOptions,
+    fixing: Fixing,
+    writing: OutputOptions,
+    settings_files: SettingsFiles,
+    required: str | None,
+) -> int:
     started = time.perf_counter()
     try:
         path, others = output.destinations(writing.output)
@@ -132,8 +150,9 @@ def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputO
     gate = None
     if gating.baseline or gating.changed_since or gating.write_baseline or settings_files.value("baseline"):
         gate = _gate(inputs, gating, settings_files)
-    words = "html" in (kind, *[other for other, _ in others])
-    report = options.lint(inputs, settings_files, words=words, quiet=writing.quiet)
+    kinds = {kind, *[other for other, _ in others]}
+    undecided = writing.verbose or required is not None or not kinds.isdisjoint(("json", "html", "sarif"))
+    report = options.lint(inputs, settings_files, words="html" in kinds, undecided=undecided, quiet=writing.quiet)
     if settings_files.problems:
         for other, file in others if kind == "text" else [(kind, path), *others]:
             output.write_report(report, other, file, ReportStyle(), settings_files)
@@ -144,8 +163,9 @@ def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputO
         gate.narrow(report)
     fixed = 0
     if fixing.wanted:
-        report, fixed = _fix(report, inputs, fixing, settings_files, gate, quiet=writing.quiet)
-    style = ReportStyle((time.perf_counter() - started) * 1000, quiet=writing.quiet, color=writing.color)
+        report, fixed = _fix(report, inputs, fixing, settings_files, gate, undecided, quiet=writing.quiet)
+    milliseconds = (time.perf_counter() - started) * 1000
+    style = ReportStyle(milliseconds, quiet=writing.quiet, color=writing.color, verbose=writing.verbose)
     if gating.show_suppressed:
         from servelint.filters import suppressions
 
@@ -155,8 +175,13 @@ def _check(inputs: Inputs, gating: GateOptions, fixing: Fixing, writing: OutputO
     if not all([*good, output.write_report(report, kind, path, style, settings_files)]):
         return 2
     if not report.launches and not report.errors and not writing.quiet:
-        print_stderr(f"servelint: no launch found in {report.files} {plural(report.files, 'file')}")
+        from servelint.report import extent
+
+        more = extent.mentioning(report)
+        print_stderr(f"servelint: no launch found in {report.files} {plural(report.files, 'file')}" + (more and f"; {more}"))
     status = options.status_of_errors(report) or int(any(_fails(finding, settings_files) for finding in report.findings))
+    if required is not None and _not_judged(report, required):
+        status = status or 1
     return 1 if fixed and fixing.exit_non_zero_on_fix and status == 0 else status
 
 
@@ -177,6 +202,19 @@ def _refuse_contradictions(
             fail("--write-baseline writes no report, and cannot be combined with fixes or --changed-since")
         if not inputs.are_files:
             fail("a baseline is for files")
+
+
+def _not_judged(report: Report, required: str) -> bool:
+    """Print the launches that were not judged as far as required, and return whether there are any."""
+    from servelint.report import extent
+
+    found = [one for one in extent.records(report) if not one[1].whole or (required == "decided" and one[1].undecided)]
+    for launch, record in found:
+        what = [extent.told(one) for one in record.unresolved if one.matters]
+        if required == "decided" and record.undecided:
+            what.append(f"{len(record.undecided)} {plural(len(record.undecided), 'rule')} undecided")
+        print_stderr(f"servelint: not wholly judged: {'; '.join([extent.head(launch, record), *what])}")
+    return bool(found)
 
 
 def _fails(finding: Finding, settings_files: SettingsFiles) -> bool:
@@ -349,7 +387,14 @@ def _settings_ask_for_base(settings: SettingsOptions, gating: GateOptions, trust
 
 
 def _fix(
-    report: Report, inputs: Inputs, fixing: Fixing, settings_files: SettingsFiles, gate: Gate | None, *, quiet: bool
+    report: Report,
+    inputs: Inputs,
+    fixing: Fixing,
+    settings_files: SettingsFiles,
+    gate: Gate | None,
+    undecided: bool,
+    *,
+    quiet: bool,
 ) -> tuple[Report, int]:
     """Fix the findings of a report that pass the gate; with --diff, print the changes and leave the files alone.
 
@@ -379,7 +424,7 @@ def _fix(
                 new = source
             else:
                 fixed += len(gone)
-        add_source(left, new, settings, beside(source.path, settings, named))
+        add_source(left, new, settings, beside(source.path, settings, named), undecided=undecided)
     settle(left)
     if gate is not None:
         gate.narrow(left)

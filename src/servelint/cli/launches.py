@@ -14,6 +14,7 @@ from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.registry import ENGINES
 from servelint.filters.masking import secrets_of, words
+from servelint.report import extent
 from servelint.report.clean import escapes
 from servelint.report.formats.json import problem_data
 from servelint.report.formats.text import Painter, note_text
@@ -107,6 +108,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),
         "gpus": launch.container.gpus if launch.container is not None else None,
+        **({"judged": extent.data(launch.judged)} if launch.judged is not None else {}),
     }
 
 

@@ -149,9 +149,22 @@ def settings(*groups: Options, judging: bool = True, trust: Trust = EVERYTHING) 
         values["engine-versions"] = values.pop("engine-version")
         layers.append(reading.from_cli(values if judging else {**values, "ignore": ["*"]}, faults))
     _refuse(faults)
+    for layer in layers:
+        _warn_of_releases(layer)
     if given["isolated"] and given["settings"] is not None:
         fail("--isolated reads no settings file, and --settings names one")
     return SettingsFiles(isolated=isolated, file=file, overrides=layers, trust=trust)
+
+
+def _warn_of_releases(layer: Layer) -> None:
+    """Print a warning for each release of an option or a variable that servelint does not know."""
+    from servelint.settings.keys import release_warning
+
+    value = layer.values.get("engine-versions")
+    for engine, release in (value.value if value is not None else {}).items():
+        warning = release_warning(engine, release)
+        if warning:
+            print_stderr(f"servelint: {warning}")
 
 
 def _refuse(faults: list[str]) -> None:
@@ -167,13 +180,16 @@ def settings_of(settings_files: SettingsFiles, path: str | None = None) -> Setti
     return found
 
 
-def lint(inputs: Inputs, settings_files: SettingsFiles, *, words: bool = True, quiet: bool = False) -> Report:
+def lint(
+    inputs: Inputs, settings_files: SettingsFiles, *, words: bool = True, undecided: bool = False, quiet: bool = False
+) -> Report:
     """Lint what the options name. Raises UsageError if they contradict each other.
 
     Args:
         inputs: what is read.
         settings_files: the settings of every path.
         words: whether the words of the launches are needed afterwards.
+        undecided: whether to note the rules that stay undecided.
         quiet: draw no progress bar.
     """
     if inputs.command is not None and inputs.paths:
@@ -182,26 +198,26 @@ def lint(inputs: Inputs, settings_files: SettingsFiles, *, words: bool = True, q
     if STDIN in paths and len(paths) > 1:
         fail("- stands for standard input and is given alone")
     if inputs.are_files:
-        report = _lint_files(paths, settings_files, words, quiet=quiet)
+        report = _lint_files(paths, settings_files, words, undecided, quiet=quiet)
         _refuse(settings_files.faults)
     else:
-        report = _lint_text(inputs, settings_files)
+        report = _lint_text(inputs, settings_files, undecided)
     if not settings_files.problems:
         report.errors[:0] = settings_files.rule_problems()
     return report
 
 
-def _lint_files(paths: list[str], settings_files: SettingsFiles, words: bool, *, quiet: bool) -> Report:
+def _lint_files(paths: list[str], settings_files: SettingsFiles, words: bool, undecided: bool, *, quiet: bool) -> Report:
     if not bar_wanted(quiet):
-        return check_in_parallel(paths, settings_files, words=words)
+        return check_in_parallel(paths, settings_files, words=words, undecided=undecided)
     bar = Progress()
     try:
-        return check_in_parallel(paths, settings_files, words=words, done=bar.step)
+        return check_in_parallel(paths, settings_files, words=words, undecided=undecided, done=bar.step)
     finally:
         bar.clear()
 
 
-def _lint_text(inputs: Inputs, settings_files: SettingsFiles) -> Report:
+def _lint_text(inputs: Inputs, settings_files: SettingsFiles, undecided: bool) -> Report:
     """Lint a command line or standard input."""
     report = Report()
     name = inputs.stdin_filename if inputs.command is None else "command.sh"
@@ -210,14 +226,14 @@ def _lint_text(inputs: Inputs, settings_files: SettingsFiles) -> Report:
     if settings_files.problems or (inputs.command is None and settings_files.leaves_out(name)):
         return report
     if inputs.command is not None:
-        add_source(report, Source(name, inputs.command), own, Neighbours("."))
+        add_source(report, Source(name, inputs.command), own, Neighbours("."), undecided=undecided)
         return report
     report.files = 1
     source = _read_stdin(name)
     if isinstance(source, Problem):
         report.errors.append(source)
     elif source is not None:
-        add_source(report, source, own, beside(name, own))
+        add_source(report, source, own, beside(name, own), undecided=undecided)
     return report
 
 

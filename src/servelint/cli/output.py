@@ -132,11 +132,15 @@ class ReportStyle:
         color: the value of `--color`.
         statistics: count the findings of each rule in the place of printing them.
         suppressions: the suppressions in force, where they are listed.
+        verbose: list what was not judged.
     """
 
-    __slots__ = ("color", "milliseconds", "quiet", "statistics", "suppressions")
+    __slots__ = ("color", "milliseconds", "quiet", "statistics", "suppressions", "verbose")
 
-    def __init__(self, milliseconds: float | None = None, *, quiet: bool = False, color: str = AUTO) -> None:
+    def __init__(
+        self, milliseconds: float | None = None, *, quiet: bool = False, color: str = AUTO, verbose: bool = False
+    ) -> None:
+        self.verbose = verbose
         self.milliseconds = milliseconds
         self.quiet = quiet
         self.color = color
@@ -189,7 +193,12 @@ def _render(report: Report, kind: str, path: str | None, style: ReportStyle, set
 
     color = path is None and use_color(sys.stdout, style.color)
     options = formats.RenderOptions(
-        style.milliseconds, quiet=style.quiet, color=color, suppressions=style.suppressions, settings=settings_files
+        style.milliseconds,
+        quiet=style.quiet,
+        color=color,
+        suppressions=style.suppressions,
+        settings=settings_files,
+        verbose=style.verbose,
     )
     return formats.find(kind).render(report, options)
 

@@ -83,11 +83,12 @@ class Finding:
         release: The release that it was judged by; None if it holds for every release that may run.
         release_from: What names that release.
         affected: The releases that the rule holds for, as a PEP 440 range.
+        assumption: A sentence where the launch names a release that servelint does not know: how it was judged.
     """
 
     __slots__ = (
-        "advice", "affected", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related", "release",
-        "release_from", "rule", "severity", "span",
+        "advice", "affected", "assumption", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related",
+        "release", "release_from", "rule", "severity", "span",
     )  # fmt: skip
 
     def __init__(
@@ -124,6 +125,7 @@ class Finding:
         self.release = release
         self.release_from = release_from
         self.affected = affected
+        self.assumption = ""
 
     def __repr__(self) -> str:
         line, column = self.span.source.position(self.span.start)

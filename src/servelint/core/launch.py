@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint.core.judged import Judged
+
     Open = Callable[[str], "Source | None"]
 
 
@@ -72,17 +74,24 @@ class ReleaseClaim:
         how: "image", "pip" or "settings"; None without a claim.
         span: Where the claim stands.
         rolling: Whether it is the newest release at the time of the pull (`latest`, `nightly`).
+        build: What the tag or the version has behind the release, where no published build of it has that: a fork's name.
     """
 
-    __slots__ = ("how", "release", "rolling", "span")
+    __slots__ = ("build", "how", "release", "rolling", "span")
 
     def __init__(
-        self, release: str | None = None, how: str | None = None, span: Span | None = None, rolling: bool = False
+        self,
+        release: str | None = None,
+        how: str | None = None,
+        span: Span | None = None,
+        rolling: bool = False,
+        build: str = "",
     ) -> None:
         self.release = release
         self.how = how
         self.span = span
         self.rolling = rolling
+        self.build = build
 
     def __repr__(self) -> str:
         return f"ReleaseClaim({self.release!r}, {self.how!r}, rolling={self.rolling})"
@@ -258,13 +267,14 @@ class Launch:
         gpu_site: The comment that names the GPU.
         open: Opens a file that one of its words names (`--config FILE`).
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
+        judged: How far it was judged; None before it is.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
     """
 
     __slots__ = (
-        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "likely", "name",
-        "open", "open_env", "owner", "release", "site", "source", "verb",
+        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged", "likely",
+        "name", "open", "open_env", "owner", "release", "site", "source", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -300,6 +310,7 @@ class Launch:
         self.open: Callable[[TracedText], OpenedFile | None] | None = None
         self.owner: Source | None = None
         self.fragment = fragment
+        self.judged: Judged | None = None
         self.cut: Span | None = None
 
     def __repr__(self) -> str:

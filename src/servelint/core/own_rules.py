@@ -13,6 +13,7 @@ UNUSED_IGNORE = "servelint/unused-ignore"
 GPU_COMMENT = "servelint/gpu-comment"
 STALE_ENTRY = "servelint/stale-baseline-entry"
 MOVED_ENTRY = "servelint/moved-baseline-entry"
+UNKNOWN_RELEASE = "servelint/unknown-release"
 
 
 class OwnRule:
@@ -55,6 +56,13 @@ OWN = {
         "An entry of the baseline whose finding is in another place",
         "The file or the launch has another name now, and the same finding: it stays accepted. Write the baseline anew with"
         " --write-baseline, so that the entry names the place.",
+    ),
+    UNKNOWN_RELEASE: OwnRule(
+        "warning",
+        "A release of an engine that servelint does not know",
+        "The release is newer or older than all that servelint knows, a pre-release, a build of someone's own, or mistyped:"
+        " then its image or package does not exist. The launch is judged as the nearest known release. Of two neighbours, only"
+        " what holds for both is reported. The findings say so. What is probably mistyped is a warning, the rest is a note.",
     ),
 }
 """rule id -> what there is to say of it"""

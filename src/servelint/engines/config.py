@@ -114,7 +114,7 @@ def _family_of(launch: Launch, model: TracedText) -> models.Family | None:
     return models.identify(model)
 
 
-def _with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
+def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
     """The argv with the options of the file that `--config` names, and what keeps the file from being read.
 
     Where no file can be opened at all, the argv is returned as it is.
@@ -146,7 +146,7 @@ class Readings:
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
         self._launch = launch
         self._catalog = catalog
-        self._argv, self._fault = _with_file(launch)
+        self._argv, self._fault = with_file(launch)
         self._signatures = Signatures(catalog, [word.text.flat for word in self._argv]) if catalog is not None else None
         self._known: dict[object, Reading] = {}
 

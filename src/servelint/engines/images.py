@@ -7,10 +7,10 @@ import re
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES, Engine, EntryPoint, ImageFamily, derived
-from servelint.engines.releases import known_releases, release_key
+from servelint.engines.releases import NEVER, NEWER, known_releases, place, release_key
 
 _RELEASE = (
-    r"^v?(?P<release>\d+\.\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?(?:\.post\d+)?)"
+    r"^v?(?P<release>\d+\.\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?)"
     r"(?:(?!.*(?:20\d{6}|[-_](?:dev|nightly)(?:[-_]|$)))[-_].*)?$"
 )
 """A tag that names a release; one that is dated, or of a development version, names none."""
@@ -19,6 +19,13 @@ _ROLLING = (
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
 )
 """A tag that is moved to newer images."""
+_SHORT = r"^v?(?P<release>\d+\.\d+)$"
+"""A tag of two numbers: of a series of releases, or a release that has lost a dot."""
+_BUILD = (
+    r"cu\d|cuda|x86_64|amd64|aarch64|arm64|ubuntu|py\d|torch|runtime|slim|dev|release|cpu|xpu|npu|xeon|rocm|mi\d|h?g?b\d|gh\d"
+    r"|a[23]|\d"
+)
+"""How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
 """Words in the names of house images that hold no server, or one that someone has changed."""
 
@@ -80,11 +87,11 @@ def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, p
         return Image(None, ReleaseClaim(), None, house=family.own_tags)
     if family.only and (tag is None or re.search(family.only, tag.flat) is None):
         return Image(engine.id, ReleaseClaim(), None, house=family.own_tags)
-    claim = _claim(family, tag, pinned=pinned)
+    claim = _claim(engine.id, family, tag, pinned=pinned)
     return Image(engine.id, claim, _entrypoint(family.entrypoint, claim.release), house=family.own_tags)
 
 
-def _claim(family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> ReleaseClaim:
+def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> ReleaseClaim:
     if family.own_tags:
         known = family.releases.get(tag.flat) if tag is not None else None
         return ReleaseClaim(known[0], "image", tag.span()) if tag is not None and known is not None else ReleaseClaim()
@@ -93,7 +100,18 @@ def _claim(family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> Rele
     match = re.match(family.tags or _RELEASE, tag.flat)
     if match is not None and tag.cut(match.start("release"), match.end("release")).known:
         span = tag.span(match.start("release"), match.end("release"))
-        return ReleaseClaim(match.group("release"), "image", span)
+        rest = tag.flat[match.end("release") :]
+        own = (
+            rest
+            and not family.tags
+            and tag.known
+            and re.match(rf"[-_](?:{family.builds or _BUILD})", rest, re.IGNORECASE) is None
+        )
+        return ReleaseClaim(match.group("release"), "image", span, build=rest if own else "")
+    short = re.match(_SHORT, tag.flat) if not family.tags else None
+    placed = place(engine, short.group("release")) if short is not None else None
+    if short is not None and placed is not None and placed.kind in (NEVER, NEWER):
+        return ReleaseClaim(short.group("release"), "image", tag.span())
     if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):
         return ReleaseClaim(None, "image", tag.span(), rolling=True)
     return ReleaseClaim(None, None, tag.span())

@@ -95,9 +95,13 @@ class ImageFamily:
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
         releases: for own tags: tag -> (the engine's release, address of the page that names it).
+        builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
     """
 
-    __slots__ = ("entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags", "without")
+    __slots__ = (
+        "builds", "entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags",
+        "without",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -112,8 +116,10 @@ class ImageFamily:
         only: str = "",
         without: str = "",
         releases: Mapping[str, tuple[str, str]] | None = None,
+        builds: str = "",
     ) -> None:
         self.repository = repository
+        self.builds = builds
         self.source = source
         self.suffixes = suffixes
         self.entrypoint = entrypoint

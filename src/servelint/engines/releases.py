@@ -108,6 +108,89 @@ def newest(engine: str) -> str | None:
     return releases[-1] if releases else None
 
 
+# -- releases that servelint does not know
+
+KNOWN, NEWER, OLDER, BETWEEN, NEVER = "known", "newer", "older", "between", "never"
+"""Where a release stands among the known ones. BETWEEN: a version before a release that is known; NEVER: no project published
+it, as far as servelint knows, so that it is probably mistyped."""
+
+_LARGEST = 99
+"""A minor or patch number that is larger, and larger than four times the newest's, has probably lost a dot."""
+_BUILD = re.compile(
+    r"(?:cu\d+|cuda[\d.]*|cpu|rocm[\d.]*|xpu|tpu|computecanada)?(?:\.(?:cxx11)?abi(?:true|false))?", re.IGNORECASE
+)
+"""Labels behind the `+` of a version that only say what a published release is built for."""
+
+
+def is_published_build(label: str) -> bool:
+    """Whether the label behind the `+` of a version is one of the project's own."""
+    return _BUILD.fullmatch(label) is not None
+
+
+class Placed:
+    """Where a release stands among the known ones.
+
+    Attributes:
+        kind: KNOWN, NEWER, OLDER, BETWEEN or NEVER.
+        near: the nearest known releases, the most likely first.
+    """
+
+    __slots__ = ("kind", "near")
+
+    def __init__(self, kind: str, near: list[str]) -> None:
+        self.kind = kind
+        self.near = near
+
+
+@lru_cache(maxsize=256)
+def place(engine: str, release: str) -> Placed | None:
+    """Where a release of an engine stands; None for a text that is not a release, and for an engine without a catalog."""
+    known = known_releases(engine) or _cataloged(engine)
+    key = release_key(release)
+    if key is None or not known or release.startswith("0.1.dev"):  # what setuptools-scm calls a checkout without tags
+        return None
+    keys = [sort_key(one) for one in known]
+    if key in keys:
+        return Placed(KNOWN, [known[keys.index(key)]])
+    newer = sum(one < key for one in keys)
+    around = known[max(newer - 1, 0) : newer + 1]
+    if newer == len(known):
+        meant = _meant(key[0], known, keys)
+        return Placed(NEVER, list(dict.fromkeys([*meant, *around]))) if meant else Placed(NEWER, around)
+    if newer == 0:
+        return Placed(OLDER, around[:1])
+    if ENGINES[engine].numbered_builds:
+        return Placed(KNOWN, around)  # most builds are not in the catalog
+    final = is_final(release) and not any(one[0] == key[0] for one in keys)
+    return Placed(NEVER if final else BETWEEN, around)
+
+
+def _cataloged(engine: str) -> list[str]:
+    from servelint.engines import catalog  # which needs the keys of this module
+
+    found = catalog.load(engine)
+    return found.releases if found is not None else []
+
+
+def _meant(numbers: tuple[int, ...], known: list[str], keys: list[ReleaseKey]) -> list[str]:
+    """The releases that a mistyped one probably means; none for one that may be newer than all that are known."""
+    shortened = [one for one, key in zip(known, keys, strict=True) if key[0] == (0, *numbers)]
+    if shortened:
+        return shortened[-1:]
+    pairs = list(zip(numbers, keys[-1][0], strict=False))
+    index = next((index for index, (one, other) in enumerate(pairs) if one != other), 0)
+    one, other = pairs[index]
+    plausible = 9 * other if len(keys[-1][0]) == 1 else max(_LARGEST, 4 * other) if index else one
+    if one <= plausible:
+        return []
+    if len(keys[-1][0]) == 1:
+        return known[-1:]
+    digits = "".join([str(number) for number in numbers])
+    plain = [re.sub(r"\D", "", one) for one in known]
+    alike = [next((at for at, char in enumerate(one) if digits[at : at + 1] != char), len(one)) for one in plain]
+    return [max(zip(alike, known, strict=True), key=lambda pair: (pair[0], sort_key(pair[1])))[1]]
+
+
 # -- Transformers beside an engine, which decides whether the engine can read a model's config.json
 
 

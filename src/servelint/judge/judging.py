@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from servelint.core import own_rules
 from servelint.core.finding import Finding, Fix, Related
 from servelint.core.launch import Launch
+from servelint.core.own_rules import OWN, UNKNOWN_RELEASE
 from servelint.core.settings import Settings
 from servelint.core.source import Span
 from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.engines.registry import ENGINES
-from servelint.engines.releases import known_releases, newest
+from servelint.engines.releases import NEVER, OLDER, known_releases, newest, release_key
 from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
 from servelint.judge.checks import run_check
 from servelint.judge.parser import Violation, violations
-from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS
+from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED
 from servelint.judge.releases import (
     Releases,
+    Unlisted,
     may_be_a_fork,
     next_minor_release,
     possible_releases,
@@ -55,6 +58,8 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
+    if releases.unlisted is not None:
+        keys = (*keys, release_key(releases.unlisted.written))
     findings: list[Finding] = []
     for rule in index.candidates(keys, _there(launch, configs)):
         fields = _holds(rule, configs)
@@ -62,7 +67,57 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
     findings += _of_parser(index, launch, configs, releases, findings)
     findings += _removed_later(index, launch, configs, releases, findings)
+    if releases.unlisted is not None:
+        findings = _assumed(findings, launch, releases.unlisted)
+        if book is None and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
+            findings.append(_of_release(launch, releases.unlisted, settings))
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
+
+
+_MAY_COME = frozenset((
+    "unknown-option", "invalid-choice", "invalid-value", "unknown-json-key", "invalid-json-value", "unexpected-argument",
+    "missing-argument", "exclusive-options", "option-of-other-engine",
+))  # fmt: skip
+"""Violations that a release after all known ones may take for right."""
+
+
+def _assumed(findings: list[Finding], launch: Launch, unlisted: Unlisted) -> list[Finding]:
+    """Mark findings of a launch whose release is not known.
+
+    At the end of the catalog there is one neighbour only: an error of it is a warning, unless no later release can mend it.
+    """
+    note = f"{unlisted.fact(launch.engine)}: {unlisted.assumption}"
+    for finding in findings:
+        finding.assumption = note
+        if unlisted.ends and finding.severity == "error":
+            area, _, name = finding.rule.partition("/")
+            sure = unlisted.placed.kind != OLDER and name in REFUSED and name not in _MAY_COME
+            finding.severity = "error" if sure and area == launch.engine.replace(".", "") else "warning"
+    return findings
+
+
+def _of_release(launch: Launch, unlisted: Unlisted, settings: Settings) -> Finding:
+    """The finding on a release that servelint does not know."""
+    kind, near = unlisted.placed.kind, unlisted.placed.near
+    span = launch.release.span if unlisted.how != "settings" else None
+    message = f"{unlisted.fact(launch.engine)}; it is {unlisted.assumption}"
+    advice = f"did you mean {near[0]}?" if kind == NEVER else ""
+    found = own_rules.finding(UNKNOWN_RELEASE, span or _verb(launch), message, advice, settings)
+    found.launch, found.label, found.confidence = launch, "not known", "medium"
+    found.release, found.release_from = near[0], unlisted.how
+    if kind != NEVER and found.severity == OWN[UNKNOWN_RELEASE].severity:
+        found.severity = "info"
+    return found
+
+
+def rules_for(launch: Launch, settings: Settings, configs: list[Config]) -> list[Rule]:
+    """The selected rules whose condition may hold for a launch: the options and variables that each needs are written.
+
+    What is not known of the model and the GPU counts as there.
+    """
+    there = _there(launch, configs) | {"model.", "gpu."}
+    found = _selected(launch.engine, settings).candidates((), there)
+    return [rule for rule in found if any(ranges.contains(rule.bounds, config.key) for config in configs)]
 
 
 @lru_cache(maxsize=256)
@@ -99,7 +154,7 @@ def _of_parser(
     """
     each = [{(one.rule, one.span): one for one in violations(config)} for config in configs]
     shared = [one for key, one in each[-1].items() if all(key in more for more in each)]
-    if may_be_a_fork(launch):
+    if may_be_a_fork(launch) or (releases.unlisted is not None and releases.unlisted.fork):
         unsure = OF_FORKS if launch.release.release is None else NEW_IN_FORKS
         shared = [one for one in shared if one.rule not in unsure and not one.new]
     if not releases.exact:
@@ -125,7 +180,7 @@ def _removed_later(
     """
     rule = index.parser.get("removed-later")
     latest = newest(launch.engine)
-    if rule is None or latest is None or releases.rolling or launch.fragment:
+    if rule is None or latest is None or releases.rolling or launch.fragment or releases.unlisted is not None:
         return []
     if not releases.exact and may_be_a_fork(launch):
         return []
@@ -204,7 +259,7 @@ def _violated(rule: Rule, violation: Violation, config: Config, releases: Releas
         fix=fix_of(violation.change, config, safe=violation.safe, title=violation.title or violation.advice),
         evidence=rule.evidence,
         launch=launch,
-        release=releases.known[-1] if releases.exact or releases.rolling else None,
+        release=releases.known[-1] if releases.exact or releases.rolling or releases.unlisted is not None else None,
         release_from=releases.how,
         affected=rule.versions,
     )
@@ -292,7 +347,7 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         fix=fix,
         evidence=rule.evidence,
         launch=launch,
-        release=releases.known[-1] if releases.exact or releases.rolling else None,
+        release=releases.known[-1] if releases.exact or releases.rolling or releases.unlisted is not None else None,
         release_from=releases.how,
         affected=rule.versions,
     )

@@ -8,7 +8,19 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES, entry, images
 from servelint.engines.config import Config, configs
-from servelint.engines.releases import known_releases, newest, release_key, sort_key
+from servelint.engines.releases import (
+    BETWEEN,
+    KNOWN,
+    NEVER,
+    OLDER,
+    Placed,
+    is_published_build,
+    known_releases,
+    newest,
+    place,
+    release_key,
+    sort_key,
+)
 from servelint.judge.parser import refuses
 
 _METHOD_KNOWN = "effective.speculative-method-known"
@@ -22,15 +34,84 @@ class Releases:
         exact: whether one release is pinned.
         rolling: whether it is the newest release, because the image's tag moves.
         how: what pins it: "image", "pip" or "settings"; None if nothing does.
+        unlisted: the release that is named, where servelint does not know it.
     """
 
-    __slots__ = ("exact", "how", "known", "rolling")
+    __slots__ = ("exact", "how", "known", "rolling", "unlisted")
 
-    def __init__(self, known: list[str], *, exact: bool, rolling: bool, how: str | None) -> None:
+    def __init__(
+        self, known: list[str], *, exact: bool, rolling: bool, how: str | None, unlisted: Unlisted | None = None
+    ) -> None:
         self.known = known
         self.exact = exact
         self.rolling = rolling
         self.how = how
+        self.unlisted = unlisted
+
+
+class Unlisted:
+    """A release that a launch names and servelint does not know.
+
+    Attributes:
+        written: the release with what stands behind it.
+        placed: where it stands among the known ones; KNOWN for a fork of a known one.
+        assumed: the release that the launch is judged as.
+        how: what names it.
+    """
+
+    __slots__ = ("assumed", "how", "placed", "written")
+
+    def __init__(self, written: str, placed: Placed, assumed: str, how: str) -> None:
+        self.written = written
+        self.placed = placed
+        self.assumed = assumed
+        self.how = how
+
+    @property
+    def fork(self) -> bool:
+        """Whether it is a changed build of a known release."""
+        return self.placed.kind == KNOWN
+
+    @property
+    def ends(self) -> bool:
+        """Whether no known release follows it, or none comes before it: what is missing may exist there."""
+        return len(self.placed.near) == 1 and not self.fork
+
+    def fact(self, engine: str) -> str:
+        """What servelint does not know, in words."""
+        name = f"{ENGINE_NAMES[engine]} {self.written}"
+        near = self.placed.near
+        if self.fork:
+            return f"{name} is not a published build of {near[0]}"
+        if self.placed.kind == NEVER:
+            return f"{name} is not a release that servelint knows"
+        if self.placed.kind == BETWEEN:
+            return f"{name} is not in the catalog"
+        end = "first" if self.placed.kind == OLDER else "newest"
+        return f"{name} is {self.placed.kind} than every release that servelint knows ({near[0]} is the {end})"
+
+    @property
+    def assumption(self) -> str:
+        """How it is judged, in words."""
+        near = self.placed.near
+        return f"judged by {near[0]} and {near[1]}, as far as they agree" if len(near) == 2 else f"judged as {near[0]}"
+
+
+def unlisted(launch: Launch, settings: Settings) -> Unlisted | None:
+    """The release that a launch runs on, where one is named and servelint does not know it."""
+    claim = launch.release
+    named = claim.release if claim.release is not None and release_key(claim.release) is not None else None
+    release = named or settings.engine_versions.get(launch.engine)
+    placed = place(launch.engine, release) if release is not None else None
+    if release is None or placed is None:
+        return None
+    label = release.partition("+")[2]
+    build = claim.build if named else "" if is_published_build(label) else "+" + label
+    if placed.kind == KNOWN and not build:
+        return None
+    written = release + claim.build if named else release
+    assumed = written if placed.kind == BETWEEN else placed.near[0]
+    return Unlisted(written, placed, assumed, (claim.how if named else None) or "settings")
 
 
 def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
@@ -39,12 +120,15 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     That is the pinned release, or the newest for a rolling image, or all that start the launch; all releases if none starts it.
     """
     claim = launch.release
+    strange = unlisted(launch, settings)
+    if strange is not None and not strange.fork:
+        return _around(launch, strange)
     if claim.release is not None and release_key(claim.release) is not None:
-        releases = Releases([claim.release], exact=True, rolling=False, how=claim.how)
+        releases = Releases([claim.release], exact=True, rolling=False, how=claim.how, unlisted=strange)
         return releases, configs(launch, releases.known)
     given = settings.engine_versions.get(launch.engine)
     if given is not None:
-        return Releases([given], exact=True, rolling=False, how="settings"), configs(launch, [given])
+        return Releases([given], exact=True, rolling=False, how="settings", unlisted=strange), configs(launch, [given])
     latest = newest(launch.engine)
     if claim.rolling and latest is not None:
         return Releases([latest], exact=False, rolling=True, how=claim.how), configs(launch, [latest])
@@ -55,6 +139,14 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
     names = [config.release for config in starting if config.release is not None]
     return Releases(names, exact=False, rolling=False, how=None), starting
+
+
+def _around(launch: Launch, strange: Unlisted) -> tuple[Releases, list[Config]]:
+    """The known releases nearest to one that servelint does not know, the one that the launch is judged as last."""
+    near = strange.placed.near
+    names = [*[one for one in near if one != strange.assumed], strange.assumed]
+    releases = Releases(names[-1:], exact=not strange.ends, rolling=False, how=strange.how, unlisted=strange)
+    return releases, configs(launch, names)
 
 
 def _floor(launch: Launch) -> str:
@@ -149,14 +241,14 @@ def next_minor_release(engine: str, release: str) -> str | None:
 
 
 def may_be_a_fork(launch: Launch) -> bool:
-    """Whether the image is not the engine's own, so that its engine may have been changed and take other options."""
-    return launch.image is not None and images.identify(launch.image).house
+    """Whether the image or the package is not the engine's own, so that its engine may have been changed."""
+    return bool(launch.release.build) or (launch.image is not None and images.identify(launch.image).house)
 
 
 def release_name(launch: Launch, releases: Releases) -> str:
     """The release as messages name it: "vLLM 0.27.1", or which releases may run."""
     engine = ENGINE_NAMES[launch.engine]
-    if releases.exact:
+    if releases.exact or releases.unlisted is not None:
         return f"{engine} {releases.known[-1]}"
     if releases.rolling:
         return f"{engine} {releases.known[-1]}, the newest that servelint knows"

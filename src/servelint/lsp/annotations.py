@@ -110,6 +110,8 @@ def _release(view: LaunchView, source: Source) -> Hint | None:
     offset = image.end if image is not None and image.source is source else verb[-1].end if verb else None
     if offset is None:
         return None
+    if releases.unlisted is not None:
+        return Hint(offset, f"{view.engine} {releases.unlisted.written}", releases.unlisted.assumption, "release")
     if releases.exact:
         return Hint(offset, f"{view.engine} {view.release}", "named by the settings", "release")
     if releases.rolling:

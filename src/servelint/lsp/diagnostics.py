@@ -8,6 +8,7 @@ from functools import lru_cache
 from lsprotocol import types
 
 from servelint.core.finding import Finding
+from servelint.core.judged import IMAGE, VARIABLE, WORD
 from servelint.core.own_rules import OWN, UNUSED_IGNORE
 from servelint.core.problem import Problem
 from servelint.core.source import Source, Span
@@ -15,12 +16,15 @@ from servelint.core.trust import RuleFolder, folder_path
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.documents import Positions, uri_of
 from servelint.report.clean import clean
+from servelint.report.extent import told
 from servelint.rules.compile import file_of
 from servelint.rules.load import rule_folder
 
 NAME = "servelint"
 SYNTAX = "servelint/unreadable"
 """The code of what could not be read or parsed."""
+UNRESOLVED = "servelint/unresolved"
+"""The code of a word that is not resolved."""
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -33,6 +37,25 @@ def of_text(analysis: Analysis, findings: list[Finding], positions: Positions, u
     source, folders = analysis.source, analysis.settings.rules
     found = [of_problem(problem, source, positions) for problem in analysis.problems]
     return found + [of_finding(finding, source, positions, folders, uri) for finding in findings]
+
+
+def of_unresolved(analysis: Analysis, positions: Positions) -> list[types.Diagnostic]:
+    """A hint at each word and variable that is not resolved, as far as a judgement may depend on it."""
+    every = [
+        one for launch in analysis.launches if launch.judged is not None for one in launch.judged.unresolved if one.matters
+    ]
+    found = {one.span: one for one in every if one.span is not None and one.kind in (WORD, IMAGE, VARIABLE)}
+    return [
+        types.Diagnostic(
+            range=positions.of_span(span),
+            message=clean(f"{told(one)}; what depends on it is not judged"),
+            severity=types.DiagnosticSeverity.Hint,
+            code=UNRESOLVED,
+            source=NAME,
+        )
+        for span, one in found.items()
+        if span.source is analysis.source
+    ]
 
 
 def of_finding(

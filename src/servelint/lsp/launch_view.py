@@ -13,7 +13,7 @@ from servelint.engines.catalog import Catalog, Keys, Option
 from servelint.engines.config import Config, configs
 from servelint.engines.releases import newest, release_key
 from servelint.files.directives import name_gpus
-from servelint.judge.releases import Releases, possible_releases
+from servelint.judge.releases import Releases, possible_releases, unlisted
 from servelint.lsp.launch_cache import LaunchKey
 from servelint.rules import ranges
 from servelint.rules.condition import operands
@@ -92,6 +92,8 @@ class LaunchView:
         if not releases.known:
             return name
         last = releases.known[-1]
+        if releases.unlisted is not None:
+            return f"{name} {releases.unlisted.written}, {releases.unlisted.assumption}"
         if releases.exact:
             names = {"image": "by the image", "pip": "by its installation", "settings": "by the settings"}
             how = names.get(releases.how or "", "")
@@ -161,7 +163,8 @@ def releases_of(launch: Launch, settings: Settings) -> Releases:
     """The releases that a launch may run on, as a check finds them; found once for equal launches."""
     claim = launch.release
     if claim.release is not None and release_key(claim.release) is not None:
-        return Releases([claim.release], exact=True, rolling=False, how=claim.how)
+        strange = unlisted(launch, settings)
+        return Releases([claim.release], exact=True, rolling=False, how=claim.how, unlisted=strange)
     if launch.engine not in settings.engine_versions and not claim.rolling and newest(launch.engine) is not None:
         key, kept = key_of(launch, None)
         if key not in _known:

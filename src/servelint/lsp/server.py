@@ -196,7 +196,8 @@ class Server(LanguageServer):
         found = await self.analyses.begin(document, requested=requested).analysis()
         if found is None:
             return None
-        return diagnostics.of_text(found, self.analyses.findings(document, found), self.positions, document.uri)
+        hints = diagnostics.of_unresolved(found, self.positions) if options.switches["unresolved-words"] else []
+        return [*diagnostics.of_text(found, self.analyses.findings(document, found), self.positions, document.uri), *hints]
 
     def report_settings(self) -> None:
         """Report what is wrong with settings: in settings files as diagnostics, in the editor's own in a window."""

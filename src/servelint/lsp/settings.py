@@ -28,6 +28,7 @@ SWITCHES = {
     "inlay-hints": True,
     "code-lens": True,
     "diagnostics": True,
+    "unresolved-words": True,  # hints at words without a value
 }
 _SPELLINGS = {"engine-version": "engine-versions"}
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])|_")

@@ -7,17 +7,18 @@ import re
 from servelint.core.launch import ReleaseClaim, Word
 from servelint.core.text import TracedText
 from servelint.engines.registry import ENGINES, derived
+from servelint.engines.releases import is_published_build
 
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z][\w.-]*?)(?:\[[^\]]*\])?\s*(?:(?P<sign>={1,3}|@|[<>~!]=?)\s*(?P<release>[^,;\s]*).*)?"
 )
-_RELEASE = r"\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?"
-_EXACT = re.compile(rf"(?P<release>{_RELEASE})(?:\+[\w.]+)?")
+_RELEASE = r"(?!0\.1\.dev)\d+(?:\.\d+)+(?:\.post\d+|rc\d+)?(?:\.dev\d+)?"
+_EXACT = re.compile(rf"(?P<release>{_RELEASE})(?:\+(?P<build>[\w.]+))?")
 _INSTALLER = re.compile(r"(?:pip\d?(?:\.\d+)?|pipx|uv|poetry|pdm|conda|mamba|micromamba)$")
 _NOT_HERE = frozenset(("docker", "podman", "nerdctl", "kubectl", "ssh", "echo", "printf"))
 _WITH_VALUE = re.compile(r"-[a-z]|--(?:extra-index-url|index-url|index|find-links|requirements?|constraints?|python|target)")
 _SWITCHES = ("-U", "-e", "-q", "-v", "-y")
-_WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{_RELEASE})(?:(?:\+|%2B)[\w.]+)?-.*\.whl"
+_WHEEL = rf"(?i)(?:.*/)?(?P<name>{{}})-(?P<release>{_RELEASE})(?:(?:\+|%2B)(?P<build>[\w.]+))?-.*\.whl"
 _ADDRESS = r"(?i)(?:git\+|https?://).*?(?P<name>{})"
 
 
@@ -77,8 +78,7 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
         return None
     wheel = with_package(_WHEEL).match(flat)
     if wheel is not None:
-        span = word.text.span(wheel.start("release"), wheel.end("release"))
-        return packages()[wheel.group("name").lower()], ReleaseClaim(wheel.group("release"), "pip", span)
+        return packages()[wheel.group("name").lower()], _claim(word, wheel)
     address = with_package(_ADDRESS).match(flat)
     if address is not None:
         return packages()[address.group("name").lower()], ReleaseClaim(None, "pip", word.text.span())
@@ -92,7 +92,15 @@ def requirement(word: Word) -> tuple[str, ReleaseClaim] | None:
     exact = _EXACT.fullmatch(flat, start, end) if match.group("sign") in ("==", "===", "@") else None
     if exact is None:
         return engine, ReleaseClaim(None, "pip", word.text.span(start, end) if end > start else word.text.span())
-    return engine, ReleaseClaim(exact.group("release"), "pip", word.text.span(*exact.span("release")))
+    return engine, _claim(word, exact)
+
+
+def _claim(word: Word, match: re.Match[str]) -> ReleaseClaim:
+    build = match.group("build") or ""
+    own = (
+        not is_published_build(build) and re.fullmatch(r"g[0-9a-f]{7,}(?:\.[\w.]+)?", build) is None
+    )  # setuptools-scm's commit
+    return ReleaseClaim(match.group("release"), "pip", word.text.span(*match.span("release")), build="+" + build if own else "")
 
 
 def installed(script: TracedText, environment: dict[str, TracedText] | None = None) -> dict[str, ReleaseClaim]:

@@ -265,6 +265,27 @@ def _test(compiled: Compiled, config: Config, closed: bool) -> Truth:
     return _compared(numeric(left, operand.value), test, argument, config)
 
 
+def lacking(compiled: Compiled, config: Config, *, closed: bool = False) -> list[str]:
+    """The names of the operands that leave a condition unknown; "release" for the release. None where it is known."""
+    if evaluate(compiled, config, closed) is not None:
+        return []
+    kind = compiled[0]
+    if kind == "release":
+        return ["release"]
+    if kind != "test":
+        parts = [compiled[1]] if kind == "not" else compiled[1]
+        return [name for part in parts for name in lacking(part, config, closed=closed)]
+    _, left, _, argument = compiled
+    amounts = [{"operand": left} if isinstance(left, str) else left, *(argument if isinstance(argument, list) else [argument])]
+    return [name for amount in amounts for name in lacking_value(amount, config)]
+
+
+def lacking_value(amount: Any, config: Config) -> list[str]:
+    """The names of the operands that leave an amount unknown."""
+    named = {part["operand"]: config.operand(part["operand"]) for part in parts_of(amount) if "operand" in part}
+    return [name for name, one in named.items() if one.present is None or (one.present and one.value is None)]
+
+
 def _compared(value: Any, test: str, argument: Any, config: Config) -> Truth:
     """Whether a known value satisfies a test."""
     if isinstance(argument, dict):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from servelint.core.finding import Finding
+    from servelint.core.judged import Judged
+    from servelint.core.launch import Launch
     from servelint.core.problem import Problem
 
     Row: TypeAlias = dict[str, str | int | None]
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("line", "column", "end_line", "end_column")
 COLUMNS: dict[str, type] = {
-    name: int if name in _NUMBERS else str
+    name: int if name in (*_NUMBERS, "unresolved") else str
     for name in (
         *(
             "kind",
@@ -46,16 +48,19 @@ COLUMNS: dict[str, type] = {
             "versions",
         ),
         *("engine", "release", "release_from", "launch", "source", "blob", "fingerprint"),
+        *("assumption", "judged", "unresolved"),
     )
 }
 """Column to type.
 
-kind:     `finding`, or `error` for a file or a repository that could not be read or parsed
+kind:     `finding`, `launch` for one that was not wholly judged, or `error` for a file or a repository that could not be read
+          or parsed
+judged:   how the release of the launch is known (servelint.core.judged.HOW);  unresolved: how many of its words are not
 path:     the file of the finding;  source: the file that starts the engine, which may be another one
 blob:     git's id of the content of source
 revision: the commit, null where the files belong to none;  the others are those of `servelint check --format json`"""
 
-FINDING, ERROR = "finding", "error"
+FINDING, LAUNCH, ERROR = "finding", "launch", "error"
 _PLACE = ("rule", "path", *_NUMBERS, "message")
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -84,7 +89,34 @@ def finding_row(finding: Finding, source: str, blob: str) -> Row:
         "launch": launch.name if launch is not None else None,
         "source": source,
         "blob": blob,
+        "assumption": finding.assumption or None,
+        **(_judged(launch.judged) if launch is not None and launch.judged is not None else {}),
     }
+
+
+def launch_row(launch: Launch, record: Judged, source: str, blob: str) -> Row:
+    """Return the row of a launch that was not wholly judged: its message says what was not."""
+    line, column = launch.site.source.position(launch.site.start)
+    end_line, end_column = launch.site.source.position(launch.site.end)
+    from servelint.report.extent import head, told
+
+    return {
+        "kind": LAUNCH,
+        "path": launch.source.path,
+        **dict(zip(_NUMBERS, (line, column, end_line, end_column), strict=True)),
+        "message": "; ".join([head(launch, record), *[told(one) for one in record.unresolved if one.matters]]),
+        "engine": launch.engine,
+        "release": record.release,
+        "launch": launch.name,
+        "source": source,
+        "blob": blob,
+        "assumption": record.assumption or None,
+        **_judged(record),
+    }
+
+
+def _judged(record: Judged) -> Row:
+    return {"judged": record.how, "unresolved": len(record.words)}
 
 
 def problem_row(problem: Problem, blob: str | None = None) -> Row:

@@ -16,7 +16,7 @@ from servelint.lint import add_source
 from servelint.readers.discover import decode
 from servelint.scan.cache import Cache, FileResult, Record
 from servelint.scan.job import FOLDER, GIT, TAR, Counts, Done, Job, Unit, context, excludes
-from servelint.scan.output import finding_row, json_lines, problem_row, settled
+from servelint.scan.output import ERROR, finding_row, json_lines, launch_row, problem_row, settled
 from servelint.scan.trees import FRESH, DiskTree, TreeError, blob_id, inside, reason
 
 TYPE_CHECKING = False
@@ -126,7 +126,7 @@ class _Scan:
             error=severities.count("error"),
             warning=severities.count("warning"),
             info=severities.count("info"),
-            problems=severities.count(None),
+            problems=sum(one["kind"] == ERROR for one in found),
             own=self.own,
             reused=reused,
         )
@@ -257,5 +257,7 @@ def lint(tree: Tree, source: Source, blob: str, settings: Settings) -> FileResul
         if problem.own:
             return problem
         found.append(problem_row(problem, blob))
+    records = [(launch, launch.judged) for launch in report.launches]
+    found += [launch_row(launch, one, source.path, blob) for launch, one in records if one is not None and not one.whole]
     launches = [[one.source.path, one.name, one.owner.path if one.owner is not None else None] for one in report.launches]
     return FileResult(found, launches, beside)

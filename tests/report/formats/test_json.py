@@ -11,6 +11,7 @@ import pytest
 
 import servelint
 from servelint.core.finding import Edit, Fix
+from servelint.core.judged import totals
 from servelint.core.launch import ReleaseClaim
 from servelint.core.problem import Problem
 from servelint.report.formats.json import render
@@ -43,6 +44,9 @@ def test_a_finding() -> None:
         "servelint": servelint.__version__,
         "files": 3,
         "launches": 1,
+        "totals": dict.fromkeys(totals([]), 0),
+        "judged": [],
+        "without_launch": [],
         "findings": [
             {
                 "rule": "vllm/turboquant-with-spec-decode",

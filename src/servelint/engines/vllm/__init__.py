@@ -44,6 +44,7 @@ class VLLM(Engine):
             "https://github.com/vllm-project/vllm/blob/v0.11.1/docker/Dockerfile",
             suffixes=("-cpu", "-xpu", "-arm64"),
             entrypoint=_MAKERS,
+            builds=r"cu\d|x86_64|amd64|aarch64|arm64|ubuntu|cpu|xpu",  # those for ROCm have a repository of their own
         ),
         ImageFamily(
             "vllm/vllm-openai-rocm",

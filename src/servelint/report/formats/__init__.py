@@ -45,9 +45,10 @@ class RenderOptions:
         color: colour the text, as terminals show it.
         suppressions: the suppressions in force, where they are listed.
         settings: the settings of the run, which name folders of rules, engine versions and GPUs; None for the defaults.
+        verbose: list what was not judged.
     """
 
-    __slots__ = ("color", "milliseconds", "quiet", "settings", "suppressions")
+    __slots__ = ("color", "milliseconds", "quiet", "settings", "suppressions", "verbose")
 
     def __init__(
         self,
@@ -57,12 +58,14 @@ class RenderOptions:
         color: bool = False,
         suppressions: list[Suppression] | None = None,
         settings: SettingsFiles | None = None,
+        verbose: bool = False,
     ) -> None:
         self.milliseconds = milliseconds
         self.quiet = quiet
         self.color = color
         self.suppressions = suppressions
         self.settings = settings
+        self.verbose = verbose
 
 
 DEFAULTS = RenderOptions()

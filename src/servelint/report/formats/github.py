@@ -5,6 +5,7 @@ from __future__ import annotations
 from servelint.core.finding import Finding
 from servelint.core.result import Report
 from servelint.engines import ENGINE_NAMES
+from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.rules.ranges import describe
@@ -16,11 +17,13 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
-    """Return a command for each finding, then one for each file that could not be read."""
+    """Return a command for each finding, one for each file that could not be read, and one where not all was judged."""
     lines = [_annotation(finding) for finding in report.findings]
     for problem in report.errors:
         place = f"file={_property(problem.path)},line={problem.line},col={problem.column}"
         lines.append(f"::error {place},title=servelint::{_data(clean(problem.message))}")
+    if any(not record.whole for _, record in extent.records(report)):
+        lines.append(f"::notice title=servelint::{_data(clean(extent.closing(report)))}")
     return "".join([line + "\n" for line in lines])
 
 

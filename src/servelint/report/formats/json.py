@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from servelint import __version__
 from servelint.core.finding import Finding
+from servelint.core.judged import totals
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.source import Span
+from servelint.report import extent
 from servelint.report.clean import encoded, json_list
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.report.places import printable
@@ -23,16 +25,20 @@ SUMMARY = "[its schema](../schemas/report.schema.json)"
 
 def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     """Return one object, with a line for each finding and each error, and each suppression where these are listed."""
-    head = {"servelint": __version__, "files": report.files, "launches": len(report.launches)}
+    head: dict[str, Any] = {"servelint": __version__, "files": report.files, "launches": len(report.launches)}
     head |= {name: count for name, count in (("known", report.known), ("unchanged", report.unchanged)) if count}
     lists = {
         "findings": [finding_data(finding) for finding in report.findings],
         "errors": [problem_data(problem) for problem in report.errors],
     }
+    found = extent.records(report)
+    lists["judged"] = [extent.launch_data(launch, record) for launch, record in found]
+    lists["without_launch"] = [{"path": source.path} for source in extent.without_launch(report)]
     if options.suppressions is not None:
         lists["suppressions"] = [_suppression(one) for one in options.suppressions]
     if report.notes:
         lists["notes"] = [problem_data(problem) for problem in report.notes]
+    head["totals"] = totals([record for _, record in found])
     parts = [f' "{name}": {encoded(value)}' for name, value in head.items()]
     parts += [f' "{name}": {json_list([encoded(item) for item in items])}' for name, items in lists.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
@@ -77,8 +83,11 @@ def finding_data(finding: Finding) -> dict[str, Any]:
 
 
 def _launch(finding: Finding) -> dict[str, Any] | None:
-    launch, release = finding.launch, {"version": finding.release, "version_from": finding.release_from}
-    return {"engine": launch.engine, **release, "name": launch.name} if launch is not None else None
+    launch = finding.launch
+    if launch is None:
+        return None
+    data = {"engine": launch.engine, "version": finding.release, "version_from": finding.release_from, "name": launch.name}
+    return {**data, "assumption": finding.assumption} if finding.assumption else data
 
 
 def _suppression(one: Suppression) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from servelint.core.finding import Finding
 from servelint.core.problem import Problem
 from servelint.core.result import Report
+from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.report.formats.text import summary
@@ -22,7 +23,9 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     """Return a heading, the summary line, and the table where something was found."""
     rows = [_finding(finding) for finding in report.findings] + [_problem(problem) for problem in report.errors]
     table = f"\n{_HEAD}{''.join(rows)}" if rows else ""
-    return f"### servelint\n\n{escaped(summary(report, None))}\n{table}"
+    judged = extent.closing(report)
+    judged = f"\n{escaped(judged)}\n" if judged else ""
+    return f"### servelint\n\n{escaped(summary(report, None))}\n{judged}{table}"
 
 
 def _finding(finding: Finding) -> str:

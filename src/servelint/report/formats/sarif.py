@@ -12,10 +12,13 @@ from urllib.parse import quote
 
 from servelint import __version__
 from servelint.core.finding import Finding, Fix
+from servelint.core.judged import Judged, totals
+from servelint.core.launch import Launch
 from servelint.core.own_rules import OWN
 from servelint.core.problem import Problem
 from servelint.core.result import Report
 from servelint.core.source import Source, Span
+from servelint.report import extent
 from servelint.report.clean import clean, encoded, json_list
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.report.formats.markdown import escaped
@@ -47,13 +50,17 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
             index[finding.rule] = len(rules)
             rules.append(encoded(descriptor(finding, folders)))
     results = [encoded(_result(finding, number, index)) for finding, number in numbered(report.findings)]
-    invocation = {
+    invocation: dict[str, Any] = {
         "executionSuccessful": not report.errors,
         "toolExecutionNotifications": [
             *[_notification(problem, "error") for problem in report.errors],
             *[_notification(problem, "note") for problem in report.notes],
+            *[_not_judged(launch, record) for launch, record in extent.records(report) if record.open],
+            *[_without_launch(source) for source in extent.without_launch(report)],
         ],
     }
+    if report.launches:
+        invocation["properties"] = {"judged": totals([record for _, record in extent.records(report)])}
     driver = f'"name": "servelint", "version": "{__version__}", "semanticVersion": "{__version__}", "rules": {json_list(rules)}'
     run = [
         f'"tool": {{"driver": {{{driver}}}}}',
@@ -87,6 +94,8 @@ def _result(finding: Finding, number: int, index: dict[str, int]) -> dict[str, A
     data["properties"] = {"confidence": finding.confidence, "impact": finding.impact}
     if launch is not None:
         data["properties"] |= {"engine": launch.engine, "release": finding.release}
+    if finding.assumption:
+        data["properties"]["assumption"] = finding.assumption
     return data
 
 
@@ -121,6 +130,32 @@ def _fix(fix: Fix) -> dict[str, Any]:
 def _notification(problem: Problem, level: str) -> dict[str, Any]:
     place = {"artifactLocation": _artifact(problem.path), "region": {"startLine": problem.line}}
     return {"level": level, "message": {"text": clean(problem.message)}, "locations": [{"physicalLocation": place}]}
+
+
+def _not_judged(launch: Launch, record: Judged) -> dict[str, Any]:
+    """Return the notification of a launch that was not wholly judged, which points at the words that are not resolved."""
+    parts = [extent.head(launch, record), *[extent.told(one) for one in record.unresolved]]
+    if record.undecided:
+        parts.append(f"{len(record.undecided)} rules are undecided: {', '.join([one.rule for one in record.undecided])}")
+    spans = [one.span for one in record.unresolved if one.span is not None] or [launch.site]
+    return {
+        "descriptor": {"id": "servelint/not-judged"},
+        "level": "note",
+        "message": {"text": clean("; ".join(parts))},
+        "locations": [{"physicalLocation": _place(span)} for span in dict.fromkeys(spans)],
+        "properties": {"judged": extent.data(record)},
+    }
+
+
+def _without_launch(source: Source) -> dict[str, Any]:
+    place = {"artifactLocation": _artifact(source.path)}
+    text = f"the file mentions {extent.mentions(source)}, and no launch was found in it"
+    return {
+        "descriptor": {"id": "servelint/no-launch"},
+        "level": "note",
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place}],
+    }
 
 
 def _place(span: Span) -> dict[str, Any]:

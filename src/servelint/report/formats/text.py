@@ -11,6 +11,7 @@ from servelint.core.result import Report
 from servelint.core.secrets import MaskedLine, masked_line
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINE_NAMES
+from servelint.report import extent
 from servelint.report.clean import clean, pieces
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.rules.ranges import describe
@@ -50,7 +51,9 @@ def render(report: Report, options: RenderOptions = DEFAULTS) -> str:
     parts += [problem_text(problem, paint) for problem in report.errors]
     if not options.quiet:
         parts += [note_text(problem, paint) for problem in report.notes]
-        parts.append(impacts(report) + summary(report, options.milliseconds))
+        parts += ["\n".join(found)] if options.verbose and (found := extent.lines(report)) else []
+        closing = extent.closing(report, hint=not options.verbose)
+        parts.append(impacts(report) + summary(report, options.milliseconds) + (f"\n{closing}" if closing else ""))
     shown = "\n\n".join(parts) + "\n" if parts else ""
     return shown if options.suppressions is None else f"{shown}\n{_suppressions(options.suppressions)}"
 
@@ -92,7 +95,9 @@ def _notes(finding: Finding) -> list[str]:
     if finding.launch is not None:
         claim = finding.launch.release
         in_frame = claim.release is not None and claim.span is not None
-        if finding.release is None or not in_frame:
+        if finding.assumption:
+            notes.append(f"assumed: {clean(finding.assumption)}")
+        elif finding.release is None or not in_frame:
             notes.append(f"release: {judged_by(finding)}")
     if finding.evidence:
         notes.append(f"see: {clean(finding.evidence[0])}")
@@ -109,6 +114,8 @@ def judged_by(finding: Finding) -> str:
     if finding.release is None:
         every = f"true of every {engine} that can start this ({range_})" if range_ else f"the same in every {engine} known here"
         return f"none is named here; {every}"
+    if finding.assumption:
+        return f"{finding.assumption}{affected}"
     if finding.launch.release.release is None and finding.release_from != "settings":
         return f"judged as {engine} {finding.release}, the newest known here{affected}"
     return f"{engine} {finding.release}{affected}"

@@ -20,6 +20,7 @@ from servelint.core.result import Report
 from servelint.core.trust import RuleFolder
 from servelint.engines import ENGINE_NAMES
 from servelint.filters.masking import secrets_of
+from servelint.report import extent
 from servelint.report.formats import DEFAULTS, RenderOptions
 from servelint.report.formats.html.cards import (
     SEVERITIES,
@@ -29,6 +30,7 @@ from servelint.report.formats.html.cards import (
     escaped,
     facts,
     impact_name,
+    judged,
     listed,
     memory,
     place,
@@ -93,9 +95,9 @@ def page(
         nonlocal drawn
         plan = plans(launch)
         if plan is None:
-            return facts(launch, versions)
+            return facts(launch, versions) + judged(launch)
         drawn = True
-        return facts(launch, versions) + memory(plan, secrets_of([launch]))
+        return facts(launch, versions) + judged(launch) + memory(plan, secrets_of([launch]))
 
     style, script = _part("page.css"), _part("page.js")
     policy = f"{_POLICY}; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
@@ -112,7 +114,8 @@ def page(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
         f'<title>servelint: {heading}</title>\n<link rel="icon" href="data:,">\n<style>{style}</style>\n</head>\n<body>\n'
-        f'{skip}<header><h1>servelint report</h1><p class="verdict">{heading}</p>{_left_out(report)}</header>\n'
+        f'{skip}<header><h1>servelint report</h1><p class="verdict">{heading}</p>'
+        f"{_judged(report)}{_left_out(report)}</header>\n"
         f"{shapes() if drawn else ''}<main>\n{body}</main>\n<footer><p>Made by servelint {escaped(__version__)}.</p></footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
@@ -200,6 +203,12 @@ def _verdict(report: Report) -> str:
 
 def _unread_count(errors: list[Problem]) -> str:
     return f"{counted(len({one.path for one in errors}), 'file', 'files')} could not be read"
+
+
+def _judged(report: Report) -> str:
+    """Return how far the launches were judged, and the files that mention an engine without a launch."""
+    parts = [part for part in (extent.closing(report), extent.mentioning(report)) if part]
+    return "".join([f'<p class="meta">{escaped(part)}</p>' for part in parts])
 
 
 def _left_out(report: Report) -> str:

@@ -14,6 +14,7 @@ from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.launch_files import carry
 from servelint.filters.masking import secrets_of
+from servelint.report import extent
 from servelint.report.clean import clean
 from servelint.report.formats.text import judged_by
 from servelint.report.places import printable, relative
@@ -51,6 +52,19 @@ def cited(evidence: str) -> str:
         return escaped(evidence)
     quoted = f" ({escaped(says)}" if says else ""
     return f'<a href="{escaped(source)}" rel="noreferrer">{escaped(source.partition("://")[2])}</a>{quoted}'
+
+
+def judged(launch: Launch) -> str:
+    """Return what of a launch was not judged, behind a click; nothing where all was."""
+    record = launch.judged
+    if record is None or not record.open:
+        return ""
+    rows = [extent.told(one) for one in record.unresolved]
+    rows += [f"{one.rule} is undecided without {listed(one.lacks)}" for one in record.undecided or ()]
+    items = "".join([f"<li>{escaped(row)}</li>" for row in rows])
+    way = record.assumption or record.standing
+    more = f"; {counted(len(rows), 'point', 'points')} not judged" if rows else ""
+    return f"<details><summary>Judged {escaped(way)}{more}</summary><ul>{items}</ul></details>"
 
 
 DOES = {

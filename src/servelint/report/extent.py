@@ -1,0 +1,124 @@
+"""How far a report judged, for the formats: a closing line, a list, data."""
+
+from __future__ import annotations
+
+from servelint.core import judged
+from servelint.core.judged import Judged, Unresolved
+from servelint.core.launch import Launch
+from servelint.core.result import Report
+from servelint.core.source import Source
+from servelint.engines import ENGINE_NAMES, ENGINES
+from servelint.report.clean import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FILES_AT_MOST = 8
+
+
+def records(report: Report) -> list[tuple[Launch, Judged]]:
+    """Return each launch of a report with its record."""
+    return [(launch, launch.judged) for launch in report.launches if launch.judged is not None]
+
+
+def closing(report: Report, *, hint: bool = False) -> str:
+    """Return the closing line of a report; "" without launches. hint: whether to name the option that lists more."""
+    return judged.summary([record for _, record in records(report)], hint=hint)
+
+
+def without_launch(report: Report) -> list[Source]:
+    """Return the files that mention an engine, and in which no launch was found."""
+    paths = {launch.source.path for launch in report.launches} | {problem.path for problem in report.errors}
+    return [source for source in report.sources if source.path not in paths]
+
+
+def mentions(source: Source) -> str:
+    """Return the names of the engines that a file mentions, "vLLM and SGLang"."""
+    text = source.text.encode("utf-8", "replace").lower()
+    found = [ENGINE_NAMES[one.id] for one in ENGINES.values() if any(word.lower() in text for word in one.words)]
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found) or "an engine"
+
+
+def mentioning(report: Report) -> str:
+    """Return which files mention an engine without a launch: "a.yml mentions vLLM"; "" for none."""
+    sources = without_launch(report)
+    parts = [f"{source.path} mentions {mentions(source)}" for source in sources[:_FILES_AT_MOST]]
+    more = len(sources) - len(parts)
+    return ", ".join([*parts, *([f"{more} more files mention an engine"] if more else [])])
+
+
+# -- as text
+
+
+def lines(report: Report) -> list[str]:
+    """Return what was not judged, a line each: launches, their words, their rules by the fact that they lack, and files."""
+    found = [line for launch, record in records(report) for line in _lines(launch, record)]
+    rest = without_launch(report)
+    return found + [clean(f"{one.path}: mentions {mentions(one)}, and no launch was found in it") for one in rest]
+
+
+def head(launch: Launch, record: Judged) -> str:
+    """Return the line of a launch: where it is and how its release is known."""
+    name = f" ({launch.name})" if launch.name else ""
+    options = "" if record.checked else "; its options are not checked: servelint has no catalog of them"
+    way = record.assumption or record.standing
+    return clean(f"{launch.source.path}:{launch.line}: {ENGINE_NAMES[launch.engine]}{name}: {way}{options}")
+
+
+def _lines(launch: Launch, record: Judged) -> list[str]:
+    rows = [clean(f"  {_where(one, launch)}{told(one)}") for one in record.unresolved]
+    by_facts: dict[str, list[str]] = {}
+    for one in record.undecided or ():
+        by_facts.setdefault(", ".join(one.lacks), []).append(one.rule)
+    for facts, rules in by_facts.items():
+        count = "1 rule is" if len(rules) == 1 else f"{len(rules)} rules are"
+        rows.append(clean(f"  {count} undecided without {facts}: {', '.join(rules)}"))
+    return [head(launch, record), *rows] if rows or not record.whole else []
+
+
+def _where(one: Unresolved, launch: Launch) -> str:
+    if one.span is None:
+        return ""
+    line, column = one.span.source.position(one.span.start)
+    path = "" if one.span.source is launch.source else f"{one.span.source.path}:"
+    return f"{path}{line}:{column}: "
+
+
+def told(one: Unresolved) -> str:
+    """Return what is not resolved and why, as a sentence."""
+    if one.kind in (judged.ENVIRONMENT, judged.FILE):
+        return f"{one.text}: {one.why}" if one.text else one.why
+    return f"{one.text} is not resolved: {one.why}" + ("" if one.matters else " (no rule depends on it)")
+
+
+# -- as data
+
+
+def data(record: Judged) -> dict[str, Any]:
+    """Return a record as JSON data."""
+    found: dict[str, Any] = {
+        "release": {"version": record.release, "how": record.how, "assumption": record.assumption or None},
+        "options_checked": record.checked,
+        "whole": record.whole,
+        "unresolved": [_unresolved(one) for one in record.unresolved],
+    }
+    if record.undecided is not None:
+        found["undecided"] = [{"rule": one.rule, "lacks": one.lacks} for one in record.undecided]
+    return found
+
+
+def launch_data(launch: Launch, record: Judged) -> dict[str, Any]:
+    """Return a record as JSON data, with the place of its launch."""
+    place = {"path": launch.source.path, "line": launch.line, "end_line": launch.end_line}
+    return {**place, "engine": launch.engine, "name": launch.name, **data(record)}
+
+
+def _unresolved(one: Unresolved) -> dict[str, Any]:
+    place: dict[str, Any] = {"path": None, "start": None, "end": None}
+    if one.span is not None:
+        source = one.span.source
+        place["path"] = source.path
+        for end, offset in (("start", one.span.start), ("end", one.span.end)):
+            place[end] = dict(zip(("line", "column"), source.position(offset), strict=True))
+    return {"kind": one.kind, "text": one.text, "why": one.why, "matters": one.matters, **place}

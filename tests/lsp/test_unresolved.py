@@ -1,0 +1,44 @@
+"""Hints of the language server at words that are not resolved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.lsp.clients import PULL, PUSH, led, opened, published, pulled
+
+TEXT = 'VLLM_LOGGING_LEVEL=$LEVEL vllm serve "$MODEL" --api-key $KEY --port ${PORT:-8000} --gpu-memory-utilization 1.5\n'
+HINTS = {("$LEVEL", "VLLM_LOGGING_LEVEL=${LEVEL}"), ("$MODEL", "${MODEL}")}
+
+
+def hints(found: list[types.Diagnostic]) -> set[tuple[str, str]]:
+    every = [one for one in found if one.severity == types.DiagnosticSeverity.Hint]
+    assert {one.code for one in every} <= {"servelint/unresolved"}
+    assert all(one.message.endswith("; what depends on it is not judged") for one in every)
+    return {
+        (TEXT[one.range.start.character : one.range.end.character], one.message.partition(" is not resolved")[0])
+        for one in every
+    }
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("capabilities", [PUSH, PULL])
+async def test_hints_at_words_and_variables(capabilities: types.ClientCapabilities, tmp_path: Path) -> None:
+    async with led(capabilities, options={"isolated": True}) as client:
+        uri = opened(client, tmp_path / "run.sh", TEXT)
+        found = await (published if capabilities is PUSH else pulled)(client, uri)
+        assert hints(found) == HINTS
+        assert "vllm/gpu-memory-utilization-out-of-range" in {one.code for one in found}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "options", [{"unresolvedWords": False}, {"unresolved-words": False}, {"unresolvedWords": {"enable": False}}]
+)
+async def test_they_can_be_switched_off(options: dict[str, object], tmp_path: Path) -> None:
+    async with led(PUSH, options={"isolated": True, **options}) as client:
+        found = await published(client, opened(client, tmp_path / "run.sh", TEXT))
+        assert hints(found) == set()
+        assert "vllm/gpu-memory-utilization-out-of-range" in {one.code for one in found}
