@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 _TEMPLATE = r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>"
-_PAGES = (".md", ".mdx", ".markdown", ".ipynb")
-"""Files that people read: there the reader fills in the placeholders."""
 _REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
@@ -29,7 +27,7 @@ def violations(config: Config, options: Options) -> list[Violation]:
 
 def _unfilled(config: Config) -> list[Violation]:
     found: list[Violation] = []
-    page = config.launch.source.path.lower().endswith(_PAGES)
+    page = config.launch.source.is_page  # there the reader fills in the placeholders
     for name, variable in config.launch.env.items():
         site = variable.value.span() if variable.value is not None else None
         if site is None or variable.value is None:
