@@ -92,7 +92,7 @@ def _launches(source: Source, document: Node) -> list[Launch]:
 
 
 def _is_rule(fields: Entries) -> bool:
-    """Whether a document is a rule file, or a table of rules (`rules/`): what it shows is wrong on purpose, and is not started."""
+    """Whether a document is a rule file, or a table of rules: what it shows is wrong on purpose, and is not started."""
     if {"columns", "each", "rows"} <= set(fields):
         return True
     examples = yaml.entries(fields["examples"][1]) if "examples" in fields else {}
