@@ -36,7 +36,9 @@ _NAMED = (
 )
 _IN_JSON = r"(?<=[:\[,])[ ]*(?:\[[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
 _WHOLE = r"\$\([A-Za-z_]\w*\)|\[[^\W\d][^\[\]\n\"':{}]{0,80}\]|_{2,}|\?{2,}|N|<[^<>\n]{1,80}>"
-_OF_A_TOKENIZER = r"</.*|<(?:think|thinking|reasoning|answer|tool_calls?|function|response|s|pad|unk|mask|[be]os|image|video|audio)>"
+_OF_A_TOKENIZER = (
+    r"</?(?:think|thinking|reasoning|answer|tool_calls?|function|response|s|pad|unk|mask|[be]os|image|video|audio)>"
+)
 """Texts of a tokenizer, which look like placeholders."""
 _SEVERAL = re.compile(r"\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b", re.IGNORECASE)
 _MARKS = "<{[.…"
