@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.secrets import is_placeholder, mask_of
+from servelint.core.secrets import is_placeholder, is_plain, is_secret_name, mask_of
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
@@ -93,7 +93,8 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
         text = variable.value
         if text is None or len(text.flat) < 12 or name in _key_variables():
             continue
-        if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
+        named = name.endswith(ENDS) and is_secret_name(name) and not is_plain(name, text.flat)
+        if not named and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
             continue
         if not _written(text) or is_placeholder(text.flat) or allowed(options, "secret-in-plain-text", text.flat):
             continue

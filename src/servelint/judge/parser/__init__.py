@@ -48,6 +48,7 @@ def _found(config: Config) -> list[Violation]:
     found = arguments.word_violations(config)
     if config.catalog is not None and config.index is not None:
         view = ReleaseView(config, config.catalog, config.index)
-        for part in (arguments, values, environment):
+        # words that a stray backslash has made are none that anyone wrote
+        for part in (environment,) if arguments.escaped_blanks(config) else (arguments, values, environment):
             found += part.violations(view)
     return found

@@ -369,7 +369,37 @@ _UNQUOTED = re.compile(r"[\w./:=@%+-]+", re.ASCII)
 
 def word_violations(config: Config) -> list[Violation]:
     """The violations in a command that are the same under every release."""
-    return [*_cut(config), *_literal_quotes(config)]
+    return [*(_blank_behind_backslash(config) or _cut(config)), *_literal_quotes(config)]
+
+
+def escaped_blanks(config: Config) -> list[Span]:
+    """The backslashes that make a word of the blank or the line end behind them, or a part of the next word."""
+    words = [word for word in config.launch.argv if word.text.flat[:1].isspace() or word.text.flat == "\\"]
+    return [word.site for word in words if word.site is not None and word.site.text[:1] == "\\"]
+
+
+def _blank_behind_backslash(config: Config) -> list[Violation]:
+    """Backslashes that do not continue a line; what the words behind them then are is not worth a finding of its own."""
+    found: list[Violation] = []
+    name, cut = ENGINE_NAMES[config.launch.engine], config.launch.cut
+    for site in escaped_blanks(config):
+        blanks = re.match(r"\\[ \t]*(?=(\r?\n)?)", site.source.text[site.start :])
+        width = blanks.end() if blanks is not None else 1
+        span = site.sub(0, max(width, 1))
+        if width > 1:
+            what = "a blank stands behind this backslash, which then does not continue the line"
+            advice = "delete the blank behind the backslash"
+            change = written_at(site.sub(1, width), "")
+        else:
+            what = "the lines are joined before this backslash is read, which makes the blank a part of a word"
+            advice, change = "delete the backslash", written_at(site.sub(0, 1), "")
+        message = f"{what}: {name} gets other words than these"
+        found.append(
+            Violation("command-cut-short", span, message, advice, "does not continue the line", change=change, title=advice)
+        )
+    if found and cut is not None:
+        found[-1].change = _joined(config, cut) or found[-1].change
+    return found
 
 
 def _cut(config: Config) -> list[Violation]:
