@@ -251,7 +251,7 @@ def _case(rule: Rule, case: list[Any], config: Config) -> str | None:
     return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
 
-_BUGS = ("wrong-output", "crash-at-runtime", "crash-at-load")
+_BUGS = ("wrong-output", "crash-at-runtime")
 """Impacts of what the engine does wrong, which another release may do right, not of what it refuses to do."""
 
 

@@ -554,3 +554,34 @@ class TestBlankBehindABackslash:
 
     def test_a_blank_in_a_word_may_be_meant(self) -> None:
         assert findings_in("vllm serve Qwen/Qwen3-8B --served-model-name my\\ model ' x'\n") == []
+
+
+class TestAdviceForASlipBefore:
+    """What follows from one slip is not told, and the advice does not make it worse."""
+
+    @pytest.mark.parametrize("option", ["--speculative-config ", "--speculative-config="])
+    def test_json_without_quotes(self, option: str) -> None:
+        (finding,) = findings_in(f'vllm serve m/m {option}{{"method":"ngram","num_speculative_tokens":2}}\n')
+        assert finding.rule == "vllm/malformed-json"
+        assert finding.advice == "put single quotes around the whole value"
+        assert finding.fix is not None
+        assert finding.fix.edits[0].text == """'{"method":"ngram","num_speculative_tokens":2}'"""
+
+    def test_json_of_the_older_server_is_no_model(self) -> None:
+        command = "python3 -m vllm.entrypoints.openai.api_server --model m/m"
+        found = findings_in(f'{command} --kv-transfer-config {{"kv_connector":"NixlConnector","kv_role":"kv_both"}}\n')
+        assert [one.rule for one in found] == ["vllm/malformed-json"]
+
+    def test_braces_that_are_no_json(self) -> None:
+        assert findings_in("vllm serve m/m --served-model-name {a,b}\n") == []
+
+    @pytest.mark.parametrize(
+        ("command", "advice"),
+        [
+            ("vllm serve m/m --model m/m", "delete --model and its value"),
+            ("vllm serve half --model m/m", "keep one of them; if half is the value of an option, write the option before it"),
+        ],
+    )
+    def test_a_second_model_may_be_a_value(self, command: str, advice: str) -> None:
+        (finding,) = findings_in(f"pip install vllm==0.33.0\n{command}\n")
+        assert finding.advice == advice

@@ -167,7 +167,11 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         "unknown-option" if other is None else "option-of-other-engine",
         fault.span,
         message,
-        instead.text if instead is not None else f"write {close}, if that is meant" if close else "delete it",
+        instead.text
+        if instead is not None
+        else f"write {close}, if that is meant"
+        if close
+        else "correct its name, or delete it with its value",
         "no option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None else None,
         title=f"write {close}" if close else "",
@@ -261,7 +265,10 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"{command} of {view.release} is given the model twice, by --model and as an argument, and takes it once"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
+        first = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
+        if first != given:
+            advice = f"keep one of them; if {first} is the value of an option, write the option before it"
         return [Violation("unexpected-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):
@@ -376,6 +383,33 @@ def escaped_blanks(config: Config) -> list[Span]:
     """The backslashes that make a word of the blank or the line end behind them, or a part of the next word."""
     words = [word for word in config.launch.argv if word.text.flat[:1].isspace() or word.text.flat == "\\"]
     return [word.site for word in words if word.site is not None and word.site.text[:1] == "\\"]
+
+
+def expanded_braces(config: Config) -> list[Violation]:
+    """JSON without quotes around it, of which a shell's brace expansion makes several words."""
+    sites: dict[tuple[int, int], list[Word]] = {}
+    for word in config.launch.argv:
+        if word.site is not None and "{" in word.site.text:
+            sites.setdefault((word.site.start, word.site.end), []).append(word)
+    found: list[Violation] = []
+    for words in sites.values():
+        site = words[0].site
+        if site is None or len(words) < 2 or re.search(r'\{[^{}]*"[^{}]*,', site.text) is None:
+            continue
+        start = site.text.index("{")
+        plain = "'" not in site.text and "\\" not in site.text
+        found.append(
+            Violation(
+                "malformed-json",
+                site,
+                f"nothing quotes this JSON, of which the shell makes {len(words)} words: its braces are expanded",
+                "put single quotes around the whole value",
+                "expanded",
+                change=written_at(site.sub(start, len(site.text)), f"'{site.text[start:]}'") if plain else None,
+                safe=True,
+            )
+        )
+    return found
 
 
 def _blank_behind_backslash(config: Config) -> list[Violation]:
