@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from servelint.engines import ENGINES
 from servelint.harvest.sources import Tree
@@ -15,26 +16,31 @@ KIND = "mentioned-variables"
 """The kind of names under which a catalog has them, without those in its table of variables."""
 
 _PREFIXES = sorted({prefix for one in ENGINES.values() if one.variables_closed for prefix in one.variables})
-_NAME = rf"(?<![A-Za-z0-9_])(?:{'|'.join(_PREFIXES)})[A-Z0-9_]*[A-Z0-9](?![A-Za-z0-9_])"
-_IN_CODE = re.compile(_NAME)
-_QUOTED = re.compile(rf'"{_NAME}"')
+
+
+def _name(prefixes: Iterable[str]) -> str:
+    return rf"(?<![A-Za-z0-9_])(?:{'|'.join(prefixes)})[A-Z0-9_]*[A-Z0-9](?![A-Za-z0-9_])"
+
+
+_QUOTED = re.compile(rf'"{_name(_PREFIXES)}"')
 
 
 def mentioned(tree: Tree) -> set[str]:
-    """The variables that the Python code of a release names as a whole: not in comments, in sentences or in docstrings."""
+    """The engine's variables that the Python code of a release names: not in comments, in sentences or in docstrings."""
+    in_code = re.compile(_name(ENGINES[tree.engine].variables))
     found: set[str] = set()
     for path in tree.paths():
         text = tree.read(path) or ""
-        if _IN_CODE.search(text) is None:
+        if in_code.search(text) is None:
             continue
         try:
             nodes = list(ast.walk(ast.parse(text)))
         except (SyntaxError, ValueError):
-            found.update(_IN_CODE.findall(text))
+            found.update(in_code.findall(text))
             continue
         for node in nodes:
             name = getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "value", None)
-            if isinstance(name, str) and _IN_CODE.fullmatch(name):
+            if isinstance(name, str) and in_code.fullmatch(name):
                 found.add(name)
     return found
 

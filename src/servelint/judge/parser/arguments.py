@@ -7,6 +7,7 @@ import re
 from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.core.source import Span
+from servelint.core.text import HOLE
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
@@ -389,7 +390,7 @@ def expanded_braces(config: Config) -> list[Violation]:
     """JSON without quotes around it, of which a shell's brace expansion makes several words."""
     sites: dict[tuple[int, int], list[Word]] = {}
     for word in config.launch.argv:
-        if word.site is not None and "{" in word.site.text:
+        if word.site is not None and "{" in word.site.text and not set(word.text.flat) & {"{", HOLE}:
             sites.setdefault((word.site.start, word.site.end), []).append(word)
     found: list[Violation] = []
     for words in sites.values():
