@@ -101,8 +101,10 @@ class TestCheck:
             "container/api-key-in-plain-text": "house-4711-blue",
         }[rule]
         workspace.file("run.sh", text.format(value))
+        strict = 'profile = "strict"\n'
+        workspace.file("servelint.toml", strict)
         assert rule in [one for _, one in found(workspace)]
-        workspace.file("servelint.toml", f'[rule."{rule}"]\nallow = ["{allowed}"]\n')
+        workspace.file("servelint.toml", f'{strict}[rule."{rule}"]\nallow = ["{allowed}"]\n')
         assert rule not in [one for _, one in found(workspace)]
 
     def test_rules_of_one_s_own(self, workspace: Workspace) -> None:

@@ -7,10 +7,11 @@ import pytest
 from servelint.core.result import Report
 from servelint.core.secrets import masked_value
 from servelint.core.settings import Settings
+from servelint.filters.masking import secrets_of, words
 from servelint.lint import check_launches
 from servelint.report.formats.json import render as render_json
 from servelint.report.formats.text import render
-from tests.launching import reading
+from tests.launching import launch_in, reading
 
 KEY, TOKEN = "sk-house-4711-blue", "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ012345"
 
@@ -75,3 +76,37 @@ def test_a_reference_to_a_variable_is_no_secret(value: str) -> None:
 @pytest.mark.parametrize("value", ["${HF_TOKEN:-correct horse}", "$ecret-and-long", "a${HF_TOKEN}b12345", "$HF_TOKEN-12345678"])
 def test_what_stands_beside_a_reference_may_be_one(value: str) -> None:
     assert masked_value("HF_TOKEN", value) == "***"
+
+
+class TestWhatASecretIs:
+    """A secret is one by its name and its form, not because its characters stand elsewhere."""
+
+    @pytest.mark.parametrize(
+        "script",
+        [
+            "vllm serve m/m --max-num-batched-token=32768 --max-model-len 32768\n",
+            "vllm serve m/m --num-speculative-token 16384 --port 16384\n",
+            "python -m sglang.launch_server --model-path m/m --max-total-token 1000000 --max-prefill-token 65536k\n",
+            "MAX_NUM_BATCHED_TOKEN=262144 vllm serve m/m --max-num-batched-tokens $MAX_NUM_BATCHED_TOKEN\n",
+            "vllm serve m/m --tokeniser some/tokenizer --eos-token '<|im_end|>' --long-prefill-token true\n",
+            "TOKEN=131072 vllm serve m/m --max-model-len 131072\n",
+        ],
+    )
+    def test_numbers_and_tokens_of_a_model_are_none(self, script: str) -> None:
+        launch = launch_in(script, "run.sh")
+        assert secrets_of([launch]) == ()
+        assert "***" not in " ".join(words(launch))
+
+    @pytest.mark.parametrize(
+        "key", ["sk-abcdefghij0123456789", "hf_abcdefghijklmnopqrstuvwxyz012345", "hunter2hunter", "correct-horse"]
+    )
+    def test_a_key_is_one_wherever_it_stands(self, key: str) -> None:
+        launch = launch_in(f"vllm serve m/m --api-key {key} --port 80\n", "run.sh")
+        assert secrets_of([launch]) == (key,)
+        assert key not in words(launch)
+
+    @pytest.mark.parametrize("key", ["llamas", "12345678", "Qwenthree"])
+    def test_a_word_or_a_number_is_hidden_in_its_place_only(self, key: str) -> None:
+        launch = launch_in(f"vllm serve m/m --api-key {key} --served-model-name {key}\n", "run.sh")
+        assert secrets_of([launch]) == ()
+        assert words(launch) == ["m/m", "--api-key", "***", "--served-model-name", key]

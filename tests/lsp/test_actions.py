@@ -65,7 +65,7 @@ class TestFixes:
         text = originals()["compose.yml"]
         action = all_safe(desk("compose.yml", text))
         assert action is not None
-        assert action.title == "Apply all 5 safe fixes"
+        assert action.title == "Apply all 4 safe fixes"
         after = edited(text, action)
         assert "--swap-space" not in after
         assert all_safe(desk("compose.yml", after)) is None

@@ -240,7 +240,7 @@ class TestModel:
 
 @pytest.mark.parametrize(
     ("value", "told"),
-    [("[x](command:y)", "\\[x\\](command:y)"), ("<b>x</b>", "\\<b\\>x\\</b\\>"), ("a`b`c", "a\\`b\\`c")],
+    [("[x](command:y)", "\\[x\\](command:y)"), ("<1>x", "\\<1\\>x"), ("a`b`c", "a\\`b\\`c")],
 )
 def test_nothing_in_a_text_is_markup(value: str, told: str) -> None:
     text = compose(f"\n      - --model=x/y\n      - --kv-cache-‸dtype\n      - '{value}'")

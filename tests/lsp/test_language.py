@@ -67,7 +67,7 @@ async def test_one_text(tmp_path: Path) -> None:
         assert lenses
         assert [one.command.title for one in lenses if one.command] == [
             "vLLM 0.27.1 · 1 error, 1 warning, 1 info",
-            "vLLM 0.19.1 · 2 errors, 1 info",
+            "vLLM 0.19.1 · 2 errors",
             "SGLang 0.5.14 · 2 errors, 2 warnings",
         ]
         symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(named))

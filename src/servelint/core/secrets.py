@@ -57,8 +57,14 @@ _NAME_ENDS = (
     r"(?:token|secret|passwo?r?d|passphrase|api[-_]?keys?|access[-_]?key|secret[-_]?key|private[-_]?key|master[-_]?key"
     r"|auth[-_]?key|signing[-_]?key|encryption[-_]?key|credentials?|[-_]auth|[-_]pat)"
 )
-_OF_A_MODEL = r"(?i).*(?:eos|bos|pad|unk|stop|mask|cls|sep|image|video|audio|special|start|end|first|last|per|next)[-_]?token"
-"""Names that end like that of a secret, and are those of what a model reads and writes."""
+_OF_A_MODEL = (
+    r"(?i).*(?:eos|bos|pad|unk|stop|mask|cls|sep|image|video|audio|special|start|end|first|last|per|next"
+    r"|num|seqs?|batch(?:ed)?|total|prefill|chunk(?:ed)?|decode|prompt|input|output|completion|new|draft|spec(?:ulative)?|reasoning"
+    r"|thinking|block|page|budget|limit|count|(?:^|[-_])(?:max|min|n))[-_]?token"
+)
+"""Names that end like that of a secret, and are those of what a model reads and writes: also misspelt ones of options."""
+_PLAIN = r"(?i)[-+]?\d+(?:[._]\d+)*(?:[kmgt]i?b?|e[-+]?\d+)?|true|false|yes|no|on|off|auto"
+"""Numbers and switches, which are no secrets of options and variables except of keys and passwords."""
 _NAMED = rf"(?i){_NAME_ENDS}(?=[\"']?[\s:=,])"
 _BEFORE = r"[A-Za-z0-9_.-]{0,64}\Z"
 _VALUE = (
@@ -104,6 +110,17 @@ def is_filled_in(value: str) -> bool:
     """Whether there is nothing in a value to hide, so that its line is clearer with it."""
     short = len(value) < _SHORT and len(set(value)) > 1
     return _compiled(_PLACEHOLDER).fullmatch(value) is not None if short else is_placeholder(value)
+
+
+def is_plain(name: str, value: str) -> bool:
+    """Whether a value is a number or a switch, and its name that of no key or password, which may be of digits alone."""
+    ends = ("api-key", "api-keys", "password", "passphrase", "secret")
+    return _compiled(_PLAIN).fullmatch(value) is not None and not name.lower().replace("_", "-").endswith(ends)
+
+
+def is_distinct(secret: str) -> bool:
+    """Whether a secret is one wherever its characters stand, and not also a number or a word of a language."""
+    return not secret.isalpha() and _compiled(_PLAIN).fullmatch(secret) is None
 
 
 def is_secret_name(name: str) -> bool:
@@ -169,8 +186,7 @@ def named(text: str) -> list[Part]:
         elif value and ":" in gap and value[0] not in "\"'" and _plain_scalar(text, ending.start() - len(before.group())):
             rest = _compiled(_TO_THE_END).match(text, start, start + _LONGEST)
             end = rest.end() if rest is not None else end
-        numeric = value.isdecimal() and not name.lower().replace("_", "-").endswith(("api-key", "password"))
-        if value and not numeric and _may_be(value) and is_secret_name(name) and not is_filled_in(value):
+        if value and not is_plain(name, value) and _may_be(value) and is_secret_name(name) and not is_filled_in(value):
             found.append((start, end))
     return merged(found)
 
@@ -312,7 +328,7 @@ def masked_text(text: str, source: Source) -> str:
 
 def masked_value(name: str, value: str) -> str:
     """A value as a listing prints it. `name`: the option or variable that it belongs to, "" for none."""
-    if name and is_secret_name(name.lstrip("-")) and value and not value.isdecimal() and not is_filled_in(value):
+    if name and value and is_secret_name(name.lstrip("-")) and not is_plain(name, value) and not is_filled_in(value):
         return mask_of(value)
     return replaced(value, merged([*looks(value), *named(value)]))
 

@@ -36,6 +36,11 @@ class Source:
         return f"Source({self.path!r}, {len(self.text)} characters)"
 
     @property
+    def is_page(self) -> bool:
+        """Whether it is documentation: what it shows is filled in, or written into another file, by its reader."""
+        return self.path.lower().endswith((".md", ".mdx", ".markdown", ".rst", ".ipynb"))
+
+    @property
     def line_starts(self) -> list[int]:
         """Offsets at which lines start; a line ends at LF, at CR LF, or at a lone CR."""
         if self._lines is None:

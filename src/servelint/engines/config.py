@@ -415,9 +415,13 @@ class Config:
             return Operand(True, setting.on, setting.word.text, site)
         if setting.value is None:
             return Operand(True, None, setting.word.text, site)
-        return Operand(
-            True, _typed(self.launch.engine, setting.value, setting.option.types if setting.option else []), setting.value, site
-        )
+        engine, types = ENGINES[self.launch.engine], setting.option.types if setting.option else []
+        unset_types, unset_values = engine.unset_by
+        if setting.value.value in unset_values and not unset_types.isdisjoint(types):
+            return ABSENT
+        value = _typed(engine.id, setting.value, types)
+        value = value.lower() if isinstance(value, str) and setting.name in engine.lowered else value
+        return Operand(True, value, setting.value, site)
 
     def _key(self, option: str, path: str) -> Operand:
         setting = self.setting(option)

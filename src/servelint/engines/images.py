@@ -15,7 +15,7 @@ _RELEASE = (
 )
 """A tag that names a release; one that is dated, or of a development version, names none."""
 _ROLLING = (
-    r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*[0-9a-f]{7})[\w.-]*)?$"
+    r"^(?:latest|nightly|dev|main|edge)(?:-(?!.*(?:[0-9a-f]{7}|20\d\d[-_.]\d\d?[-_.]\d\d?))[\w.-]*)?$"
     r"|^(?:cu\d+|rocm|xpu|cpu|arm64|aarch64)-(?:nightly|latest)$"
 )
 """A tag that is moved to newer images."""

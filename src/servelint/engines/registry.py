@@ -319,6 +319,10 @@ class Engine:
 
     # -- options that mean the same in several engines; "" for one that the engine lacks or that is not known
 
+    unset_by: tuple[frozenset[str], tuple[str, ...]] = (frozenset(), ())
+    """Types of its options for which some values mean that the option is not given, and these values."""
+    lowered: tuple[str, ...] = ()
+    """Options whose value it reads in lower case."""
     model_option: str = ""
     """Option that names the model."""
     served_name_option: str = ""

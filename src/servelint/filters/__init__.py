@@ -38,7 +38,7 @@ def suppress(
     if not comments:
         return findings
     kept = [finding for finding in findings if not _silences(comments, finding, settings.trust, silenced)]
-    if settings.wants(UNUSED_IGNORE):
+    if settings.wants(UNUSED_IGNORE) and not source.is_page:
         profiles = {**dict.fromkeys(OWN, "default"), **{rule.id: rule.profile for rule in every(settings.rules)}}
         kept += [unused for comment in comments for unused in _unused(comment, settings, profiles)]
     return kept
@@ -88,7 +88,7 @@ def _unused(comment: Ignore, settings: Settings, profiles: dict[str, str]) -> li
 def gpu_comment_findings(source: Source, launches: list[Launch], settings: Settings) -> list[Finding]:
     """Return a finding for each error in the GPU comments of a file, and for each GPU comment without effect."""
     comments = gpu_comments(source)
-    if not comments or not settings.wants(GPU_COMMENT):
+    if not comments or source.is_page or not settings.wants(GPU_COMMENT):
         return []
     whole = [launch for launch in launches if launch.source is source and not launch.fragment]
     covered: dict[int, list[Launch]] = {}

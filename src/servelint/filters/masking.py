@@ -9,7 +9,9 @@ from servelint.core.launch import Launch
 from servelint.core.secrets import (
     Part,
     Redactions,
+    is_distinct,
     is_filled_in,
+    is_plain,
     is_secret_name,
     looks,
     mask_of,
@@ -71,20 +73,27 @@ def words(launch: Launch) -> list[str]:
         if shown or not word.many:
             name, sign, value = shown.partition("=")
             if _is_option(before) and not shown.startswith("--"):
-                shown = _named(word.text, shown)
+                shown = _named(before, word.text, shown)
             elif sign and _is_option(name):
-                shown = f"{name}={_named(word.text.cut(len(name) + 1), value)}"
+                shown = f"{name}={_named(name, word.text.cut(len(name) + 1), value)}"
             found.append(masked_value("", shown))
         before = word.text.flat
     return found
 
 
-def _named(text: TracedText, shown: str) -> str:
-    return mask_of(shown) if text.value and not is_filled_in(text.value) else shown
+def _named(name: str, text: TracedText, shown: str) -> str:
+    return mask_of(shown) if _holds(name, text) else shown
+
+
+def _holds(name: str, text: TracedText) -> bool:
+    """Whether the value of a name that is a secret's is one. `name`: "" for a text that looks like one."""
+    value = text.value
+    return bool(value) and value is not None and not is_filled_in(value) and not (name and is_plain(name, value))
 
 
 def _values(texts: list[TracedText]) -> tuple[str, ...]:
-    values = {text.value for text in texts if text.value is not None and len(text.value) >= _SHORTEST}
+    known = {text.value for text in texts if text.value is not None}
+    values = [value for value in known if len(value) >= _SHORTEST and is_distinct(value)]
     return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
@@ -109,25 +118,25 @@ def _secrets(launch: Launch) -> list[TracedText]:
     values = [variable.value for variable in launch.env.values()]
     texts = [word.text.flat for word in launch.argv] + [value.flat for value in values if value is not None]
     any_look = may_look("\n".join(texts))
-    found: list[TracedText] = []
+    found: list[tuple[str, TracedText]] = []
     before = ""
     for word in launch.argv:
         flat = word.text.flat
         name, sign, _ = flat.partition("=")
         if _is_option(before) and not flat.startswith("--"):
-            found.append(word.text)
+            found.append((before, word.text))
         elif sign and _is_option(name):
-            found.append(word.text.cut(len(name) + 1))
+            found.append((name, word.text.cut(len(name) + 1)))
         elif any_look:
-            found += [word.text.cut(start, end) for start, end in looks(flat)]
+            found += [("", word.text.cut(start, end)) for start, end in looks(flat)]
         before = flat
     for name, variable in launch.env.items():
         value = variable.value
-        if value is not None and (name.endswith(variables.ENDS) or is_secret_name(name)):
-            found.append(value)
+        if value is not None and is_secret_name(name):
+            found.append((name, value))
         elif value is not None and any_look:
-            found += [value.cut(start, end) for start, end in looks(value.flat)]
-    return [text for text in found if text.value and not is_filled_in(text.value)]
+            found += [("", value.cut(start, end)) for start, end in looks(value.flat)]
+    return [text for name, text in found if _holds(name, text)]
 
 
 def _is_option(word: str) -> bool:

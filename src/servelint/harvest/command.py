@@ -11,7 +11,7 @@ from typing import Any
 from servelint.engines import ENGINES
 from servelint.engines.catalog import compile_file
 from servelint.engines.releases import LEAST, sort_key
-from servelint.harvest import llamacpp, store
+from servelint.harvest import llamacpp, mentions, store
 from servelint.harvest.archives import HarvestError
 from servelint.harvest.sources import Tree, open_local, open_tree, published
 
@@ -66,6 +66,8 @@ def read(tree: Tree) -> dict[str, Any]:
     """The snapshot of a release."""
     module = import_module("servelint.harvest." + ENGINES[tree.engine].package)
     snapshot: dict[str, Any] = module.snapshot(tree)
+    if ENGINES[tree.engine].variables_closed:
+        snapshot.setdefault("names", {})[mentions.KIND] = sorted(mentions.mentioned(tree) - set(snapshot["env"]))
     return snapshot
 
 

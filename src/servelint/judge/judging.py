@@ -248,7 +248,7 @@ def _violated(rule: Rule, violation: Violation, config: Config, releases: Releas
         related.append(Related(claim, release_name(launch, releases)))
     return Finding(
         rule=rule.id,
-        severity=rule.severity,
+        severity="warning" if violation.mild and rule.severity == "error" else rule.severity,
         confidence=rule.confidence,
         impact=rule.impact,
         message=violation.message,
@@ -306,6 +306,10 @@ def _case(rule: Rule, case: list[Any], config: Config) -> str | None:
     return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
 
+_BUGS = ("wrong-output", "crash-at-runtime")
+"""Impacts of what the engine does wrong, which another release may do right, not of what it refuses to do."""
+
+
 def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fields: dict[str, Any]) -> Finding:
     places: list[tuple[str, Operand]] = [(name, config.operand(name)) for name in (*rule.at, *operands(rule.when))]
     standing = [(name, operand) for name, operand in places if operand.present is not False] or places
@@ -334,9 +338,10 @@ def _finding(rule: Rule, launch: Launch, config: Config, releases: Releases, fie
         return PLACEHOLDER.sub(lambda match: _shown(match.group(1), match.group(2) is not None, config, fields), text)
 
     fix: Fix | None = fix_for(rule.fix, config, rule.at, fill) if rule.fix is not None else None
+    may_be_mended = not releases.exact and rule.impact in _BUGS and ranges.is_open(rule.bounds)
     return Finding(
         rule=rule.id,
-        severity=rule.severity,
+        severity="warning" if may_be_mended and rule.severity == rule.written["severity"] == "error" else rule.severity,
         confidence=rule.confidence,
         impact=rule.impact_on(config.key),
         message=fill(rule.message),

@@ -12,6 +12,7 @@ from servelint.core.source import Source
 from servelint.engines.registry import ENGINES, derived
 from servelint.files.siblings import Neighbours
 from servelint.readers.registry import FORMATS, JSON, YAML, Format, named, of_syntax, recognise
+from servelint.syntax import placeholders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def read(source: Source, neighbours: Neighbours | None = None) -> Reading:
             one = named(kind)
             found = Reading(source, one.function(one.read)(source, beside), [])
         found.launches = _within(found.launches)
+        for launch in found.launches:
+            placeholders.fill(launch)
     found.problems += run.problems
     return found
 

@@ -11,6 +11,7 @@ from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
+from servelint.syntax.placeholders import in_command
 
 WRAPPERS = frozenset((
     "aws-vault", "bash-preexec", "catchsegv", "chroot", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas",
@@ -211,6 +212,7 @@ def script_launches(
     from servelint.readers import installs
     from servelint.syntax.shell.evaluate import Budget, Invocation, evaluate
 
+    text = in_command(text)
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
     outside = context.open

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from servelint.core.settings import Outside
     from servelint.settings.files import SettingsFiles
 
-SKIPPED = frozenset(
-    (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".ruff_cache")
-)
+SKIPPED = frozenset((
+    ".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache",
+    ".pytest_cache", ".hypothesis",
+))  # fmt: skip
 """Folders that are never searched."""
 _LEADS_OUT = "not read: a link that leads out of the project; name the file itself, or allow its folder by read-outside"
 _NO_FILE = "not a regular file; what a pipe or a device gives is read from standard input, as -"

@@ -16,6 +16,7 @@ from servelint.files.siblings import Neighbours
 from servelint.readers.commands import launches, script_launches
 from servelint.readers.context import CommandContext, env_file, named
 from servelint.readers.registry import Format
+from servelint.syntax.placeholders import in_command
 
 PROCFILE = Format(
     "procfile",
@@ -184,6 +185,7 @@ def split(text: TracedText) -> list[Word]:
 
     A backslash protects the character after it, a line end too: it does not continue a line.
     """
+    text = in_command(text)
     flat = text.flat
     found: list[Word] = []
     parts: list[TracedText] = []

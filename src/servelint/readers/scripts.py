@@ -12,6 +12,7 @@ from servelint.readers import installs
 from servelint.readers.commands import launches, script_launches
 from servelint.readers.context import CommandContext, env_file, identity
 from servelint.readers.registry import Format
+from servelint.syntax.placeholders import in_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def read_batch(source: Source, neighbours: Neighbours) -> list[Launch]:
         beside = neighbours.read(name) if name and HOLE not in name and ":" not in name else None
         return TracedText.at(beside, 0, len(beside.text)) if beside is not None else None
 
-    sourced = evaluate(TracedText.at(source, 0, len(source.text)), on_command, called)
+    sourced = evaluate(in_command(TracedText.at(source, 0, len(source.text))), on_command, called)
     for launch in found:
         launch.open_env = launch.open_env or (sourced and launch.container is None)
     return found

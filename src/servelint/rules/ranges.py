@@ -67,6 +67,11 @@ def contains(bounds: Bounds, key: ReleaseKey | None) -> bool:
     return True
 
 
+def is_open(bounds: Bounds) -> bool:
+    """Whether a range has no upper bound: the releases that follow are in it, until someone finds that one is not."""
+    return all(operator in (">=", ">", "!=") for operator, _ in bounds)
+
+
 def describe(text: str) -> str:
     """A range in words: ">=0.20" is "0.20 and later"."""
     lower = re.search(r">(=?)\s*([\w.]+)", text)

@@ -17,7 +17,8 @@ Edit = tuple[str, str]
 
 def found(engine: str, text: str, version: str | None = None, env: dict[str, str] | None = None) -> list[Finding]:
     """The findings of an argv, which is written as a shell would have it."""
-    findings = servelint.check_command(engine, shlex.split(text), version=version, env=env)
+    settings = Settings(profile="strict")
+    findings = servelint.check_command(engine, shlex.split(text), version=version, env=env, settings=settings)
     return [finding for finding in findings if finding.rule in OF_CATALOG]
 
 

@@ -9,6 +9,7 @@ from servelint.engines.releases import newest
 from servelint.judge.judging import judge
 from tests.judge.parser import edits, fixed, found, in_file, is_safe, kinds, kinds_in, only
 from tests.launching import marked_launch
+from tests.reporting import findings_in
 
 MODEL = {"vllm": "m", "sglang": "--model-path m", "lmdeploy": "m", "llama.cpp": "-m m.gguf"}
 
@@ -516,3 +517,72 @@ class TestWhichRelease:
 
     def test_of_an_engine_without_a_catalog_gets_nothing(self) -> None:
         assert kinds("tgi", "--no-such-option", "3.0.0") == []
+
+
+class TestBlankBehindABackslash:
+    """It is one finding, where it is, and nothing is said of the words that it makes."""
+
+    @pytest.mark.parametrize(
+        ("filename", "text"),
+        [
+            ("run.sh", "vllm serve Qwen/Qwen3-8B \\ \n  --model Qwen/Qwen3-8B \\\n  --port 80\n"),
+            ("run.sh", "vllm serve \\ \t\n  --model Qwen/Qwen3-8B --swap-space 4\n"),
+            ("run.sh", "docker run --gpus all vllm/vllm-openai:v0.23.0 \\ \n  --model Qwen/Qwen3-8B\n"),
+            ("Makefile", "serve:\n\tvllm serve Qwen/Qwen3-8B \\ \n\t  --port 80\n"),
+            ("llm.service", "[Service]\nExecStart=/usr/bin/vllm serve Qwen/Qwen3-8B \\ \n  --port 80\n"),
+        ],
+    )
+    def test_it_is_said(self, filename: str, text: str) -> None:
+        (finding,) = findings_in(text, filename)
+        assert finding.rule == "vllm/command-cut-short"
+        assert finding.advice == "delete the blank behind the backslash"
+        assert finding.span.text.rstrip(" \t") == "\\"
+
+    def test_its_fix_continues_the_line(self) -> None:
+        (finding,) = findings_in("vllm serve Qwen/Qwen3-8B \\ \n  --port 80\n")
+        assert finding.fix is not None
+        (edit,) = finding.fix.edits
+        text = edit.span.source.text
+        assert text[: edit.span.start] + edit.text + text[edit.span.end :] == "vllm serve Qwen/Qwen3-8B \\\n  --port 80\n"
+
+    def test_folded_lines_need_none(self) -> None:
+        found = findings_in(
+            "services:\n  a:\n    image: vllm/vllm-openai:v0.23.0\n    gpus: all\n    ipc: host\n"
+            "    command: >\n      --model Qwen/Qwen3-8B \\\n      --port 8000\n",
+            "compose.yml",
+        )
+        assert [(one.rule, one.advice) for one in found] == [("vllm/command-cut-short", "delete the backslash")]
+
+    def test_a_blank_in_a_word_may_be_meant(self) -> None:
+        assert findings_in("vllm serve Qwen/Qwen3-8B --served-model-name my\\ model ' x'\n") == []
+
+
+class TestAdviceForASlipBefore:
+    """What follows from one slip is not told, and the advice does not make it worse."""
+
+    @pytest.mark.parametrize("option", ["--speculative-config ", "--speculative-config="])
+    def test_json_without_quotes(self, option: str) -> None:
+        (finding,) = findings_in(f'vllm serve m/m {option}{{"method":"ngram","num_speculative_tokens":2}}\n')
+        assert finding.rule == "vllm/malformed-json"
+        assert finding.advice == "put single quotes around the whole value"
+        assert finding.fix is not None
+        assert finding.fix.edits[0].text == """'{"method":"ngram","num_speculative_tokens":2}'"""
+
+    def test_json_of_the_older_server_is_no_model(self) -> None:
+        command = "python3 -m vllm.entrypoints.openai.api_server --model m/m"
+        found = findings_in(f'{command} --kv-transfer-config {{"kv_connector":"NixlConnector","kv_role":"kv_both"}}\n')
+        assert [one.rule for one in found] == ["vllm/malformed-json"]
+
+    def test_braces_that_are_no_json(self) -> None:
+        assert findings_in("vllm serve m/m --served-model-name {a,b}\n") == []
+
+    @pytest.mark.parametrize(
+        ("command", "advice"),
+        [
+            ("vllm serve m/m --model m/m", "delete --model and its value"),
+            ("vllm serve half --model m/m", "keep one of them; if half is the value of an option, write the option before it"),
+        ],
+    )
+    def test_a_second_model_may_be_a_value(self, command: str, advice: str) -> None:
+        (finding,) = findings_in(f"pip install vllm==0.33.0\n{command}\n")
+        assert finding.advice == advice

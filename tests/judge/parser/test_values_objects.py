@@ -36,7 +36,7 @@ def test_a_key_that_is_like_no_other_is_to_be_deleted() -> None:
     assert (finding.rule, finding.span.text, finding.advice, finding.fix) == (
         "vllm/unknown-json-key",
         "zzz",
-        "delete it",
+        "correct its name, or delete it",
         None,
     )
 

@@ -6,7 +6,8 @@ import pytest
 
 from servelint.core.text import TracedText
 from servelint.readers.markdown import snippets
-from servelint.readers.markdown.snippets import as_shell, replaced
+from servelint.readers.markdown.snippets import as_shell
+from servelint.syntax.placeholders import in_page as replaced
 from tests.launching import argv, environment, launch_in, marked_launch, spans
 
 

@@ -54,6 +54,8 @@ class SGLang(Engine):
 
     config_file = True
 
+    lowered = ("quantization",)  # ModelConfig.__init__; a parser with choices refuses other spellings before
+
     variables = ("SGLANG_", "SGL_")
     variables_closed = True
     renamed_variables = ("SGL_", "SGLANG_")

@@ -58,6 +58,8 @@ def speculative_algorithm_known(config: Config) -> Operand:
     image = config.launch.image
     if config.operand("env.SGLANG_PLUGINS").present or (image is not None and images.identify(image).house):
         return UNKNOWN
+    if given.value.upper() == "NONE":
+        return Operand(True, True, given.text, given.site)  # a member of the enumeration: no drafting
     known = config.named("speculative-methods", given.value.upper())
     here = known.here if known is not None else None if config.index is None else False
     return UNKNOWN if here is None else Operand(True, here, given.text, given.site)

@@ -131,6 +131,9 @@ class VLLM(Engine):
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"
 
+    unset_by = (frozenset(("none", "nullable_str", "parse_reasoning_parser")), ("", "None"))
+    lowered = ("quantization",)  # a validator of ModelConfig, before anything looks at it
+
     variables = ("VLLM_",)
     variables_closed = True
     device_variables = ("VLLM_TARGET_DEVICE", "VLLM_CPU_")

@@ -89,7 +89,9 @@ def _visible(config: Config, container: Container) -> list[Violation]:
     advice = f"delete {_VISIBLE}: the container is given its GPUs, and counts them from 0"
     change, title = Change(unset=_VISIBLE), f"delete {_VISIBLE}"
     label = "of the host, not of the container"
-    return [Violation("visible-devices", visible.span, message, advice, label, change=change, title=title)]
+    ranks = product(config, ENGINES[config.launch.engine].rank_operands)
+    enough = left > 0 and (ranks is None or ranks <= left)
+    return [Violation("visible-devices", visible.span, message, advice, label, change=change, title=title, mild=enough)]
 
 
 def _below(config: Config, container: Container) -> list[Violation]:

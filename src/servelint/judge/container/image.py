@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _MOVING = re.compile(r"(?:.*[-_.])?(?:latest|nightly|main|master|dev|edge|stable|head|rolling)(?:[-_.].*)?", re.IGNORECASE)
 _VARIABLE = r"\$(?:\{\w+\}|\w+)"
-_DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+")
+_DATED = re.compile(r"\d{6,}|[0-9a-f]{7,}|\d+\.\d+|20\d\d[-_.]\d\d?[-_.]\d\d?")
+_LOCAL = re.compile(r"localhost/|[^/]+$")
+"""Names of images that no registry has: those of official images have no slash either, and none of them is an engine's."""
 
 
 def violations(config: Config, options: Options) -> list[Violation]:
@@ -45,9 +47,12 @@ def _unpinned(config: Config, image: TracedText, options: Options) -> list[Viola
     own = images.identify(TracedText.of(name)).claim
     known = release is not None and not images.identify(TracedText.of(name)).house and own.rolling
     tag_of = ENGINES[engine].release_tag
-    better = f"{name}:{tag_of.format(release)}" if known and tag_of else "the tag of one release, or a digest (@sha256:...)"
+    local = _LOCAL.match(name) is not None
+    better = "the tag of one release" if local else "the tag of one release, or a digest (@sha256:...)"
+    better = f"{name}:{tag_of.format(release)}" if known and tag_of and not local else better
     start = len(name) + 1 if tag else 0
     what = f"the tag {tag} is moved to other images" if tag else "without a tag it is whatever was pushed last"
+    what = "it is whatever was built last on the machine that runs it" if local else what
     message = f"{flat} names no release of {ENGINE_NAMES[engine]}: {what}, and the engine changes under this file"
     span = image.span(start) or image.span()
     return [Violation("unpinned-image", span, message, f"write {better}", "moves")] if span is not None else []

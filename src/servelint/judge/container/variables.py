@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.secrets import is_placeholder, mask_of
+from servelint.core.secrets import is_placeholder, is_plain, is_secret_name, mask_of
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import Config
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 _TEMPLATE = r"\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}|<[A-Z][A-Z0-9_ -]*>"
-_PAGES = (".md", ".mdx", ".markdown", ".ipynb")
-"""Files that people read: there the reader fills in the placeholders."""
 _REFERENCE = r"\$(?:\{(\w+)\}|(\w+))"
 
 
@@ -29,7 +27,7 @@ def violations(config: Config, options: Options) -> list[Violation]:
 
 def _unfilled(config: Config) -> list[Violation]:
     found: list[Violation] = []
-    page = config.launch.source.path.lower().endswith(_PAGES)
+    page = config.launch.source.is_page  # there the reader fills in the placeholders
     for name, variable in config.launch.env.items():
         site = variable.value.span() if variable.value is not None else None
         if site is None or variable.value is None:
@@ -95,7 +93,8 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
         text = variable.value
         if text is None or len(text.flat) < 12 or name in _key_variables():
             continue
-        if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
+        named = name.endswith(ENDS) and is_secret_name(name) and not is_plain(name, text.flat)
+        if not named and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
             continue
         if not _written(text) or is_placeholder(text.flat) or allowed(options, "secret-in-plain-text", text.flat):
             continue

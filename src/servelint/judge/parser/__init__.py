@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
+from servelint.core.source import Span
 from servelint.engines.config import Config
 from servelint.judge.parser import arguments, environment, values
 from servelint.judge.parser.view import ReleaseView
@@ -48,6 +49,13 @@ def _found(config: Config) -> list[Violation]:
     found = arguments.word_violations(config)
     if config.catalog is not None and config.index is not None:
         view = ReleaseView(config, config.catalog, config.index)
-        for part in (arguments, values, environment):
+        # words that a stray backslash has made are none that anyone wrote
+        for part in (environment,) if arguments.escaped_blanks(config) else (arguments, values, environment):
             found += part.violations(view)
-    return found
+    braces = arguments.expanded_braces(config)
+    # what is said of the words that the braces became is not worth a finding of its own
+    return [one for one in found if not any(one.span is not None and _within(one.span, each.span) for each in braces)] + braces
+
+
+def _within(one: Span, other: Span | None) -> bool:
+    return other is not None and one.source is other.source and other.start <= one.start and one.end <= other.end

@@ -7,6 +7,7 @@ import re
 from servelint.core.finding import Related
 from servelint.core.launch import Word
 from servelint.core.source import Span
+from servelint.core.text import HOLE
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
 from servelint.engines.argv import Fault, Setting, head_of
@@ -167,7 +168,11 @@ def _unknown(view: ReleaseView, fault: Fault) -> Violation:
         "unknown-option" if other is None else "option-of-other-engine",
         fault.span,
         message,
-        instead.text if instead is not None else f"write {close}, if that is meant" if close else "delete it",
+        instead.text
+        if instead is not None
+        else f"write {close}, if that is meant"
+        if close
+        else "correct its name, or delete it with its value",
         "no option" if other is None else f"not an option of {view.name}",
         change=written_at(written_in(fault), close) if close and instead is None else None,
         title=f"write {close}" if close else "",
@@ -261,7 +266,10 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"{command} of {view.release} is given the model twice, by --model and as an argument, and takes it once"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
+        first = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
+        if first != given:
+            advice = f"keep one of them; if {first} is the value of an option, write the option before it"
         return [Violation("unexpected-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):
@@ -369,7 +377,64 @@ _UNQUOTED = re.compile(r"[\w./:=@%+-]+", re.ASCII)
 
 def word_violations(config: Config) -> list[Violation]:
     """The violations in a command that are the same under every release."""
-    return [*_cut(config), *_literal_quotes(config)]
+    return [*(_blank_behind_backslash(config) or _cut(config)), *_literal_quotes(config)]
+
+
+def escaped_blanks(config: Config) -> list[Span]:
+    """The backslashes that make a word of the blank or the line end behind them, or a part of the next word."""
+    words = [word for word in config.launch.argv if word.text.flat[:1].isspace() or word.text.flat == "\\"]
+    return [word.site for word in words if word.site is not None and word.site.text[:1] == "\\"]
+
+
+def expanded_braces(config: Config) -> list[Violation]:
+    """JSON without quotes around it, of which a shell's brace expansion makes several words."""
+    sites: dict[tuple[int, int], list[Word]] = {}
+    for word in config.launch.argv:
+        if word.site is not None and "{" in word.site.text and not set(word.text.flat) & {"{", HOLE}:
+            sites.setdefault((word.site.start, word.site.end), []).append(word)
+    found: list[Violation] = []
+    for words in sites.values():
+        site = words[0].site
+        if site is None or len(words) < 2 or re.search(r'\{[^{}]*"[^{}]*,', site.text) is None:
+            continue
+        start = site.text.index("{")
+        plain = "'" not in site.text and "\\" not in site.text
+        found.append(
+            Violation(
+                "malformed-json",
+                site,
+                f"nothing quotes this JSON, of which the shell makes {len(words)} words: its braces are expanded",
+                "put single quotes around the whole value",
+                "expanded",
+                change=written_at(site.sub(start, len(site.text)), f"'{site.text[start:]}'") if plain else None,
+                safe=True,
+            )
+        )
+    return found
+
+
+def _blank_behind_backslash(config: Config) -> list[Violation]:
+    """Backslashes that do not continue a line; what the words behind them then are is not worth a finding of its own."""
+    found: list[Violation] = []
+    name, cut = ENGINE_NAMES[config.launch.engine], config.launch.cut
+    for site in escaped_blanks(config):
+        blanks = re.match(r"\\[ \t]*(?=(\r?\n)?)", site.source.text[site.start :])
+        width = blanks.end() if blanks is not None else 1
+        span = site.sub(0, max(width, 1))
+        if width > 1:
+            what = "a blank stands behind this backslash, which then does not continue the line"
+            advice = "delete the blank behind the backslash"
+            change = written_at(site.sub(1, width), "")
+        else:
+            what = "the lines are joined before this backslash is read, which makes the blank a part of a word"
+            advice, change = "delete the backslash", written_at(site.sub(0, 1), "")
+        message = f"{what}: {name} gets other words than these"
+        found.append(
+            Violation("command-cut-short", span, message, advice, "does not continue the line", change=change, title=advice)
+        )
+    if found and cut is not None:
+        found[-1].change = _joined(config, cut) or found[-1].change
+    return found
 
 
 def _cut(config: Config) -> list[Violation]:

@@ -36,13 +36,16 @@ def violations(view: ReleaseView) -> list[Violation]:
     if not env:
         return value_violations(view)
     known = view.catalog.variables()
+    named = view.names("mentioned-variables")
     foreign = [
         _foreign(view, name, variable)
         for name, variable in env
         # what a script exports may be for another engine that it starts
-        if view.config.launch.container is not None and name.startswith(others) and name not in known
+        if view.config.launch.container is not None and name.startswith(others) and name not in {*known, *named}
     ]
-    found = [_variable(view, name, variable, known) for name, variable in env if name.startswith(prefixes)]
+    found = [
+        _variable(view, name, variable, known) for name, variable in env if name.startswith(prefixes) and name not in named
+    ]
     return [*(one for one in (*foreign, *found) if one is not None), *value_violations(view)]
 
 

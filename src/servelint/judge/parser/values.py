@@ -309,7 +309,7 @@ def _unknown_key(view: ReleaseView, spelling: str, key: str, keys: Keys, text: T
         rule,
         text.span(),
         f"{key} is no key of {spelling} in {view.release}, which {what}",
-        f"write {close}, if that is meant" if close else "delete it",
+        f"write {close}, if that is meant" if close else "correct its name, or delete it",
         "no such key",
         change=written_at(text.written, close) if close else delete,
         title=f"write {close}" if close else f"delete {key}",

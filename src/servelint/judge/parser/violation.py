@@ -49,9 +49,10 @@ class Violation:
         safe: whether the launch means the same after the change, or was refused and could mean nothing else.
         variable: the name of the environment variable that it is about.
         new: whether its subject is in no known release of any engine, so that the next release or a fork may have it.
+        mild: whether it is a warning at most.
     """
 
-    __slots__ = ("advice", "change", "label", "message", "new", "related", "rule", "safe", "span", "title", "variable")
+    __slots__ = ("advice", "change", "label", "message", "mild", "new", "related", "rule", "safe", "span", "title", "variable")
 
     def __init__(
         self,
@@ -67,6 +68,7 @@ class Violation:
         safe: bool = False,
         variable: str = "",
         new: bool = False,
+        mild: bool = False,
     ) -> None:
         self.rule = rule
         self.span = span
@@ -78,6 +80,7 @@ class Violation:
         self.title = title
         self.safe = safe
         self.new = new
+        self.mild = mild
         self.variable = variable
 
     @property

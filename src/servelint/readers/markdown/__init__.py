@@ -32,6 +32,7 @@ from servelint.readers.markdown.blocks import (
     lines_of,
 )
 from servelint.readers.registry import JSON, YAML, Format, named, of_syntax
+from servelint.syntax import placeholders
 
 FORMAT = Format(
     "markdown",
@@ -95,6 +96,8 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
     if typed is None and kind == PLAIN:
         return []  # output
     text = typed if typed is not None else snippets.continued(block.text)
+    if not block.language or kind == PLAIN:
+        text = snippets.without_prose(text)
     found = _run(snippets.as_shell(text) if kind == POWERSHELL else text, source)
     if not found and typed is None and (kind == CONSOLE or block.indented):
         # `# vllm serve` is a comment, or what root typed
@@ -104,9 +107,9 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
 
 
 def _run(script: TracedText, source: Source) -> list[Launch]:
-    found = script_launches(snippets.replaced(script, script=True), CommandContext(source), None)
+    found = script_launches(placeholders.in_page(script, script=True), CommandContext(source), None)
     for launch in found:
-        launch.argv = [snippets.counted(word) for word in launch.argv]
+        launch.argv = [placeholders.counted(word) for word in launch.argv]
     return found
 
 
@@ -135,17 +138,19 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     """The launches of a file that a text holds."""
     if not text.known:
         return []
-    shown = Source(_NAMES.get(kind, "page"), snippets.disguised(text.flat))
+    shown = Source(_NAMES.get(kind, "page"), placeholders.disguised(text.flat))
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)
     left_out = _LEFT_OUT.search(text.flat)
     for launch in found:
-        launch.argv = [snippets.filled(word) for word in launch.argv]
+        launch.argv = [placeholders.filled(word) for word in launch.argv]
         if left_out is not None:
             comment = unknown(left_out.group(), text.span(*left_out.span()), shown="")
             launch.argv.append(Word(TracedText((comment,)), many=True))
             launch.open_env = True
         launch.env = {
-            name: Variable(name, snippets.replaced(variable.value), variable.site) if variable.value is not None else variable
+            name: Variable(name, placeholders.in_page(variable.value), variable.site)
+            if variable.value is not None
+            else variable
             for name, variable in launch.env.items()
         }
     return found

@@ -9,54 +9,8 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.launch import Word
-from servelint.core.text import HOLE, Piece, TracedText
+from servelint.core.text import EMPTY, TracedText
 from servelint.readers.markdown.blocks import lines_of
-
-_ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
-_CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
-_SQUARE = r"(?<!\S)\[(?:[A-Za-z-][^\[\]\n\"'`$]{0,80}|\.\.\.|…)\](?!\S)"
-_DOTS = r"(?:(?<![^\s\"'{,(=:\[])(?:\.{3,}|…+)(?![^\s\"'}),\]\\]))"
-_ANY = re.compile(f"{_ANGLE}|{_CURLY}|{_DOTS}")
-_IN_SCRIPT = re.compile(f"{_ANGLE}|{_CURLY}|{_SQUARE}|{_DOTS}")
-_SEVERAL = re.compile(r"\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b", re.IGNORECASE)
-_MARKS = "<{[.…"
-
-
-def replaced(text: TracedText, *, script: bool = False) -> TracedText:
-    """The text with an unknown for each placeholder. script: of commands, in which `[options]` is one too."""
-    flat = text.flat
-    if not any(mark in flat for mark in ("<", "{", "[", "...", "…")):
-        return text
-    return text.sub(_IN_SCRIPT if script else _ANY, lambda match: None if HOLE in match.group() else text.unknown(match))
-
-
-def disguised(flat: str) -> str:
-    """A text of the same length whose `<model>` is no redirection to who splits it."""
-    return re.sub(_ANGLE, lambda match: f"\u27ea{match.group()[1:-1]}\u27eb", flat) if "<" in flat else flat
-
-
-def counted(word: Word) -> Word:
-    """The word with how many it stands for: `<model>` for one, `...` and `<options>` for any number."""
-    expression = _alone(word.text.pieces)
-    if expression is None:
-        return word
-    many = _SEVERAL.search(expression) is not None and not (expression[0] in ".…" and word.site != word.text.span())
-    return word if many == word.many else Word(word.text, word.site, many)
-
-
-def filled(word: Word) -> Word:
-    """A word of a file that a page shows, with its placeholders unknown."""
-    text = replaced(word.text)
-    return word if text is word.text else counted(Word(text, word.site, word.many))
-
-
-def _alone(pieces: tuple[Piece, ...]) -> str | None:
-    """The expression of the placeholder that is all of a word."""
-    if len(pieces) != 1 or not pieces[0].expression or pieces[0].expression[0] not in _MARKS:
-        return None
-    return pieces[0].expression
-
 
 _WHO = (
     r"(?:\([\w .:/-]{1,80}\)[ \t]*)?(?:\[?[\w.-]{1,64}@[\w.-]{1,64}(?:[: ][^\n$#%>]{0,80}?)?\]?[ \t]?|~[^\s$#%>]{0,80}[ \t]?)?"
@@ -98,6 +52,21 @@ def continued(text: TracedText) -> TracedText:
     return text.sub(
         re.compile(r"\\\r?\n(?P<mark>[ \t]*>[ \t]+)(?=-)"), lambda match: text.cut(match.start(), match.start("mark"))
     )
+
+
+_COMMON = (
+    r"(?:a|an|and|are|as|at|by|can|for|from|if|in|into|is|it|its|of|on|or|so|than|that|the|then|this|to|when|which|will|with|you"
+    r"|your)"
+)
+_SIGN = r"[ \t]+(?://|<-+|-+>|=>|\u2190|\u2192|\u2014|\u2013)[ \t]"
+_NOTE = rf"(?<=\S)[ \t]{{2,}}(?=[^\n]*\b{_COMMON}\b|[A-Z][a-z]+[ \t])[^\W\d_][^\n\"'`$\\|]*$|{_SIGN}[^\n]*$"
+_SENTENCE = rf"^[^\n\"'`$\\|;&=]*?(?:[ \t][A-Za-z]+,?){{1,9}}?[ \t]{_COMMON}(?:[ \t]+[A-Za-z]+[,.]?){{2,}}[^\n]*$"
+
+
+def without_prose(text: TracedText) -> TracedText:
+    """Commands without the notes behind them on their lines, and without lines that are sentences."""
+    notes = text.sub(re.compile(_NOTE, re.MULTILINE), lambda _: EMPTY)
+    return notes.sub(re.compile(_SENTENCE, re.MULTILINE), lambda _: EMPTY)
 
 
 def _rest(flat: str, lines: list[tuple[int, int]], at: int, line: str, quotes: bool) -> tuple[list[tuple[int, int]], bool]:

@@ -86,9 +86,17 @@ def is_mine(source: Source, document: Node) -> bool:
 
 def _launches(source: Source, document: Node) -> list[Launch]:
     fields = yaml.entries(document)
-    if {"suite", "tests"} <= set(fields) or "openapi" in fields:
-        return []  # what a test expects, what an interface describes
+    if {"suite", "tests"} <= set(fields) or "openapi" in fields or _is_rule(fields):
+        return []  # what a test expects, what an interface describes, the examples of a rule
     return _Walk(source).visit(document, _Scope({}, None, {}, ()), 0)
+
+
+def _is_rule(fields: Entries) -> bool:
+    """Whether a document is a rule file, or a table of rules: what it shows is wrong on purpose, and is not started."""
+    if {"columns", "each", "rows"} <= set(fields):
+        return True
+    examples = yaml.entries(fields["examples"][1]) if "examples" in fields else {}
+    return bool(examples) and set(examples) <= {"bad", "good"}
 
 
 class _Walk:

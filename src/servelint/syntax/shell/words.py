@@ -10,6 +10,7 @@ import re
 
 from servelint.core.launch import Word
 from servelint.core.text import EMPTY, HOLE, TracedText
+from servelint.syntax.placeholders import in_command
 
 _PLAIN = re.compile(r"[^\s'\"\\;&|<>]+")
 _IN_DOUBLE = re.compile(r'[^"\\]+')
@@ -18,6 +19,7 @@ _SPACE = re.compile(r"\s+")
 
 def split(text: TracedText) -> list[Word]:
     """The words of a command string. A quote that is never closed ends with the text."""
+    text = in_command(text)
     flat = text.flat
     words: list[Word] = []
     parts: list[TracedText] = []

@@ -1,0 +1,165 @@
+"""Placeholders: values that a person or a program fills in before a command runs, in the notations of many template languages.
+
+A placeholder is an unknown value. Those that hold blanks, or signs that a shell reads (`<model>`, `{{ port }}`), are taken out
+of a command before it is split into words (`in_command`), the others out of single values (`in_value`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from servelint.core.launch import Container, Launch, Variable, Word
+from servelint.core.text import HOLE, Piece, TracedText
+
+ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|\d+-\d|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
+_CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
+_SQUARE = r"(?<!\S)\[(?:[A-Za-z-][^\[\]\n\"'`$]{0,80}|\.\.\.|…)\](?!\S)"
+_DOTS = r"(?:(?<![^\s\"'{,(=:\[])(?:\.{3,}|…+)(?![^\s\"'}),\]\\]))"
+_TAGS = r"<%[=-]?[^%<>\n]{1,80}%>|\{%[^%\n]{1,80}%\}|(?<![\w$\\])[#@%]\{[A-Za-z_][\w.:-]{0,60}\}|%\([A-Za-z_]\w{0,60}\)[sdif]"
+_HASHES = r"(?<=[ \t=\"'])#{2,}[A-Za-z_]\w{0,60}#{2,}"
+_IN_PAGE = rf"{ANGLE}|{_CURLY}|{_DOTS}"
+_IN_SCRIPT = rf"{_IN_PAGE}|{_SQUARE}|{_TAGS}|(?<=[ \t])(?:etc\.?|\.(?: \.){{2,}}|or[ \t]+-[^\n\\]*)(?=\s|$)"
+_IN_COMMAND = (
+    rf"{ANGLE}|\$?\{{\{{[^{{}}\n\"'$]{{1,80}}\}}\}}|{_TAGS}|{_HASHES}"
+    r"|(?<=[ \t])\[[A-Za-z][^\[\]\n\"'`$=:]{0,80}\](?=[ \t]*(?:$|\\|[\w-]))"
+)
+_FENCED = (
+    r"(?<!\w)(__+)[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*\1(?![\w.])|(?<![\w@])(@{1,2})[A-Za-z]\w*\2(?![\w@])"
+    r"|(?<![\w%])%[A-Za-z_]\w*%(?![\w%])|\$[A-Za-z_]\w*\$|\[\[[A-Za-z][^\[\]\n\"']{0,60}\]\]|<<[ \t]?[A-Za-z_][\w. -]{0,60}>>"
+    r"|#{2,}[A-Za-z_]\w*#{2,}|(?<!\w)~[A-Za-z_]\w*~(?!\w)|(?<![\w${])\$\{\{[^{}\n]{1,80}\}\}"
+)
+_NAMED = (
+    r"(?<![A-Za-z0-9_])(?i:your[-_][a-z0-9][\w-]*|[a-z][a-z0-9_-]*[-_]here|change[-_]?me|replace[-_]?(?:me|this|with)(?:[-_]\w+)*"
+    r"|to-?do|tbd|fixme|fill[-_]?me(?:[-_]in)?)(?![A-Za-z0-9_])"
+    r"|(?<![A-Za-z0-9_])(?:YOUR[A-Z]{2,}|REPLACE_\w+|INSERT_\w+|x{3,}|X{3,}|[vV]?[XY]\.[XYZ]\.[XYZ])(?![A-Za-z0-9_])"
+)
+_IN_JSON = r"(?<=[:\[,])[ ]*(?:\[[A-Za-z][\w -]*\]|\{[A-Za-z]\w*\}|_{2,}|\?{2,}|N)(?=[ ]*[,}\]])"
+_WHOLE = r"\$\([A-Za-z_]\w*\)|\[[^\W\d][^\[\]\n\"':{}]{0,80}\]|_{2,}|\?{2,}|N|<[^<>\n]{1,80}>"
+_OF_A_TOKENIZER = (
+    r"</?(?:think|thinking|reasoning|answer|tool_calls?|function|response|s|pad|unk|mask|[be]os|image|video|audio)>"
+)
+"""Texts of a tokenizer, which look like placeholders."""
+_SEVERAL = re.compile(r"\.{3}|…|^\[|(?:\b|_)(?:args|arguments|flags|options)\b", re.IGNORECASE)
+_MARKS = "<{[.…"
+_GENERIC = frozenset(("count", "file", "host", "id", "list", "model", "n", "name", "num", "path", "port", "size", "value"))
+_SIGNS = ("<", "{", "[", "#", "%(", "%{", "@{")
+_WHOLE_SIGNS = frozenset("_@%$[<#~{.…?xXN")
+_WORDS = re.compile(r"your|here|change|replace|do|tbd|fixme|fill|insert", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
+def in_page(text: TracedText, *, script: bool = False) -> TracedText:
+    """A text of documentation with an unknown for each placeholder. script: of commands, in which `[options]` is one too."""
+    flat = text.flat
+    if not script and not any(mark in flat for mark in ("<", "{", "[", "...", "…")):
+        return text
+    return _without(text, _IN_SCRIPT if script else _IN_PAGE)
+
+
+def in_command(text: TracedText) -> TracedText:
+    """A command or a script with an unknown for each placeholder that it could not be split with."""
+    flat = text.flat
+    return _without(text, _IN_COMMAND) if any(sign in flat for sign in _SIGNS) else text
+
+
+def in_value(text: TracedText) -> TracedText:
+    """A value, a word of an argv or an image with an unknown for each placeholder."""
+    flat = text.flat
+    if not _WHOLE_SIGNS.intersection(flat) and _WORDS.search(flat) is None:
+        return text
+    start = flat.find("=") + 1 if flat.startswith("-") else 0
+    whole = _compiled(_WHOLE).fullmatch(flat, start)
+    if (
+        whole is not None
+        and _compiled(_OF_A_TOKENIZER).fullmatch(flat, start) is None
+        and (flat[start] != "$" or text.written is not None)
+    ):  # `$$(A)` is `$(A)` by intent
+        return _from(text, start)
+    return _without(text, rf"{_IN_JSON}|{_FENCED}|{_NAMED}|{_TAGS}|{_IN_PAGE}")
+
+
+def _from(text: TracedText, start: int) -> TracedText:
+    """A text that is unknown from an offset on."""
+    rest = text.cut(start)
+    return TracedText.join([text.cut(0, start), rest.sub(_compiled(r"(?s).+"), rest.unknown)])
+
+
+def _without(text: TracedText, pattern: str) -> TracedText:
+    kept = _compiled(_OF_A_TOKENIZER)
+    return text.sub(
+        _compiled(pattern),
+        lambda match: None if HOLE in match.group() or kept.fullmatch(match.group()) else text.unknown(match),
+    )
+
+
+def disguised(flat: str) -> str:
+    """A text of the same length whose `<model>` is no redirection to who splits it."""
+    return re.sub(ANGLE, lambda match: f"\u27ea{match.group()[1:-1]}\u27eb", flat) if "<" in flat else flat
+
+
+def counted(word: Word) -> Word:
+    """The word with how many it stands for: `<model>` for one, `...` and `<options>` for any number."""
+    expression = _alone(word.text.pieces)
+    if expression is None:
+        return word
+    many = _SEVERAL.search(expression) is not None and not (expression[0] in ".…" and word.site != word.text.span())
+    return word if many == word.many else Word(word.text, word.site, many)
+
+
+def filled(word: Word) -> Word:
+    """A word with its placeholders unknown."""
+    text = in_value(word.text)
+    return word if text is word.text else counted(Word(text, word.site, word.many))
+
+
+def _alone(pieces: tuple[Piece, ...]) -> str | None:
+    """The expression of the placeholder that is all of a word."""
+    if len(pieces) != 1 or not pieces[0].expression or pieces[0].expression[0] not in _MARKS:
+        return None
+    return pieces[0].expression
+
+
+def _of_a_person(word: Word) -> bool:
+    """Whether a word is a placeholder that was taken out before the command was split, of those that count themselves."""
+    return word.text.flat == HOLE and (word.text.pieces[0].expression or " ")[0] in "<["
+
+
+def fill(launch: Launch) -> None:
+    """Make the placeholders in the words, the variables and the image of a launch unknown."""
+    words = [filled(counted(word) if _of_a_person(word) else word) for word in launch.argv]
+    if launch.source.is_page:
+        words = [_metavariable(words[at - 1] if at else None, word) for at, word in enumerate(words)]
+    launch.argv = words
+    for name, variable in launch.env.items():
+        value = in_value(variable.value) if variable.value is not None else None
+        if value is not variable.value:
+            launch.env[name] = Variable(name, value, variable.site)
+    container = launch.container
+    if container is not None:
+        _fill_container(container)
+
+
+def _metavariable(before: Word | None, word: Word) -> Word:
+    """The word with its value unknown if it names the value of its option, as a usage line does: `--port PORT`."""
+    flat = word.text.flat
+    option, sign, value = flat.partition("=")
+    if not option.startswith("-"):
+        option, sign, value = before.text.flat if before is not None else "", "", flat
+    parts = set(re.split(r"[-_]", option.lstrip("-")))
+    named = set(value.lower().split("_"))
+    if not option.startswith("-") or re.fullmatch(r"[A-Z][A-Z0-9_]*", value) is None or not named <= parts | _GENERIC:
+        return word
+    start = len(option) + len(sign) if sign else 0
+    return Word(_from(word.text, start), word.site, word.many)
+
+
+def _fill_container(container: Container) -> None:
+    if container.image is not None:
+        container.image = in_value(container.image)
+    for name, text in container.settings.items():
+        container.settings[name] = in_value(text)
