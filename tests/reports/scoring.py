@@ -59,7 +59,8 @@ class Case:
         self.errors = [text for severity, text in self.findings if severity == "error"]
         wanted = re.compile(row["expect_regex"], re.IGNORECASE)
         self.caught = any(
-            severity in ("error", "warning") and (wanted.search(text) or (self.kind == "memory" and "memory" in text.split()[0]))
+            severity in ("error", "warning")
+            and (wanted.search(text) or (self.kind == "memory" and "memory" in text.split()[0]))
             for severity, text in self.findings
         )
 

@@ -30,7 +30,7 @@ def test_no_case_stands_twice() -> None:
 def test_a_case_says_where_it_comes_from_and_what_it_wants(row: dict[str, object]) -> None:
     assert re.fullmatch(r"https://\S+", str(row["url"]))
     assert row["predictable"] in ("yes", "partly", "no")
-    assert row["failure"] and row["cause"] and row["expect_regex"]
+    assert all(row[field] for field in ("failure", "cause", "expect_regex"))
     re.compile(str(row["expect_regex"]))
 
 
