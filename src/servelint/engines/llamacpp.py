@@ -51,6 +51,11 @@ class LlamaCpp(Engine):
     api_key_variables = ("LLAMA_API_KEY",)
 
     model_option = "model"
+    overwritten = (  # others collect their values, such as --lora and --override-kv
+        *("model", "hf-repo", "host", "port", "ctx-size", "parallel", "batch-size", "ubatch-size", "gpu-layers", "split-mode"),
+        *("main-gpu", "threads", "flash-attn", "cache-type-k", "cache-type-v", "predict", "temp", "top-k", "top-p", "min-p"),
+        *("spec-type", "spec-draft-model", "spec-draft-n-max", "spec-draft-n-min", "reasoning-format", "reasoning-budget"),
+    )
 
     samples = (
         ("ghcr.io/ggml-org/llama.cpp:server-cuda", (), ("-m", "/models/a.gguf", "-c", "8192", "-ngl", "99", "--port", "x")),

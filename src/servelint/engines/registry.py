@@ -242,6 +242,8 @@ class Engine:
     """Option -> the catalog's kind of names that its value must be one of, although the parser accepts any text."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
+    overwritten: tuple[str, ...] = ()
+    """Options whose last value alone counts where one is given twice; () if that holds for all that are no list."""
     fields_checked_since: str = ""
     """The first release that checks the values of JSON options against their types, "" if none does."""
     template_option: str = ""

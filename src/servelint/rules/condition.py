@@ -401,7 +401,7 @@ def value_of(amount: Any, config: Config) -> Any:
         operand = config.operand(amount["operand"])
         if operand.present is False:
             return value_of(amount["default"], config) if "default" in amount else None
-        return numeric(amount["operand"], operand.value) if operand.present else None
+        return _amount(amount["operand"], operand.value) if operand.present else None
     if "names" in amount:
         return config.names(amount["names"], ever="release" in amount)
     ((form, parts),) = amount.items()
@@ -417,6 +417,12 @@ def value_of(amount: Any, config: Config) -> Any:
 def numeric(name: str, value: Any) -> Any:
     """An operand's value, of a variable as the whole number that its text is, where it is one."""
     return int(value) if name.startswith("env.") and isinstance(value, str) and is_whole(value) else value
+
+
+def _amount(name: str, value: Any) -> Any:
+    """An operand's value as an amount: an option of an engine that declares no types has its number as a text."""
+    fact = name.startswith(("model.", "draft.", "gpu.", "container.", "effective."))
+    return int(value) if not fact and isinstance(value, str) and is_whole(value) else value
 
 
 def _computed(form: str, numbers: list[int]) -> int | None:

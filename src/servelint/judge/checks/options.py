@@ -87,6 +87,13 @@ def _sizes(config: Config) -> list[int] | None:
 # -- custom operations
 
 
+def bare_level(config: Config) -> dict[str, str] | None:
+    """A number as the whole compilation config. `-O 3` is a level, which the parser writes out as an object."""
+    setting = config.setting("compilation-config")
+    level = config.operand("compilation-config").value
+    return {"level": str(level)} if setting is not None and setting.spelling != "-O" and level is not None else None
+
+
 def custom_op(config: Config) -> dict[str, str] | None:
     """An operation in custom_ops that is neither switched on nor off.
 

@@ -317,6 +317,8 @@ def _repeated(view: ReleaseView) -> list[Violation]:
         option = setting.option
         if before is None or option is None or option.kind in (APPEND, LIST) or setting.name.partition(".")[2]:
             continue
+        if view.record.overwritten and setting.name not in view.record.overwritten:
+            continue
         if _content(before) is None or _content(setting) is None or _content(before) == _content(setting):
             continue
         place, first = setting.word.site, before.word.site
