@@ -259,12 +259,14 @@ class Launch:
         open: Opens a file that one of its words names (`--config FILE`).
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
+        launcher: The name of the engine's record of the program that starts it and has options of its own beside the engine's;
+            "" for the engine's own server.
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
     """
 
     __slots__ = (
-        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "likely", "name",
-        "open", "open_env", "owner", "release", "site", "source", "verb",
+        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "launcher",
+        "likely", "name", "open", "open_env", "owner", "release", "site", "source", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -300,6 +302,7 @@ class Launch:
         self.open: Callable[[TracedText], OpenedFile | None] | None = None
         self.owner: Source | None = None
         self.fragment = fragment
+        self.launcher = ""
         self.cut: Span | None = None
 
     def __repr__(self) -> str:

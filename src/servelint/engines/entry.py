@@ -10,6 +10,7 @@ from servelint.engines.registry import ENGINES, Engine, Start, derived
 
 _PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")
+_WHICH = re.compile(r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)\s*(?:\)|`)")
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -19,13 +20,15 @@ class Entry:
     Attributes:
         engine: the engine's id.
         end: index of the first word after them.
+        launcher: the name of the engine's record of the program that starts it; "" for the engine's own server.
     """
 
-    __slots__ = ("end", "engine")
+    __slots__ = ("end", "engine", "launcher")
 
-    def __init__(self, engine: str, end: int) -> None:
+    def __init__(self, engine: str, end: int, launcher: str = "") -> None:
         self.engine = engine
         self.end = end
+        self.launcher = launcher
 
 
 @derived
@@ -67,6 +70,8 @@ def _command() -> re.Pattern[str]:
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.rpartition("/")[2]
+    if base == HOLE and len(word.text.pieces) == 1 and (asked := _WHICH.fullmatch(word.text.pieces[0].expression or "")):
+        return asked.group(1)  # `python "$(which vllm)" serve`
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
@@ -93,7 +98,7 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
         if following is not None and following == start.optional_verb:
             end += 1
         last = words[end].value or "" if end == len(words) - 1 else ""
-        return Entry(engine.id, end) if last not in _HELP and not last.startswith("--help=") else None
+        return Entry(engine.id, end, start.launcher) if last not in _HELP and not last.startswith("--help=") else None
     return None
 
 
@@ -105,7 +110,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     while at < len(words):
         value = words[at].value
         if value is None:
-            return None
+            break  # `~/.venv/bin/vllm`, `$(which vllm)`: the end of a path may be known
         if value == "-m":
             module = words[at + 1].value if at + 1 < len(words) else None
             return _started(_starts("modules").get(module or ""), words, at + 2)
@@ -119,7 +124,16 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         return None
     script = words[at].text.flat
     found = [starts for path, starts in _starts("scripts").items() if script == path or script.endswith("/" + path)]
-    return _started(found[0], words, at + 1) if found else None
+    if found:
+        return _started(found[0], words, at + 1)
+    # `python /opt/venv/bin/vllm serve`: what pip installs for a program is a Python script
+    starts = _starts("programs").get(program(words[at]) or "") if "/" in script or HOLE in script else None
+    return _started(starts, words, at + 1) if starts else None
+
+
+def of_python(words: list[Word], at: int) -> Entry | None:
+    """Find the words that start a server among what a program gives to Python: `torchrun ... -m module`, `... path/script.py`."""
+    return _python(words, at - 1, "python") if at < len(words) else None
 
 
 def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...] | None) -> bool | None:

@@ -27,6 +27,32 @@ _MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi")
 """Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
 
 
+class Launcher:
+    """A program that starts an engine and reads the engine's options beside options of its own.
+
+    Attributes:
+        source: where its options stand.
+        own: its own options, without dashes in front and with dashes inside.
+        switches: those of them that take no value.
+        same: its own option -> the engine's option that it sets.
+    """
+
+    __slots__ = ("own", "same", "source", "switches")
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        own: tuple[str, ...] = (),
+        switches: tuple[str, ...] = (),
+        same: Mapping[str, str] | None = None,
+    ) -> None:
+        self.source = source
+        self.own = frozenset((*own, *switches))
+        self.switches = frozenset(switches)
+        self.same = same or {}
+
+
 class Start:
     """A way to start an engine's server.
 
@@ -39,9 +65,12 @@ class Start:
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
         takes_model: whether the server uses a positional model.
+        launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
     """
 
-    __slots__ = ("modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs")
+    __slots__ = (
+        "launcher", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,7 +82,9 @@ class Start:
         other_verbs: tuple[str, ...] = (),
         since: str = "0",
         takes_model: bool = True,
+        launcher: str = "",
     ) -> None:
+        self.launcher = launcher
         self.verbs = verbs
         self.programs = programs
         self.modules = modules
@@ -195,6 +226,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    launchers: Mapping[str, Launcher] = {}
+    """Name -> program of others that starts it with options of its own beside the engine's."""
 
     # -- images
 

@@ -379,6 +379,9 @@ def _cut(config: Config) -> list[Violation]:
     first = cut.text.split(None, 1)[0]
     name = ENGINE_NAMES[config.launch.engine]
     message = f"the command ends before {first}: this and what follows never reaches {name}"
+    image = config.launch.image.span() if config.launch.image is not None else None
+    if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
+        message = f"the command ends before {first}: the container tool is given no image, and starts nothing"
     advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
     title = "end the line before with a backslash"
     label = "not part of the command"
