@@ -132,7 +132,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
 
 
 def of_python(words: list[Word], at: int) -> Entry | None:
-    """Find the words that start a server among what a program gives to Python: `torchrun ... -m module`, `... path/script.py`."""
+    """Find the words that start a server among those that a program gives to Python: `torchrun --nnodes 2 -m module`."""
     return _python(words, at - 1, "python") if at < len(words) else None
 
 
@@ -152,6 +152,39 @@ def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...]
         return True
     words = [program(word) or "" for word in verb] or list(entrypoint or ())
     return words[-1] in [start.verbs[-1] for start in starts if start.takes_model and start.verbs] if words else None
+
+
+def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
+    """The name of the engine's record of the program that an image starts; "" for the engine's own server."""
+    module = entrypoint[-1] if entrypoint else ""
+    return next((start.launcher for start in ENGINES[engine].starts if start.launcher and module in start.modules), "")
+
+
+def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) -> bool:
+    """Whether a program that may do without the engine starts it with these words.
+
+    Args:
+        engine: the engine's id.
+        launcher: the name of its record of the program; "" for the engine's own server.
+        argv: the words.
+        sure: whether words that do not say so count for no.
+    """
+    record = ENGINES[engine].launchers.get(launcher)
+    if record is None or not record.chooses[0]:
+        return True
+    given: list[tuple[str, str]] = []
+    for at, word in enumerate(argv):
+        flat = word.text.flat
+        if flat.startswith("--"):
+            name, sign, value = flat[2:].partition("=")
+            following = argv[at + 1].text.flat if at + 1 < len(argv) and not sign else ""
+            given.append((name.replace("_", "-"), value if sign or following.startswith("--") else following))
+    chosen = [value for name, value in given if name == record.chooses[0]]
+    if chosen:
+        return chosen[-1] in record.chooses[1]
+    if any(re.search(record.others, f"{name}={value}", re.IGNORECASE) for name, value in given):
+        return False
+    return not sure or any(name not in record.own for name, _ in given)
 
 
 def since(engine: str, verb: tuple[Word, ...]) -> str:

@@ -35,9 +35,11 @@ class Launcher:
         own: its own options, without dashes in front and with dashes inside.
         switches: those of them that take no value.
         same: its own option -> the engine's option that it sets.
+        chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
+        others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
     """
 
-    __slots__ = ("own", "same", "source", "switches")
+    __slots__ = ("chooses", "others", "own", "same", "source", "switches")
 
     def __init__(
         self,
@@ -46,7 +48,11 @@ class Launcher:
         own: tuple[str, ...] = (),
         switches: tuple[str, ...] = (),
         same: Mapping[str, str] | None = None,
+        chooses: tuple[str, tuple[str, ...]] = ("", ()),
+        others: str = "",
     ) -> None:
+        self.chooses = chooses
+        self.others = others
         self.source = source
         self.own = frozenset((*own, *switches))
         self.switches = frozenset(switches)
@@ -117,18 +123,19 @@ class ImageFamily:
 
     Attributes:
         repository: the last components of the repository's name; what stands in front, such as a mirror, does not matter.
+        registry: pattern of what stands in front of the repository, for one whose name others have as well; "" for anything.
         source: address of the page or file that shows how the images are made and tagged.
         suffixes: endings with which the repository's name belongs to the family as well.
         entrypoint: what the images start, that of the oldest releases first; () where it is not known.
         tags: pattern of the tags that name a release of the engine (group `release`), "" for the usual one.
-        own_tags: whether a tag names a release of the image instead, of which the engine's release does not follow.
+        own_tags: whether others than the engine's makers build the images: their tags name releases of the image, from which
+            the engine's release follows only as data/images.json and `tags` say.
         rolling: pattern of the tags that are moved to newer images, "" for the usual one.
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
-        releases: for own tags: tag -> (the engine's release, address of the page that names it).
     """
 
-    __slots__ = ("entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags", "without")
+    __slots__ = ("entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags", "without")
 
     def __init__(
         self,
@@ -142,8 +149,9 @@ class ImageFamily:
         rolling: str = "",
         only: str = "",
         without: str = "",
-        releases: Mapping[str, tuple[str, str]] | None = None,
+        registry: str = "",
     ) -> None:
+        self.registry = registry
         self.repository = repository
         self.source = source
         self.suffixes = suffixes
@@ -153,7 +161,6 @@ class ImageFamily:
         self.rolling = rolling
         self.only = only
         self.without = without
-        self.releases = releases or {}
 
 
 class Dialect:

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.evaluate import Invocation
 
 WRAPPERS = frozenset((
-    "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer", "conda",
-    "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas", "doppler",
-    "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock", "flux", "gdb", "gosu", "hatch", "heaptrack",
-    "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh", "jsrun", "kernprof", "kubectl", "ltrace", "lxc", "mamba",
-    "memray", "micromamba", "mpiexec", "mpiexec.hydra", "mpirun", "ncu", "newrelic-admin", "nice", "nix", "nix-shell", "nohup",
-    "nsys", "numactl", "numawrap", "nvprof", "omnitrace-run", "op", "opentelemetry-instrument", "orterun", "pdm", "perf", "pipenv",
-    "pipx", "pixi", "pm2", "poetry", "prlimit", "prterun", "prun", "proxychains4", "py-spy", "pyenv", "pyinstrument", "ray",
-    "rocprof", "rocprof-sys-run", "rocprofv2", "rocprofv3", "rocgdb", "runuser", "rye", "s6-setuidgid", "scalene", "screen",
-    "script", "sentry-cli", "servelint", "setarch", "setpriv", "setsid", "setuidgid", "sops", "srun", "start-stop-daemon",
-    "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-inhibit", "systemd-run", "taskset", "time", "timeout", "tini",
-    "toolbox", "torchrun", "trtllm-llmapi-launch", "tsocks", "unbuffer", "unshare", "uv", "uvx", "valgrind", "vglrun",
-    "viztracer", "xargs", "xpu-smi", "xvfb-run",
+    "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
+    "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
+    "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock", "flux", "gdb", "gosu",
+    "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh", "jsrun", "kernprof", "kubectl",
+    "ltrace", "lxc", "mamba", "memray", "micromamba", "mpiexec", "mpiexec.hydra", "mpirun", "ncu", "newrelic-admin", "nice",
+    "nix", "nix-shell", "nohup", "nsys", "numactl", "numawrap", "nvprof", "omnitrace-run", "op", "opentelemetry-instrument",
+    "orterun", "pdm", "perf", "pipenv", "pipx", "pixi", "pm2", "poetry", "prlimit", "prterun", "prun", "proxychains4",
+    "py-spy", "pyenv", "pyinstrument", "ray", "rocprof", "rocprof-sys-run", "rocprofv2", "rocprofv3", "rocgdb", "runuser",
+    "rye", "s6-setuidgid", "scalene", "screen", "script", "sentry-cli", "servelint", "setarch", "setpriv", "setsid",
+    "setuidgid", "sops", "srun", "start-stop-daemon", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-inhibit",
+    "systemd-run", "taskset", "time", "timeout", "tini", "toolbox", "torchrun", "trtllm-llmapi-launch", "tsocks", "unbuffer",
+    "unshare", "uv", "uvx", "valgrind", "vglrun", "viztracer", "xargs", "xpu-smi", "xvfb-run",
 ))  # fmt: skip
 _RUNNERS = frozenset((
     "accelerate", "coverage", "debugpy", "deepspeed", "ipexrun", "kernprof", "memray", "pyinstrument", "scalene", "torchrun",
@@ -42,8 +42,8 @@ _RUNNING_MODULES = frozenset((
 ))  # fmt: skip
 """Modules that run another module or script: `python -m cProfile -m module`."""
 _OPENERS = frozenset((
-    "aws-vault", "chroot", "direnv", "distrobox", "doppler", "envdir", "incus", "infisical", "kubectl", "lxc", "nix", "nix-shell",
-    "op", "pixi", "sops", "toolbox",
+    "aws-vault", "chroot", "direnv", "distrobox", "doppler", "envdir", "incus", "infisical", "kubectl", "lxc", "nix",
+    "nix-shell", "op", "pixi", "sops", "toolbox",
 ))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
 _OTHERS = frozenset((
@@ -74,7 +74,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return []
     found = entry.find(words)
     if found is not None:
-        return [_launch(words, 0, found, context)]
+        started = entry.serves(found.engine, found.launcher, words[found.end :])
+        return [_launch(words, 0, found, context)] if started else []
     head = entry.program(words[0])
     if head in SHELLS:
         return shell_launches(words, context, depth)
@@ -259,7 +260,7 @@ def script_launches(
     args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
     """
     from servelint.readers import installs
-    from servelint.syntax.shell.evaluate import Budget, Invocation, evaluate
+    from servelint.syntax.shell.evaluate import Budget, evaluate
 
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
@@ -331,8 +332,9 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
         before, site = waiting.pop()
         gap = site.source.text[site.end : ran.site.start] if ran.site.source is site.source else "-"
         head = words[0].text if words else None
-        if head is not None and _BETWEEN.fullmatch(gap) and (head.flat.startswith("-") or containers.identified(head).engine):
-            return [*before, *words]
+        if head is not None and _BETWEEN.fullmatch(gap) and not head.flat.startswith((".", "/")):
+            if head.flat.startswith("-") or containers.identified(head).engine is not None:
+                return [*before, *words]
     tool = entry.program(words[0]) if words else None
     verb = containers.verb_of(words, 0) if tool in containers.TOOLS else None
     if verb is None or verb[0] != "run":

@@ -315,7 +315,9 @@ def in_container(
         return []
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
-    return [context.launch(image.engine, argv, site_of(command, context))]
+    launch = context.launch(image.engine, argv, site_of(command, context))
+    launch.launcher = entry.launcher(image.engine, image.entrypoint or ())
+    return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
 
 
 def identified(name: TracedText | None) -> images.Image:
