@@ -44,7 +44,7 @@ def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: 
     report = options.lint(inputs, settings_files)
     if settings_files.problems:
         return options.report_problems(settings_files.problems)
-    shown = one_each([launch for launch in report.launches if not launch.fragment])
+    shown = one_each([launch for launch in report.launches if launch.started])
 
     def data_of(launch: Launch) -> dict[str, Any]:
         data = launch_data(launch, settings_files.of(launch.source.path).engine_versions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, ReleaseClaim, Variable, Word
 from servelint.core.source import Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
@@ -212,10 +212,61 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
         else:
             break
     if script is not None:
-        return script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+        found = script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+        if found or script.value is None or "$" in script.text.flat or at + 3 > len(words):
+            return found
+        return not_started("shell-arguments", script, words[at + 1 :], context, depth)
     if at < len(words):
         return script_file(words[at], words[at + 1 :], context, depth)
     return script_launches(context.stdin, _no_file(context), words[:1], depth + 1) if context.stdin is not None else []
+
+
+_SHELL_ONLY = frozenset((
+    ".", "alias", "cd", "eval", "exec", "export", "pushd", "set", "shopt", "source", "trap", "ulimit", "umask", "unset",
+))  # fmt: skip
+"""What only a shell can do: no program of this name does it."""
+
+
+def without_shell(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches that a command would make in a shell, where none reads it and its first word is no program."""
+    first = words[0].value if words else None
+    if first is None or not entry.mentions(" ".join([word.text.flat for word in words])):
+        return []
+    if re.search(r"\s", first.strip()) and not first.startswith(("/", "-")):
+        return not_started("one-word", words[0], words, context, depth)
+    if len(words) > 1 and (first in _SHELL_ONLY or _ASSIGNMENT.match(first)):
+        return not_started("no-shell", words[0], words, context, depth)
+    return []
+
+
+def without_shell_text(text: TracedText, words: list[Word], context: CommandContext) -> list[Launch]:
+    """The same for a text that no shell reads, and its words."""
+    first = words[0].value if words else None
+    if first is None or not (first in _SHELL_ONLY or _ASSIGNMENT.match(first)) or not entry.mentions(text.flat):
+        return []
+    return not_started("no-shell", words[0], text, context, 0)
+
+
+def not_started(kind: str, at: Word, meant: list[Word] | TracedText, context: CommandContext, depth: int) -> list[Launch]:
+    """The launches that a shell would make of some words or of a text, which nothing starts.
+
+    Args:
+        kind: Why not, as in `Mishap`.
+        at: The word that is run instead.
+        meant: What its author meant.
+        context: What surrounds the command.
+        depth: How many scripts and containers it is inside of.
+    """
+    from servelint.syntax.shell.recipe import joined
+
+    text = meant if isinstance(meant, TracedText) else joined([word.text for word in meant], " ")
+    span = at.site or context.site
+    found = script_launches(text, _no_file(context), None, depth + 1)[:1] if span is not None else []
+    for launch in found:
+        if span is not None:
+            launch.mishaps = [Mishap(kind, span, at.text.shown)]
+        launch.fragment, launch.started = True, False
+    return found
 
 
 def script_file(path: Word, args: list[Word], context: CommandContext, depth: int) -> list[Launch]:
@@ -242,7 +293,33 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
     context.ran.append(opened.text)
     inner = context.with_(site=site, env=context.env)
     inner.files, inner.stdin = below, None
-    return script_launches(opened.text, inner, [path, *args], depth + 1, site)
+    found = script_launches(opened.text, inner, [path, *args], depth + 1, site)
+    early = expanded_early(opened.text) if opened.own and found else []
+    for launch in found:
+        launch.mishaps = [*launch.mishaps, *early]
+    return found
+
+
+_SET_HERE = (
+    r"(?m)^[ \t]*(?:(?:export|declare|local|readonly)[ \t]+(?:-\w+[ \t]+)*)?{}="
+    r"|\bread[ \t]+(?:-\w+[ \t]+)*{}\b|\bfor[ \t]+{}[ \t]+in\b"
+)
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+def expanded_early(text: TracedText) -> list[Mishap]:
+    """Variables of a script that is written by another one, which replaces them although the script sets them itself.
+
+    That is what an unquoted delimiter does: `cat > run.sh <<EOF`.
+    """
+    found: list[Mishap] = []
+    for start, piece in zip(text.starts, text.pieces, strict=True):
+        name = _VARIABLE.fullmatch(piece.expression or "")
+        if name is None or piece.span is None or name.group(1).isdigit():
+            continue
+        if re.search(_SET_HERE.format(*[re.escape(name.group(1))] * 3), text.flat[:start]):
+            found.append(Mishap("expanded-early", piece.span, piece.span.text))
+    return found[:3]
 
 
 def _no_file(context: CommandContext) -> CommandContext:
@@ -332,9 +409,9 @@ def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> l
         before, site = waiting.pop()
         gap = site.source.text[site.end : ran.site.start] if ran.site.source is site.source else "-"
         head = words[0].text if words else None
-        if head is not None and _BETWEEN.fullmatch(gap) and not head.flat.startswith((".", "/")):
-            if head.flat.startswith("-") or containers.identified(head).engine is not None:
-                return [*before, *words]
+        goes_on = head is not None and _BETWEEN.fullmatch(gap) is not None and not head.flat.startswith((".", "/"))
+        if head is not None and goes_on and (head.flat.startswith("-") or containers.identified(head).engine is not None):
+            return [*before, *words]
     tool = entry.program(words[0]) if words else None
     verb = containers.verb_of(words, 0) if tool in containers.TOOLS else None
     if verb is None or verb[0] != "run":

@@ -142,7 +142,10 @@ def masked(text: str) -> Mask:
     return found
 
 
-_HEADED = re.compile(r"(?m)^(?P<head>[^\n#]*[:\-?][ \t]+(?:[&!]\S+[ \t]+)*[|>][-+]?[ \t]*(?:#[^\n]*)?\r?\n)(?P<rows>(?:[ \t]*\r?\n)+)(?=( +)\S)")
+_HEADED = re.compile(
+    r"(?m)^(?P<head>[^\n#]*[:\-?][ \t]+(?:[&!]\S+[ \t]+)*[|>][-+]?[ \t]*(?:#[^\n]*)?\r?\n)"
+    r"(?P<rows>(?:[ \t]*\r?\n)+)(?=( +)\S)"
+)
 """The head of a block scalar, with blank lines behind it and the indentation of the first line that is not blank."""
 
 

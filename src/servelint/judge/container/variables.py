@@ -61,6 +61,7 @@ ENDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY", "_AUTH")
 """Options whose value is a secret; how the names of variables end that hold one."""
 _TOKENS = r"hf_[A-Za-z0-9]{24,}|sk-[A-Za-z0-9_-]{24,}|nvapi-[A-Za-z0-9_-]{24,}|gh[pousr]_[A-Za-z0-9]{30,}|AKIA[A-Z0-9]{16}"
 _BEGINNINGS = ("hf_", "sk-", "nvapi-", "gh", "AKIA")
+_SHORTEST = 12
 _NOTHING = r"(?i)(?:empty|none|null|false|no-?key.*)?"
 
 
@@ -93,7 +94,7 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
     found: list[Violation] = []
     for name, variable in config.launch.env.items():
         text = variable.value
-        if text is None or len(text.flat) < 12 or name in _key_variables():
+        if text is None or len(text.flat) < _SHORTEST or name in _key_variables():
             continue
         if not name.endswith(ENDS) and not (text.flat.startswith(_BEGINNINGS) and re.fullmatch(_TOKENS, text.flat)):
             continue
@@ -102,6 +103,14 @@ def _tokens(config: Config, options: Options) -> list[Violation]:
         message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
         advice = "take it from a secret store or from the environment, and revoke this one"
         found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret", variable=name))
+    for name, text in config.launch.secrets:
+        plain = (
+            len(text.flat) >= _SHORTEST and _written(text) and not is_placeholder(text.flat) and not re.search(r"\s", text.flat)
+        )
+        if plain and not allowed(options, "secret-in-plain-text", text.flat):
+            message = f"{name} has {mask_of(text.flat)} in plain text: whoever reads this file has the secret"
+            advice = "name a secret of the cluster instead, and revoke this one"
+            found.append(Violation("secret-in-plain-text", text.span(), message, advice, "a secret"))
     return found
 
 
