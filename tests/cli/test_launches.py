@@ -89,6 +89,7 @@ def test_json(workspace: Workspace) -> None:
             "served-model-name": "my model",
             "api-key": None,
         },
+        "fragment": False,
         "gpus": 2,
     }
 

@@ -153,7 +153,8 @@ class TestVariables:
             (dockerfile('CMD ["python3", "-m", "sglang.launch_server", "--model-path", "$MODEL"]'), "Dockerfile"),
             (
                 pod(
-                    "command: [python3, -m, sglang.launch_server]\nargs: [--model-path, $(MODEL)]\nenv: [{name: MODEL, value: m}]"
+                    "command: [python3, -m, sglang.launch_server]\nargs: [--model-path, $(MODEL)]\n"
+                    "env: [{name: MODEL, value: m}]"
                 ),
                 "pod.yaml",
             ),
