@@ -232,7 +232,7 @@ class TestSecretsOfValues:
             "hfToken: {}",
             "huggingface: {{token: {}}}",
             "secrets: [{{huggingFaceToken: {}}}]",
-            "auth: {{api_key: {}}}",
+            "model: {{auth: {{api_key: {}}}}}",
         ],
     )
     def test_a_token_under_a_key_of_the_chart(self, secret: str) -> None:
@@ -245,11 +245,19 @@ class TestSecretsOfValues:
         assert self.TOKEN not in finding.message
 
     @pytest.mark.parametrize(
-        "value", ["''", "null", "<your-hf-token>", "{secretName: a, secretKey: b}", "{{ .Values.t }}", "abc"]
+        "value",
+        ["''", "null", "<your-hf-token>", "{secretName: a, secretKey: b}", "{{ .Values.t }}", "abc", "HUGGINGFACE_TOKEN"],
     )
     def test_what_is_no_secret(self, value: str) -> None:
         text = f"image: {{repository: vllm/vllm-openai, tag: v0.19.1}}\nargs: [--model, m]\nhf_token: {value}\n"
         source = Source("values.yaml", text)
+        found = check_launches(source, read(source).launches, DEFAULT)
+        assert [one.rule for one in found if "secret" in one.rule] == []
+
+    @pytest.mark.parametrize("value", ["HUGGINGFACE_TOKEN", "<your-token-goes-here>"])
+    def test_a_name_in_place_of_the_token(self, value: str) -> None:
+        entry = f"{{name: a, repository: vllm/vllm-openai, tag: v0.19.1, modelURL: m, hf_token: {value}}}"
+        source = Source("values.yaml", f"servingEngineSpec: {{modelSpec: [{entry}]}}\n")
         found = check_launches(source, read(source).launches, DEFAULT)
         assert [one.rule for one in found if "secret" in one.rule] == []
 
@@ -258,3 +266,12 @@ class TestSecretsOfValues:
         (launch,) = read(Source("values.yaml", f"servingEngineSpec: {{modelSpec: [{entry}]}}\n")).launches
         assert launch.env["HF_TOKEN"].value is not None
         assert launch.env["HF_TOKEN"].value.value == self.TOKEN
+        found = check_launches(launch.source, [launch], DEFAULT)
+        assert len([one for one in found if one.rule.endswith("secret-in-plain-text")]) == 1
+
+
+def test_a_variable_that_the_shell_of_a_container_replaces() -> None:
+    text = pod("command: [bash, -c, 'export HF_TOKEN=${TOKEN}; python3 -m sglang.launch_server --model-path m']")
+    source = Source("pod.yaml", text)
+    found = check_launches(source, read(source).launches, DEFAULT)
+    assert [one.rule for one in found if one.rule == "container/env-not-expanded"] == []
