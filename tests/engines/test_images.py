@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from servelint.core.source import Source
 from servelint.core.text import TracedText
 from servelint.engines import ENGINES
 from servelint.engines.images import Image, identify
-from servelint.engines.releases import known_releases
+from servelint.engines.releases import known_releases, release_key
 from servelint.syntax.interpolation import interpolate, nothing
 from tests.launching import marked
 
@@ -119,9 +122,16 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         # releases of the image, not of the engine
         ("nvcr.io/nvidia/vllm:26.01-py3", "vllm"),
         ("nvcr.io/nvidia/vllm:${TAG}", "vllm"),
-        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1", "vllm"),
-        ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.8.1", "sglang"),
-        ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.8.1", "trtllm"),
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1rc2", "vllm"),
+        ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:my-tag", "sglang"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:0.11-gpu-py312", "vllm"),
+        ("763104351884.dkr.ecr.us-west-2.amazonaws.com/vllm:server-cuda-v1", "vllm"),
+        ("rocm/vllm:latest", "vllm"),
+        ("rocm/vllm-dev:nightly_main_20250911", "vllm"),
+        ("rocm/vllm:v0.14.0_amd_dev", "vllm"),
+        ("quay.io/ascend/vllm-ascend:v0.10.1rc1", "vllm"),
+        ("quay.io/ascend/vllm-ascend:main", "vllm"),
+        ("kserve/huggingfaceserver:latest-gpu", "vllm"),
         ("public.ecr.aws/q9t5s3a7/vllm-release-repo:0123456789abcdef-x86_64", "vllm"),
         ("intel/llm-scaler-vllm:0.10.2-b6", "vllm"),
         ("opea/vllm-gaudi:1.22.0", "vllm"),
@@ -129,7 +139,6 @@ def test_a_rolling_tag_takes_the_newest(name: str, engine: str) -> None:
         ("lmsysorg/sglang-rocm:v0.5.10rc0-rocm700-mi30x-20260407", "sglang"),
         ("nvcr.io/nvidia/vllm:25.09-py3", "vllm"),
         ("nvcr.io/nvidia/sglang:25.10-py3", "sglang"),
-        ("rocm/vllm:rocm7.0.0_vllm_0.10.1", "vllm"),
         ("rocm/vllm-dev:nightly", "vllm"),
         ("lmcache/vllm-openai:v0.3.9", "vllm"),
         ("registry.example/house/vllm:v1.2.3", "vllm"),
@@ -163,7 +172,6 @@ def test_a_release_that_the_name_does_not_say(name: str, engine: str) -> None:
         "registry.example/house/vllm-benchmark:1",
         "registry.example/house/sglang-gateway",
         "registry.example/house/vllm-exporter:1",
-        "quay.io/ascend/vllm-ascend:v0.11.0",
         "vllm/vllm-omni:v0.20.0",
         "registry.example/house/vllm-mock:nightly",
         "registry.example/house/vllm-simulator:1",
@@ -236,12 +244,54 @@ def test_a_tag_whose_release_the_publisher_names(name: str, release: str) -> Non
     assert release in known_releases("vllm")
 
 
+@pytest.mark.parametrize(
+    ("name", "engine", "release"),
+    [
+        ("rocm/vllm:rocm7.0.0_vllm_0.10.2_20251006", "vllm", "0.10.2"),
+        ("rocm/vllm:rocm6.3.1_instinct_vllm0.8.3_20250415", "vllm", "0.8.3"),
+        ("rocm/vllm:rocm7.14.0_cdna_ubuntu24.04_py3.14_pytorch_2.11.0_vllm_0.23.0", "vllm", "0.23.0"),
+        ("rocm/vllm-dev:rocm6.4.1_vllm_0.9.0.1_20250605", "vllm", "0.9.0.1"),
+        ("763104351884.dkr.ecr.eu-west-1.amazonaws.com/vllm:0.11.0-gpu-py312-cu128-ubuntu22.04-ec2-v1.0", "vllm", "0.11.0"),
+        ("public.ecr.aws/deep-learning-containers/vllm:0.15-gpu-py312-ec2", "vllm", "0.15.1"),
+        ("763104351884.dkr.ecr.us-east-1.amazonaws.com/sglang:0.5.5-gpu-py312", "sglang", "0.5.5"),
+        ("quay.io/ascend/vllm-ascend:v0.11.0", "vllm", "0.11.0"),
+        ("quay.io/ascend/vllm-ascend:v0.11.0rc1", "vllm", "0.11.0"),
+        ("quay.io/ascend/vllm-ascend:v0.8.5rc1-openeuler", "vllm", "0.8.5.post1"),
+        ("kserve/huggingfaceserver:v0.15.2-gpu", "vllm", "0.8.5"),
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1", "vllm", "0.12.0"),
+        ("nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0-cuda13", "vllm", "0.16.0"),
+        ("nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.9.0", "sglang", "0.5.8"),
+        ("nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:1.1.0", "trtllm", "1.3.0rc11"),
+        ("nvcr.io/nvidia/tritonserver:25.08-trtllm-python-py3", "trtllm", "0.21.0"),
+        ("intel/vllm:0.10.2-xpu", "vllm", "0.10.2"),
+        ("images/vllm-openai_v0.19.1.sif", "vllm", "0.19.1"),
+        ("vllm+vllm-openai+v0.19.1.sqsh", "vllm", "0.19.1"),
+        ("/images/lmsysorg+sglang+v0.5.5.sqsh", "sglang", "0.5.5"),
+    ],
+)
+def test_a_tag_that_carries_the_release_elsewhere(name: str, engine: str, release: str) -> None:
+    found = image(name)
+    assert (found.engine, found.claim.release, found.claim.how, found.claim.rolling) == (engine, release, "image", False)
+    assert found.house
+
+
+@pytest.mark.parametrize(
+    "name", ["nvcr.io/nvidia/tritonserver:25.08-py3", "123456789012.dkr.ecr.us-east-1.amazonaws.com/web:1"]
+)
+def test_an_image_of_the_same_publisher(name: str) -> None:
+    assert image(name).engine is None
+
+
 def test_every_family_names_a_source() -> None:
     families = [family for engine in ENGINES.values() for family in engine.images]
     assert len({family.repository for family in families}) == len(families)
-    for family in families:
-        sources = [family.source, *(source for _, source in family.releases.values())]
-        assert all(source.startswith("https://") for source in sources), family.repository
+    assert all(family.source.startswith("https://") for family in families)
+    tables = json.loads(Path(ENGINES["vllm"].data, "images.json").read_text("utf-8"))
+    engines = {family.repository: engine.id for engine in ENGINES.values() for family in engine.images if family.own_tags}
+    for repository, table in tables.items():
+        assert table["source"].startswith("https://")
+        assert engines[repository] == table["engine"]
+        assert all(release_key(release) is not None for release in table["releases"].values())
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])

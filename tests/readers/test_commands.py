@@ -115,6 +115,119 @@ class TestWrappers:
         assert release(command("uvx vllm serve m")) == (None, None)
 
 
+ENTRY_POINTS = {
+    "vllm": [
+        "python3 /opt/venv/bin/vllm serve m",
+        "~/.venv/bin/python -u ~/.venv/bin/vllm serve m",
+        "python3 $(which vllm) serve m",
+        'python "$(command -v vllm)" serve m',
+        "$PYTHON $VENV/bin/vllm serve m",
+        "mamba run -n x vllm serve m",
+        "pipenv run vllm serve m",
+        "hatch run vllm serve m",
+        "py-spy record -o p.svg -- vllm serve m",
+        "rocprofv3 --hip-trace -- vllm serve m",
+        "compute-sanitizer --tool memcheck vllm serve m",
+        "setpriv --reuid=1000 vllm serve m",
+        "accelerate launch --num_processes 1 vllm serve m",
+        "numactl -N 0 python3 /opt/venv/bin/vllm serve m",
+    ],
+    "sglang": [
+        "python3 /opt/venv/bin/sglang serve m",
+        "torchrun --nproc_per_node 2 -m sglang.launch_server m",
+        "torchrun --nproc_per_node=2 /src/sglang/launch_server.py m",
+        "accelerate launch -m sglang.launch_server m",
+        "python -m torch.distributed.run --nnodes 1 -m sglang.launch_server m",
+        "python -X faulthandler -m cProfile -o out.prof -m sglang.launch_server m",
+        "python3 -m debugpy --listen 0.0.0.0:5678 -m sglang.launch_server m",
+        "gdb --args python -m sglang.launch_server m",
+        "taskset -c 0-3 torchrun -m sglang.launch_server m",
+    ],
+    "trtllm": [
+        "trtllm-llmapi-launch trtllm-serve m",
+        "mpirun -n 2 --allow-run-as-root trtllm-llmapi-launch trtllm-serve serve m",
+        'srun --mpi=pmix -N 2 bash -c "trtllm-llmapi-launch trtllm-serve m"',
+        "python /usr/local/bin/trtllm-serve m",
+    ],
+    "lmdeploy": ["python3 /opt/conda/bin/lmdeploy serve api_server m"],
+}
+
+
+class TestEntryPoints:
+    @pytest.mark.parametrize(("engine", "text"), [(engine, text) for engine, texts in ENTRY_POINTS.items() for text in texts])
+    def test_what_stands_before_the_engines_own_words(self, engine: str, text: str) -> None:
+        launch = command(text)
+        assert (launch.engine, argv(launch)) == (engine, ["m"])
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "python3 $(which python) serve m # vllm",
+            "python vllm serve m",
+            "torchrun train.py -m vllm",
+            "python -m cProfile train.py --engine sglang.launch_server",
+            "python -m vllm.benchmarks.serve m",
+        ],
+    )
+    def test_what_starts_something_else(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
+
+    @pytest.mark.parametrize(
+        ("image", "version"),
+        [
+            ("vllm/vllm-openai:v0.19.1", ("0.19.1", "image")),
+            ("docker://vllm/vllm-openai:v0.19.1", ("0.19.1", "image")),
+            ("docker://registry.example#vllm/vllm-openai:v0.19.1", ("0.19.1", "image")),
+            ("$IMAGE", (None, None)),
+            ("/images/own.sqsh", (None, None)),
+        ],
+    )
+    @pytest.mark.parametrize("sign", ["=", " "])
+    def test_the_image_of_a_step(self, image: str, version: tuple[str | None, str | None], sign: str) -> None:
+        launch = command(f"srun -N 1 --container-image{sign}{image} --container-mounts=/a:/a vllm serve m")
+        assert release(launch) == version
+        assert launch.image is not None
+        assert launch.container is not None
+        assert launch.container.open
+
+
+class TestNoImage:
+    @pytest.mark.parametrize(
+        "between",
+        [
+            "\\\n  # the image\n  ",
+            "\\   # all GPUs\n  ",
+            "\\\n\n  ",
+            "\n  ",
+            "\\ \n  ",
+            "\\\n  # ports\n  -p 80:80 \\\n  # image\n  ",
+        ],
+    )
+    def test_the_command_ends_before_it(self, between: str) -> None:
+        (launch,) = launches_in(f"docker run --gpus all {between}vllm/vllm-openai:v0.19.1 --model m --port 80\n", "run.sh")
+        assert (launch.engine, release(launch)) == ("vllm", ("0.19.1", "image"))
+        assert argv(launch) == ["--model", "m", "--port", "80"]
+        assert launch.cut is not None
+        assert launch.cut.text == "vllm/vllm-openai:v0.19.1 --model m --port 80"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "docker run --gpus all\necho x\nvllm/vllm-openai:v0.19.1 --model m",
+            "docker run --gpus all $OPTIONS\nvllm/vllm-openai:v0.19.1 --model m",
+            "docker run --gpus all\n./vllm-openai --model m",
+            "docker ps --all\nvllm/vllm-openai:v0.19.1 --model m",
+        ],
+    )
+    def test_other_commands_behind_it(self, text: str) -> None:
+        assert launches_in(text, "run.sh") == []
+
+    def test_the_launch_is_whole_again_with_the_next_one(self) -> None:
+        found = launches_in("docker run --rm \\\n  # x\n  vllm/vllm-openai:v0.19.1 m\nvllm serve n\n", "run.sh")
+        assert [argv(launch) for launch in found] == [["m"], ["n"]]
+        assert [launch.cut is None for launch in found] == [False, True]
+
+
 class TestShells:
     @pytest.mark.parametrize(
         "shell",

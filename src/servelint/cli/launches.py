@@ -45,7 +45,7 @@ def run(inputs: Inputs, versions: Versions, settings: SettingsOptions, writing: 
     report = options.lint(inputs, settings_files)
     if settings_files.problems:
         return options.report_problems(settings_files.problems)
-    shown = one_each([launch for launch in report.launches if not launch.fragment])
+    shown = one_each([launch for launch in report.launches if launch.started])
 
     def data_of(launch: Launch) -> dict[str, Any]:
         data = launch_data(launch, settings_files.of(launch.source.path).engine_versions)
@@ -104,6 +104,7 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "version_from": how,
         "image": launch.image.shown if launch.image is not None else None,
         "name": launch.name,
+        "fragment": launch.fragment,
         "argv": [word.shown for word in launch.argv if word.shown or not word.many],  # "$@" adds none in a plain run
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),

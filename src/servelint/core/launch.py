@@ -247,6 +247,32 @@ class OpenedFile:
         self.files = files
 
 
+class Mishap:
+    """Something that happens to a command and that its author did not mean.
+
+    Attributes:
+        kind: "shell-arguments": a shell runs its first argument alone, and the engine is started in the others.
+            "no-shell": words that only a shell understands are started as a program.
+            "one-word": a whole command line is taken for the name of a program.
+            "not-json": a list of words is not JSON, and is given to a shell as it stands.
+        "dropped": the end of a command string never reaches the container.
+            "expanded-early": a variable in a script is replaced when the script is written.
+            "not-run": a script is written that nothing runs.
+        span: The characters.
+        shown: What is run, dropped or replaced.
+    """
+
+    __slots__ = ("kind", "shown", "span")
+
+    def __init__(self, kind: str, span: Span, shown: str) -> None:
+        self.kind = kind
+        self.span = span
+        self.shown = shown
+
+    def __repr__(self) -> str:
+        return f"Mishap({self.kind!r}, {self.shown!r})"
+
+
 class Launch:
     """One start of one engine.
 
@@ -269,12 +295,17 @@ class Launch:
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         judged: How far it was judged; None before it is.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
+        launcher: The name of the engine's record of the program that starts it, with options of its own beside the engine's; ""
+            for the engine's own server.
+        secrets: Keys and values beside the launch that are secrets by the key's name: `hf_token` in the values of a chart.
+        mishaps: What its author did not mean: words that do not reach the engine as they are written.
+        started: Whether anything starts it. One that nothing starts is a fragment, and has a mishap that says why.
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
     """
 
     __slots__ = (
-        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged", "likely",
-        "name", "open", "open_env", "owner", "release", "site", "source", "verb",
+        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged", "launcher",
+        "likely", "mishaps", "name", "open", "open_env", "owner", "release", "secrets", "site", "source", "started", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -311,6 +342,10 @@ class Launch:
         self.owner: Source | None = None
         self.fragment = fragment
         self.judged: Judged | None = None
+        self.launcher = ""
+        self.mishaps: list[Mishap] = []
+        self.started = True
+        self.secrets: tuple[tuple[str, TracedText], ...] = ()
         self.cut: Span | None = None
 
     def __repr__(self) -> str:

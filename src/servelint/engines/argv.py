@@ -12,7 +12,7 @@ from servelint.core.launch import Word
 from servelint.core.source import Span
 from servelint.core.text import HOLE, TracedText
 from servelint.engines.catalog import LIST, OPTIONAL, Option, Table
-from servelint.engines.registry import Dialect
+from servelint.engines.registry import Dialect, Launcher
 from servelint.syntax.shell.words import split
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
@@ -123,7 +123,13 @@ def head_of(word: Word) -> Span | None:
 
 
 def read(
-    argv: list[Word], table: Table | None, dialect: Dialect, *, fragment: bool = False, takes_model: bool | None = True
+    argv: list[Word],
+    table: Table | None,
+    dialect: Dialect,
+    *,
+    fragment: bool = False,
+    takes_model: bool | None = True,
+    launcher: Launcher | None = None,
 ) -> Arguments:
     """Parse the words after an engine's verb.
 
@@ -133,22 +139,27 @@ def read(
         dialect: what the engine's parser does differently from argparse.
         fragment: whether the argv is only a part of the one that the server gets.
         takes_model: whether the server uses a positional model; None if that is not known.
+        launcher: the program that reads the options, if it is not the engine's own.
 
     Returns:
         The settings, positional arguments and faults.
     """
-    parser = _Parser(argv, table, dialect)
+    parser = _Parser(argv, table, dialect, launcher)
     parser.result.takes_model = takes_model
-    parser.result.complete = not fragment
+    parser.result.complete = not fragment and launcher is None
     parser.run()
+    if launcher is not None:
+        # what it makes of other words is not known
+        parser.result.faults = [fault for fault in parser.result.faults if fault.kind in ("missing-value", "unexpected-value")]
     return parser.result
 
 
 class _Parser:
     """One pass over an argv."""
 
-    def __init__(self, argv: list[Word], table: Table | None, dialect: Dialect) -> None:
+    def __init__(self, argv: list[Word], table: Table | None, dialect: Dialect, launcher: Launcher | None = None) -> None:
         self.argv = argv
+        self.launcher = launcher
         self.table = table
         self.dialect = dialect
         self.result = Arguments()
@@ -296,6 +307,13 @@ class _Parser:
             self.result.complete = False
             self.unsure = True
             return at + 1
+        if self.launcher is not None:
+            plain = spelling.lstrip("-").replace("_", "-")
+            if plain in self.launcher.own:
+                alone = "=" in flat or plain in self.launcher.switches or at + 1 == len(self.argv)
+                return at + 1 if alone or self.is_option(self.argv[at + 1]) else at + 2
+            if plain in self.launcher.same:
+                spelling = "--" + self.launcher.same[plain]
         head, dot, path = spelling.partition(".") if self.dialect.json_paths else (spelling, "", "")
         option = self._declared(spelling) or (self._declared(head) if dot else None)
         if option is None:

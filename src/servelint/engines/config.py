@@ -167,6 +167,7 @@ class Readings:
             ENGINES[launch.engine].dialect,
             fragment=launch.fragment,
             takes_model=entry.takes_model(launch.engine, launch.verb, entrypoint),
+            launcher=ENGINES[launch.engine].launchers.get(launch.launcher),
         )
         if self._fault is not None:
             arguments.faults.insert(0, self._fault)

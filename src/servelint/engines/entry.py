@@ -10,6 +10,7 @@ from servelint.engines.registry import ENGINES, Engine, Start, derived
 
 _PYTHON = r"python(?:\d(?:\.\d+)?)?(?:\.exe)?"
 _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X")
+_WHICH = re.compile(r"(?:\$\(|`)\s*(?:which|command\s+-v|type\s+-[pP])\s+([\w.-]+)\s*(?:\)|`)")
 _HELP = frozenset(("--help", "-h", "--version", "-v"))
 
 
@@ -19,13 +20,15 @@ class Entry:
     Attributes:
         engine: the engine's id.
         end: index of the first word after them.
+        launcher: the name of the engine's record of the program that starts it; "" for the engine's own server.
     """
 
-    __slots__ = ("end", "engine")
+    __slots__ = ("end", "engine", "launcher")
 
-    def __init__(self, engine: str, end: int) -> None:
+    def __init__(self, engine: str, end: int, launcher: str = "") -> None:
         self.engine = engine
         self.end = end
+        self.launcher = launcher
 
 
 @derived
@@ -67,6 +70,8 @@ def _command() -> re.Pattern[str]:
 def program(word: Word) -> str | None:
     """The file name of the program that a word names; None if that part of the word is not known."""
     base = word.text.flat.rpartition("/")[2]
+    if base == HOLE and len(word.text.pieces) == 1 and (asked := _WHICH.fullmatch(word.text.pieces[0].expression or "")):
+        return asked.group(1)  # `python "$(which vllm)" serve`
     return None if HOLE in base else base.partition("@")[0]  # uvx takes a release with it: vllm@0.19.1
 
 
@@ -93,7 +98,7 @@ def _started(starts: list[tuple[Engine, Start]] | None, words: list[Word], at: i
         if following is not None and following == start.optional_verb:
             end += 1
         last = words[end].value or "" if end == len(words) - 1 else ""
-        return Entry(engine.id, end) if last not in _HELP and not last.startswith("--help=") else None
+        return Entry(engine.id, end, start.launcher) if last not in _HELP and not last.startswith("--help=") else None
     return None
 
 
@@ -105,7 +110,7 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
     while at < len(words):
         value = words[at].value
         if value is None:
-            return None
+            break  # `~/.venv/bin/vllm`, `$(which vllm)`: the end of a path may be known
         if value == "-m":
             module = words[at + 1].value if at + 1 < len(words) else None
             return _started(_starts("modules").get(module or ""), words, at + 2)
@@ -119,7 +124,16 @@ def _python(words: list[Word], at: int, name: str | None) -> Entry | None:
         return None
     script = words[at].text.flat
     found = [starts for path, starts in _starts("scripts").items() if script == path or script.endswith("/" + path)]
-    return _started(found[0], words, at + 1) if found else None
+    if found:
+        return _started(found[0], words, at + 1)
+    # `python /opt/venv/bin/vllm serve`: what pip installs for a program is a Python script
+    starts = _starts("programs").get(program(words[at]) or "") if "/" in script or HOLE in script else None
+    return _started(starts, words, at + 1) if starts else None
+
+
+def of_python(words: list[Word], at: int) -> Entry | None:
+    """Find the words that start a server among those that a program gives to Python: `torchrun --nnodes 2 -m module`."""
+    return _python(words, at - 1, "python") if at < len(words) else None
 
 
 def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...] | None) -> bool | None:
@@ -138,6 +152,39 @@ def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...]
         return True
     words = [program(word) or "" for word in verb] or list(entrypoint or ())
     return words[-1] in [start.verbs[-1] for start in starts if start.takes_model and start.verbs] if words else None
+
+
+def launcher(engine: str, entrypoint: tuple[str, ...]) -> str:
+    """The name of the engine's record of the program that an image starts; "" for the engine's own server."""
+    module = entrypoint[-1] if entrypoint else ""
+    return next((start.launcher for start in ENGINES[engine].starts if start.launcher and module in start.modules), "")
+
+
+def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) -> bool:
+    """Whether a program that may do without the engine starts it with these words.
+
+    Args:
+        engine: the engine's id.
+        launcher: the name of its record of the program; "" for the engine's own server.
+        argv: the words.
+        sure: whether words that do not say so count for no.
+    """
+    record = ENGINES[engine].launchers.get(launcher)
+    if record is None or not record.chooses[0]:
+        return True
+    given: list[tuple[str, str]] = []
+    for at, word in enumerate(argv):
+        flat = word.text.flat
+        if flat.startswith("--"):
+            name, sign, value = flat[2:].partition("=")
+            following = argv[at + 1].text.flat if at + 1 < len(argv) and not sign else ""
+            given.append((name.replace("_", "-"), value if sign or following.startswith("--") else following))
+    chosen = [value for name, value in given if name == record.chooses[0]]
+    if chosen:
+        return chosen[-1] in record.chooses[1]
+    if any(re.search(record.others, f"{name}={value}", re.IGNORECASE) for name, value in given):
+        return False
+    return not sure or any(name not in record.own for name, _ in given)
 
 
 def since(engine: str, verb: tuple[Word, ...]) -> str:

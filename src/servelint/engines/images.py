@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from functools import lru_cache
 
 from servelint.core.launch import ReleaseClaim
 from servelint.core.text import TracedText
@@ -26,6 +29,10 @@ _BUILD = (
     r"|a[23]|\d"
 )
 """How a tag goes on behind the release where the engine's makers built the image for some system or processor."""
+_PULLED = re.compile(r"(?:.*/)?(?:[\w.-]+\+)*(?P<name>[\w.-]+?)[_+](?P<tag>v?\d[\w.-]*)\.(?:sif|simg|sqsh|squashfs)")
+"""The files that `apptainer pull` and `enroot import` make: `vllm-openai_v0.19.1.sif`, `vllm+vllm-openai+v0.19.1.sqsh`."""
+_VARIANT = r"-(?:cu(?:da)?\d+|efa|amd64|arm64|aarch64|gpu|cpu|a[235]|310p|openeuler)(?:-.*)?$"
+"""What builds of one release for several devices have behind it."""
 _NO_SERVER = r"router|gateway|proxy|bench|client|exporter|operator|omni|ascend|mock|simulator"
 """Words in the names of house images that hold no server, or one that someone has changed."""
 
@@ -60,6 +67,9 @@ class Image:
 def identify(image: TracedText) -> Image:
     """Read an image reference: `[registry/]repository[:tag][@digest]`, parts of which may be unknown."""
     flat = image.flat
+    pulled = _PULLED.fullmatch(flat)
+    if pulled is not None:
+        return _of_house(pulled.group("name"), image.cut(*pulled.span("tag")))
     digest = flat.find("@")
     end = len(flat) if digest == -1 else digest
     colon = flat.rfind(":", flat.rfind("/", 0, end) + 1, end)
@@ -79,7 +89,10 @@ def _family(name: str) -> tuple[Engine, ImageFamily] | None:
 def _in_family(name: str, family: ImageFamily) -> bool:
     endings = [family.repository + suffix for suffix in ("", *family.suffixes)]
     # enroot writes a number sign behind the registry
-    return any(name == ending or name.endswith(("/" + ending, "#" + ending)) for ending in endings)
+    ending = next((one for one in endings if name == one or name.endswith(("/" + one, "#" + one))), None)
+    if ending is None or not family.registry:
+        return ending is not None
+    return re.search(f"(?:^|/)(?:{family.registry})$", name[: -len(ending) - 1]) is not None
 
 
 def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> Image:
@@ -93,8 +106,14 @@ def _of_family(engine: Engine, family: ImageFamily, tag: TracedText | None, *, p
 
 def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: bool) -> ReleaseClaim:
     if family.own_tags:
-        known = family.releases.get(tag.flat) if tag is not None else None
-        return ReleaseClaim(known[0], "image", tag.span()) if tag is not None and known is not None else ReleaseClaim()
+        if tag is None or not tag.known:
+            return ReleaseClaim()
+        table = _tables().get(family.repository, {}).get("releases", {})
+        known = table.get(tag.flat) or table.get(re.sub(_VARIANT, "", tag.flat))
+        if known is not None:
+            return ReleaseClaim(known, "image", tag.span())
+        named = re.search(family.tags, tag.flat) if family.tags else None
+        return ReleaseClaim(named.group("release"), "image", tag.span(*named.span("release"))) if named else ReleaseClaim()
     if tag is None:
         return ReleaseClaim(None, "image", rolling=not pinned)
     match = re.match(family.tags or _RELEASE, tag.flat)
@@ -115,6 +134,14 @@ def _claim(engine: str, family: ImageFamily, tag: TracedText | None, *, pinned: 
     if tag.known and not pinned and re.match(family.rolling or _ROLLING, tag.flat):
         return ReleaseClaim(None, "image", tag.span(), rolling=True)
     return ReleaseClaim(None, None, tag.span())
+
+
+@lru_cache(maxsize=1)
+def _tables() -> dict[str, dict[str, dict[str, str]]]:
+    """Repository -> its source and the engine's release of each tag. A tag with a variant behind it is the same release."""
+    with open(os.path.join(os.path.dirname(__file__), "data", "images.json"), encoding="utf-8") as file:
+        tables: dict[str, dict[str, dict[str, str]]] = json.load(file)
+    return tables
 
 
 def _entrypoint(several: tuple[EntryPoint, ...], release: str | None) -> tuple[str, ...] | None:

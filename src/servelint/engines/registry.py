@@ -27,6 +27,38 @@ _MODULES = ("vllm", "sglang", "llamacpp", "trtllm", "lmdeploy", "tgi")
 """Modules of servelint.engines with a record, in the order in which engines are listed and tried."""
 
 
+class Launcher:
+    """A program that starts an engine and reads the engine's options beside options of its own.
+
+    Attributes:
+        source: where its options stand.
+        own: its own options, without dashes in front and with dashes inside.
+        switches: those of them that take no value.
+        same: its own option -> the engine's option that it sets.
+        chooses: its own option that names the engine, and the values with which it starts this one; "" for no such option.
+        others: pattern of `option=value` with which it serves a model without the engine, where that option is not given.
+    """
+
+    __slots__ = ("chooses", "others", "own", "same", "source", "switches")
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        own: tuple[str, ...] = (),
+        switches: tuple[str, ...] = (),
+        same: Mapping[str, str] | None = None,
+        chooses: tuple[str, tuple[str, ...]] = ("", ()),
+        others: str = "",
+    ) -> None:
+        self.chooses = chooses
+        self.others = others
+        self.source = source
+        self.own = frozenset((*own, *switches))
+        self.switches = frozenset(switches)
+        self.same = same or {}
+
+
 class Start:
     """A way to start an engine's server.
 
@@ -39,9 +71,12 @@ class Start:
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
         takes_model: whether the server uses a positional model.
+        launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
     """
 
-    __slots__ = ("modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs")
+    __slots__ = (
+        "launcher", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,7 +88,9 @@ class Start:
         other_verbs: tuple[str, ...] = (),
         since: str = "0",
         takes_model: bool = True,
+        launcher: str = "",
     ) -> None:
+        self.launcher = launcher
         self.verbs = verbs
         self.programs = programs
         self.modules = modules
@@ -86,21 +123,21 @@ class ImageFamily:
 
     Attributes:
         repository: the last components of the repository's name; what stands in front, such as a mirror, does not matter.
+        registry: pattern of what stands in front of the repository, for one whose name others have as well; "" for anything.
         source: address of the page or file that shows how the images are made and tagged.
         suffixes: endings with which the repository's name belongs to the family as well.
         entrypoint: what the images start, that of the oldest releases first; () where it is not known.
         tags: pattern of the tags that name a release of the engine (group `release`), "" for the usual one.
-        own_tags: whether a tag names a release of the image instead, of which the engine's release does not follow.
+        own_tags: whether others than the engine's makers build the images: their tags name releases of the image, from which
+            the engine's release follows only as data/images.json and `tags` say.
         rolling: pattern of the tags that are moved to newer images, "" for the usual one.
         only: pattern of the tags of images that start the server, "" for all.
         without: pattern of the tags of images that do not hold the server, "" for none.
-        releases: for own tags: tag -> (the engine's release, address of the page that names it).
         builds: pattern of how what stands behind the release in a published tag starts, "" for the usual one.
     """
 
     __slots__ = (
-        "builds", "entrypoint", "only", "own_tags", "releases", "repository", "rolling", "source", "suffixes", "tags",
-        "without",
+        "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags", "without",
     )  # fmt: skip
 
     def __init__(
@@ -115,9 +152,10 @@ class ImageFamily:
         rolling: str = "",
         only: str = "",
         without: str = "",
-        releases: Mapping[str, tuple[str, str]] | None = None,
+        registry: str = "",
         builds: str = "",
     ) -> None:
+        self.registry = registry
         self.repository = repository
         self.builds = builds
         self.source = source
@@ -128,7 +166,6 @@ class ImageFamily:
         self.rolling = rolling
         self.only = only
         self.without = without
-        self.releases = releases or {}
 
 
 class Dialect:
@@ -201,6 +238,8 @@ class Engine:
     """The usual command, as words."""
     starts: tuple[Start, ...]
     """All ways to start it."""
+    launchers: Mapping[str, Launcher] = {}
+    """Name -> program of others that starts it with options of its own beside the engine's."""
 
     # -- images
 

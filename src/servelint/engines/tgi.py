@@ -29,6 +29,7 @@ class TGI(Engine):
 
     words = (b"text-generation-launcher", b"text-generation-inference")
     stems = ("text-generation",)
+    platforms = {"llmaz": "tgi"}
 
     argument_variables = ("TGI",)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Dialect, Engine, ImageFamily, Start
+from servelint.engines.registry import Dialect, Engine, ImageFamily, Launcher, Start
+
+_TRITON = "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/introduction/compatibility.html"
 
 
 class TensorRTLLM(Engine):
@@ -21,7 +23,15 @@ class TensorRTLLM(Engine):
             optional_verb="serve",
             other_verbs=("disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "embeddings"),
         ),
+        Start(modules=("dynamo.trtllm",), launcher="dynamo"),
     )
+    launchers = {
+        "dynamo": Launcher(
+            "https://docs.nvidia.com/dynamo/backends/trt-llm",
+            own=("endpoint", "namespace", "served-model-name", "disaggregation-mode", "modality", "migration-limit"),
+            same={"model-path": "model"},
+        ),
+    }
 
     images = (
         ImageFamily("nvidia/tensorrt-llm/release", "https://nvidia.github.io/TensorRT-LLM/quick-start-guide.html"),
@@ -30,11 +40,18 @@ class TensorRTLLM(Engine):
             "https://catalog.ngc.nvidia.com/orgs/nvidia/teams/ai-dynamo/containers/tensorrtllm-runtime",
             own_tags=True,
         ),
+        ImageFamily(
+            "nvidia/tritonserver",
+            _TRITON,
+            without=r"^(?!.*trtllm)",
+            own_tags=True,
+        ),
     )
     image_names = r"tensorrt-llm|trtllm"
 
     words = (b"trtllm", b"tensorrt-llm", b"tensorrt_llm")
     stems = ("trtllm", "tensorrt")
+    platforms = {"dynamo": "trtllm", "llmaz": "tensorrt-llm"}
 
     dialect = Dialect("model", abbreviations=False, next_word=True)
 

@@ -118,7 +118,7 @@ def _secrets(launch: Launch) -> list[TracedText]:
     values = [variable.value for variable in launch.env.values()]
     texts = [word.text.flat for word in launch.argv] + [value.flat for value in values if value is not None]
     any_look = may_look("\n".join(texts))
-    found: list[tuple[str, TracedText]] = []
+    found: list[tuple[str, TracedText]] = [*launch.secrets]
     before = ""
     for word in launch.argv:
         flat = word.text.flat

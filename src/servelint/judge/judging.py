@@ -57,6 +57,11 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
         return []
     name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
+    if not launch.started:
+        never = container.not_started(launch)
+        return [
+            _violated(index.container[one.rule], one, configs[-1], releases) for one in never if one.rule in index.container
+        ]
     keys = tuple([config.key for config in configs])
     if releases.unlisted is not None:
         keys = (*keys, release_key(releases.unlisted.written))

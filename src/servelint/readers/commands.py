@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, ReleaseClaim, Variable, Word
 from servelint.core.source import Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
@@ -13,15 +13,39 @@ from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
 from servelint.syntax.placeholders import in_command
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from servelint.syntax.shell.evaluate import Invocation
+
 WRAPPERS = frozenset((
-    "aws-vault", "bash-preexec", "catchsegv", "chroot", "chrt", "conda", "ddtrace-run", "direnv", "distrobox", "doas",
-    "doppler", "dumb-init", "enroot", "env", "exec", "flock", "gosu", "incus", "ionice", "kubectl", "ltrace", "lxc",
-    "micromamba", "mpiexec", "mpirun", "ncu", "nice", "nohup", "nsys", "numactl", "op", "opentelemetry-instrument", "pdm",
-    "pipx", "pixi", "poetry", "proxychains4", "ray", "runuser", "rye", "s6-setuidgid", "screen", "script", "servelint",
-    "setsid", "srun", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-run", "taskset", "time", "timeout", "tini",
-    "toolbox", "unbuffer", "uv", "uvx", "xargs", "xvfb-run",
+    "accelerate", "aws-vault", "bash-preexec", "catchsegv", "catatonit", "chpst", "chroot", "chrt", "compute-sanitizer",
+    "conda", "coverage", "cpulimit", "cuda-gdb", "ddtrace-run", "debugpy", "deepspeed", "direnv", "distrobox", "doas",
+    "doppler", "dumb-init", "enroot", "env", "envdir", "eatmydata", "exec", "firejail", "flock", "flux", "gdb", "gosu",
+    "hatch", "heaptrack", "hivemind", "incus", "infisical", "ionice", "ipexrun", "jemalloc.sh", "jsrun", "kernprof", "kubectl",
+    "ltrace", "lxc", "mamba", "memray", "micromamba", "mpiexec", "mpiexec.hydra", "mpirun", "ncu", "newrelic-admin", "nice",
+    "nix", "nix-shell", "nohup", "nsys", "numactl", "numawrap", "nvprof", "omnitrace-run", "op", "opentelemetry-instrument",
+    "orterun", "pdm", "perf", "pipenv", "pipx", "pixi", "pm2", "poetry", "prlimit", "prterun", "prun", "proxychains4",
+    "py-spy", "pyenv", "pyinstrument", "ray", "rocprof", "rocprof-sys-run", "rocprofv2", "rocprofv3", "rocgdb", "runuser",
+    "rye", "s6-setuidgid", "scalene", "screen", "script", "sentry-cli", "servelint", "setarch", "setpriv", "setsid",
+    "setuidgid", "sops", "srun", "start-stop-daemon", "stdbuf", "strace", "su-exec", "sudo", "systemd-cat", "systemd-inhibit",
+    "systemd-run", "taskset", "time", "timeout", "tini", "toolbox", "torchrun", "trtllm-llmapi-launch", "tsocks", "unbuffer",
+    "unshare", "uv", "uvx", "valgrind", "vglrun", "viztracer", "xargs", "xpu-smi", "xvfb-run",
 ))  # fmt: skip
-_OPENERS = frozenset(("aws-vault", "chroot", "direnv", "distrobox", "doppler", "incus", "kubectl", "lxc", "op", "toolbox"))
+_RUNNERS = frozenset((
+    "accelerate", "coverage", "debugpy", "deepspeed", "ipexrun", "kernprof", "memray", "pyinstrument", "scalene", "torchrun",
+    "viztracer",
+))  # fmt: skip
+"""Wrappers that run a Python module or script: `torchrun --nproc-per-node 2 -m module`."""
+_RUNNING_MODULES = frozenset((
+    "accelerate.commands.launch", "cProfile", "coverage", "ddtrace", "debugpy", "intel_extension_for_pytorch.cpu.launch",
+    "ipexrun", "kernprof", "memray", "pdb", "profile", "pyinstrument", "scalene", "torch.distributed.launch",
+    "torch.distributed.run", "torch.utils.bottleneck", "trace", "viztracer",
+))  # fmt: skip
+"""Modules that run another module or script: `python -m cProfile -m module`."""
+_OPENERS = frozenset((
+    "aws-vault", "chroot", "direnv", "distrobox", "doppler", "envdir", "incus", "infisical", "kubectl", "lxc", "nix",
+    "nix-shell", "op", "pixi", "sops", "toolbox",
+))  # fmt: skip
 """Wrappers that bring variables from a vault, a profile or a running container: more may be set than the file shows."""
 _OTHERS = frozenset((
     "apt", "apt-get", "cat", "chmod", "chown", "cp", "curl", "dnf", "echo", "grep", "journalctl", "killall", "ln", "ls",
@@ -51,7 +75,8 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         return []
     found = entry.find(words)
     if found is not None:
-        return [_launch(words, 0, found, context)]
+        started = entry.serves(found.engine, found.launcher, words[found.end :])
+        return [_launch(words, 0, found, context)] if started else []
     head = entry.program(words[0])
     if head in SHELLS:
         return shell_launches(words, context, depth)
@@ -63,7 +88,7 @@ def launches(words: list[Word], context: CommandContext, depth: int = 0) -> list
         ran = text_launches(words, context, depth)
         if ran:
             return ran
-    if head is None or head in WRAPPERS:
+    if head is None or head in WRAPPERS or _runs_module(words, 0):
         return _wrapped(words, head, context, depth)
     return script_file(words[0], words[1:], context, depth) or _passed_on(words, context)
 
@@ -80,6 +105,14 @@ def _passed_on(words: list[Word], context: CommandContext) -> list[Launch]:
     return []
 
 
+def _runs_module(words: list[Word], at: int) -> bool:
+    """Whether the word at an index is a Python interpreter whose module runs another module or script."""
+    if not (entry.program(words[at]) or "").startswith("python"):
+        return False
+    named = next((index for index in range(at + 1, len(words) - 1) if words[index].value == "-m"), None)
+    return named is not None and words[named + 1].value in _RUNNING_MODULES
+
+
 def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth: int) -> list[Launch]:
     """Look behind a wrapper (`sudo -E env A=b numactl -N 0 vllm serve`) for the command that it runs."""
     from servelint.readers import installs
@@ -88,6 +121,8 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
     claims = dict(context.claims)
     open_env = context.open_env or head in _OPENERS
     wrapper = head
+    runs_python = head in _RUNNERS or _runs_module(words, 0)
+    container = context.container
     for at in range(1, len(words)):
         flat = words[at].text.flat
         assignment = _ASSIGNMENT.match(flat)
@@ -99,8 +134,12 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         elif wrapper == "env":
             _unset(words, at, env)
         open_env = open_env or flat.startswith("--env-file")
+        if wrapper == "srun" and (image := _image_of_step(words, at)) is not None:
+            container = Container(image, open=True)
+            claims.update(containers.identified(image).claims)
         inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
-        found = entry.find(words, at)
+        inner.container = container
+        found = entry.find(words, at) or (entry.of_python(words, at) if runs_python else None)
         if found is not None:
             return [_launch(words, at, found, inner)]
         name = entry.program(words[at])
@@ -109,6 +148,7 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         if name in WRAPPERS:
             wrapper = name
             open_env = open_env or name in _OPENERS
+        runs_python = runs_python or name in _RUNNERS or _runs_module(words, at)
         if name in SHELLS and (shell := shell_launches(words[at:], inner, depth)):
             return shell
         if name in containers.TOOLS:
@@ -118,6 +158,15 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
+
+
+def _image_of_step(words: list[Word], at: int) -> TracedText | None:
+    """The image that `srun` starts a step in, as Pyxis reads it: `--container-image=[docker://][registry#]name:tag`."""
+    name = "--container-image"
+    flat = words[at].text.flat
+    if flat.startswith(name + "="):
+        return words[at].text.cut(len(name) + 1)
+    return words[at + 1].text if flat == name and at + 1 < len(words) else None
 
 
 def _manages(words: list[Word], at: int) -> bool:
@@ -137,7 +186,9 @@ def _unset(words: list[Word], at: int, env: dict[str, Variable]) -> None:
 
 
 def _launch(words: list[Word], start: int, found: entry.Entry, context: CommandContext) -> Launch:
-    return context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
+    launch = context.launch(found.engine, words[found.end :], site_of(words[start:], context), tuple(words[start : found.end]))
+    launch.launcher = found.launcher
+    return launch
 
 
 def shell_launches(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
@@ -162,10 +213,61 @@ def shell_launches(words: list[Word], context: CommandContext, depth: int) -> li
         else:
             break
     if script is not None:
-        return script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+        found = script_launches(script.text, _no_file(context), words[at + 2 :], depth + 1)
+        if found or script.value is None or "$" in script.text.flat or at + 3 > len(words):
+            return found
+        return not_started("shell-arguments", script, words[at + 1 :], context, depth)
     if at < len(words):
         return script_file(words[at], words[at + 1 :], context, depth)
     return script_launches(context.stdin, _no_file(context), words[:1], depth + 1) if context.stdin is not None else []
+
+
+_SHELL_ONLY = frozenset((
+    ".", "alias", "cd", "eval", "exec", "export", "pushd", "set", "shopt", "source", "trap", "ulimit", "umask", "unset",
+))  # fmt: skip
+"""What only a shell can do: no program of this name does it."""
+
+
+def without_shell(words: list[Word], context: CommandContext, depth: int) -> list[Launch]:
+    """The launches that a command would make in a shell, where none reads it and its first word is no program."""
+    first = words[0].value if words else None
+    if first is None or not entry.mentions(" ".join([word.text.flat for word in words])):
+        return []
+    if re.search(r"\s", first.strip()) and not first.startswith(("/", "-")):
+        return not_started("one-word", words[0], words, context, depth)
+    if len(words) > 1 and (first in _SHELL_ONLY or _ASSIGNMENT.match(first)):
+        return not_started("no-shell", words[0], words, context, depth)
+    return []
+
+
+def without_shell_text(text: TracedText, words: list[Word], context: CommandContext) -> list[Launch]:
+    """The same for a text that no shell reads, and its words."""
+    first = words[0].value if words else None
+    if first is None or not (first in _SHELL_ONLY or _ASSIGNMENT.match(first)) or not entry.mentions(text.flat):
+        return []
+    return not_started("no-shell", words[0], text, context, 0)
+
+
+def not_started(kind: str, at: Word, meant: list[Word] | TracedText, context: CommandContext, depth: int) -> list[Launch]:
+    """The launches that a shell would make of some words or of a text, which nothing starts.
+
+    Args:
+        kind: Why not, as in `Mishap`.
+        at: The word that is run instead.
+        meant: What its author meant.
+        context: What surrounds the command.
+        depth: How many scripts and containers it is inside of.
+    """
+    from servelint.syntax.shell.recipe import joined
+
+    text = meant if isinstance(meant, TracedText) else joined([word.text for word in meant], " ")
+    span = at.site or context.site
+    found = script_launches(text, _no_file(context), None, depth + 1)[:1] if span is not None else []
+    for launch in found:
+        if span is not None:
+            launch.mishaps = [Mishap(kind, span, at.text.shown)]
+        launch.fragment, launch.started = True, False
+    return found
 
 
 def script_file(path: Word, args: list[Word], context: CommandContext, depth: int) -> list[Launch]:
@@ -192,7 +294,33 @@ def script_file(path: Word, args: list[Word], context: CommandContext, depth: in
     context.ran.append(opened.text)
     inner = context.with_(site=site, env=context.env)
     inner.files, inner.stdin = below, None
-    return script_launches(opened.text, inner, [path, *args], depth + 1, site)
+    found = script_launches(opened.text, inner, [path, *args], depth + 1, site)
+    early = expanded_early(opened.text) if opened.own and found else []
+    for launch in found:
+        launch.mishaps = [*launch.mishaps, *early]
+    return found
+
+
+_SET_HERE = (
+    r"(?m)^[ \t]*(?:(?:export|declare|local|readonly)[ \t]+(?:-\w+[ \t]+)*)?{}="
+    r"|\bread[ \t]+(?:-\w+[ \t]+)*{}\b|\bfor[ \t]+{}[ \t]+in\b"
+)
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+def expanded_early(text: TracedText) -> list[Mishap]:
+    """Variables of a script that is written by another one, which replaces them although the script sets them itself.
+
+    That is what an unquoted delimiter does: `cat > run.sh <<EOF`.
+    """
+    found: list[Mishap] = []
+    for start, piece in zip(text.starts, text.pieces, strict=True):
+        name = _VARIABLE.fullmatch(piece.expression or "")
+        if name is None or piece.span is None or name.group(1).isdigit():
+            continue
+        if re.search(_SET_HERE.format(*[re.escape(name.group(1))] * 3), text.flat[:start]):
+            found.append(Mishap("expanded-early", piece.span, piece.span.text))
+    return found[:3]
 
 
 def _no_file(context: CommandContext) -> CommandContext:
@@ -210,12 +338,13 @@ def script_launches(
     args: `$0` and what follows; None if not known.  site: what stands for the commands of a script in another file
     """
     from servelint.readers import installs
-    from servelint.syntax.shell.evaluate import Budget, Invocation, evaluate
+    from servelint.syntax.shell.evaluate import Budget, evaluate
 
     text = in_command(text)
     found: list[Launch] = []
     seen: set[tuple[int, int, str, tuple[str, ...]]] = set()
     outside = context.open
+    waiting: list[tuple[list[Word], Span]] = []
     environment = {name: variable.value for name, variable in context.env.items() if variable.value is not None}
 
     def on_command(ran: Invocation) -> dict[str, ReleaseClaim]:
@@ -235,9 +364,16 @@ def script_launches(
         here.anchor = ran.site if ran.site.source is context.source else context.anchor
         here.stdin = ran.stdin
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
-        for launch in launches(ran.words, here, depth):
+        started = launches(ran.words, here, depth)
+        cut = ran.lost
+        if not started and (before := _without_image(waiting, ran)) is not None:
+            if len(before) > len(ran.words):
+                cut = ran.site if ran.lost is None else ran.site.to(ran.lost)
+                started = launches(before, here, depth)
+            waiting[:] = [(before, ran.site)] if not started else []
+        for launch in started:
             launch.likely = ran.likely
-            launch.cut = launch.cut or ran.lost
+            launch.cut = launch.cut or cut
             key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))
             if key not in seen:
                 seen.add(key)
@@ -253,6 +389,37 @@ def script_launches(
             # nothing here runs it: what does may set anything
             found += script_launches(script, CommandContext(context.source, context.name, open_env=True), None, depth + 1)
     return found
+
+
+_BETWEEN = re.compile(r"(?:\s|\\|#[^\n]*(?:\n|$))*")
+
+
+def _without_image(waiting: list[tuple[list[Word], Span]], ran: Invocation) -> list[Word] | None:
+    """The words of a `docker run` that ends before its image, with those of the commands that follow and look like its rest.
+
+    A comment, a blank line or a blank behind the backslash ends it: the shell then takes the image for a program.
+
+    Args:
+        waiting: Such words of the commands before, and where the last of them stands; at most one item.
+        ran: The command.
+
+    Returns:
+        None for a command that is no part of one.
+    """
+    words = [word for word in ran.words if word.text.flat.strip() or word.many]
+    if waiting:
+        before, site = waiting.pop()
+        gap = site.source.text[site.end : ran.site.start] if ran.site.source is site.source else "-"
+        head = words[0].text if words else None
+        goes_on = head is not None and _BETWEEN.fullmatch(gap) is not None and not head.flat.startswith((".", "/"))
+        if head is not None and goes_on and (head.flat.startswith("-") or containers.identified(head).engine is not None):
+            return [*before, *words]
+    tool = entry.program(words[0]) if words else None
+    verb = containers.verb_of(words, 0) if tool in containers.TOOLS else None
+    if verb is None or verb[0] != "run":
+        return None
+    run = containers.parse(words[verb[1] :])
+    return words if run.image is None and not run.open else None
 
 
 def _written_at(text: TracedText) -> int:

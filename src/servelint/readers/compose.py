@@ -10,23 +10,25 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, OpenedFile, Port, Probe, Runtime, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Port, Probe, Runtime, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
 from servelint.readers import runtime
+from servelint.readers.commands import SHELLS, not_started, without_shell_text
 from servelint.readers.compose_file import RESET, File, Service, add_variables, number
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.registry import YAML, Format
 from servelint.syntax import yaml
-from servelint.syntax.shell.words import split
+from servelint.syntax.shell.words import dropped, split
 from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.core.launch import Runtime
+    from servelint.engines.images import Image
     from servelint.readers.compose_project import Built, Mounts
 
 FORMAT = Format(
@@ -151,10 +153,38 @@ class _Reading:
             found = passed_on(words, self.opened, context)
             if found:
                 context.note_runtime(direct=True, starts=True)
+        if not found or any(launch.started for launch in found):
+            found = self.unread(found, entrypoint, command, image, context)
         for launch in found:
             launch.owner = service.owner
             if not any(word.value == "--config" or word.text.flat.startswith(("/", "./")) for word in launch.argv):
                 launch.open = None  # nothing names a file of the container, and it would keep the whole file's nodes
+        return found
+
+    def unread(
+        self,
+        found: list[Launch],
+        entrypoint: list[Word] | None,
+        command: list[Word] | None,
+        image: Image,
+        context: CommandContext,
+    ) -> list[Launch]:
+        """Tell of what compose makes of a command string: it splits it without a shell, and drops all from an operator on."""
+        layers = self.service.layers("command")
+        if not layers or not command or not yaml.is_scalar(layers[-1][2]):
+            return found
+        file, _, node = layers[-1]
+        text = file.text(node)
+        known = command[0].value is not None and "$" not in command[0].text.flat
+        if not found and known and (entrypoint or image.entrypoint == ()):
+            if entrypoint and entry.program(entrypoint[0]) in SHELLS and len(entrypoint) > 1:
+                return not_started("shell-arguments", command[0], text, context, 0)
+            return without_shell_text(text, [*(entrypoint or []), *command], context)
+        rest = dropped(text)
+        span = rest.span() if rest is not None else None
+        if rest is not None and span is not None:
+            for launch in found:
+                launch.mishaps = [*launch.mishaps, Mishap("dropped", span, rest.shown)]
         return found
 
     def words(self, name: str) -> list[Word] | None:

@@ -310,12 +310,16 @@ def in_container(
     direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
-        return found
+        return found or commands.without_shell(words, context, depth)
+    if image.entrypoint == () and (meant := commands.without_shell(words, context, depth)):
+        return meant
     if image.engine is None or not _implied(image, command):
         return []
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
-    return [context.launch(image.engine, argv, site_of(command, context))]
+    launch = context.launch(image.engine, argv, site_of(command, context))
+    launch.launcher = entry.launcher(image.engine, image.entrypoint or ())
+    return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
 
 
 def identified(name: TracedText | None) -> images.Image:

@@ -7,12 +7,12 @@ import re
 from fnmatch import fnmatchcase
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, OpenedFile, Word
+from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
 from servelint.files.siblings import Neighbours
-from servelint.readers.commands import launches
+from servelint.readers.commands import launches, not_started
 from servelint.readers.containers import in_container
 from servelint.readers.context import CommandContext
 from servelint.readers.dockerfile_stages import Command, Stage, Step, array, expand, option, replace, stages, words
@@ -48,7 +48,32 @@ def read(source: Source, neighbours: Neighbours) -> list[Launch]:
         if site is not None and (site.start, site.end) not in seen:
             seen.add((site.start, site.end))
             started[:0] = _started(one, site, found, source, neighbours, "" if one is found[-1] else one.name)
-    return started
+    return started or (_not_run(found[-1], source) if found else [])
+
+
+def _not_run(stage: Stage, source: Source) -> list[Launch]:
+    """The launches of the scripts that the last stage writes, where nothing in the file starts an engine."""
+    from servelint.readers.commands import script_launches
+    from servelint.syntax.shell.evaluate import evaluate
+
+    scripts: list[TracedText] = []
+    for step in stage.steps:
+        instruction = step.instruction
+        if not entry.mentions(instruction.raw.flat) and not any(entry.mentions(one.text.flat) for one in instruction.heredocs):
+            continue
+        if instruction.keyword == "RUN" and not instruction.heredocs:
+            scripts += evaluate(instruction.raw, lambda _: {})
+        elif instruction.keyword in ("COPY", "ADD"):
+            target = (instruction.text.flat.split() or [""])[-1]
+            scripts += [one.text for one in instruction.heredocs if target.endswith((".sh", ".bash"))]
+    found: list[Launch] = []
+    for script in scripts:
+        container = Container(stage.reference, open=True)
+        for launch in script_launches(script, CommandContext(source, "", None, {}, container, dict(stage.claims)), None):
+            launch.mishaps = [Mishap("not-run", launch.site, launch.site.text)]
+            launch.fragment, launch.started = True, False
+            found.append(launch)
+    return found
 
 
 def _site(one: Stage) -> Span | None:
@@ -80,12 +105,30 @@ def _started(
         program = entry.program(command[0]) if command else None
         if program is not None and _PROGRAM.fullmatch(program):
             return launches(command, context)
-        return in_container(None, command, one.origin, context)
+        return _single_quoted(cmd, context) or in_container(None, command, one.origin, context)
     words = _unwrapped([*entrypoint.words, *command])
     found = in_container(words, [], one.origin, context)
-    if not found and cmd is not None and _passes_on(entrypoint):
+    found = found or _single_quoted(entrypoint, context)
+    if not any(launch.started for launch in found) and cmd is not None and _passes_on(entrypoint):
         found = launches(command, context)
     return found
+
+
+_QUOTED = re.compile(r"'([^']*)'")
+
+
+def _single_quoted(command: Command | None, context: CommandContext) -> list[Launch]:
+    """The launch that a list in single quotes means: it is not JSON, so that Docker hands its text to a shell."""
+    if command is None or command.exec or command.site is None:
+        return []
+    start = command.site.text.find("[")
+    if start == -1 or command.site.text[:start].strip().upper() not in ("", "CMD", "ENTRYPOINT"):
+        return []
+    text = TracedText.at(command.site.source, command.site.start + start, command.site.end)
+    if not entry.mentions(text.flat):
+        return []
+    words = [Word(text.cut(*match.span(1))) for match in _QUOTED.finditer(text.flat)]
+    return not_started("not-json", Word(text, text.span()), words, context, 0) if words else []
 
 
 def _arguments(entrypoint: Command) -> Word:

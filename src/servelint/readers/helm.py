@@ -103,9 +103,35 @@ def values(source: Source, document: Node, label: str = "") -> list[Launch]:
             found += _of_chart(source, chart, root, path)
     if id(document) not in known:
         found += helm_chart.of_unknown_chart(source, document, "", known)
+    secrets = _secrets(source, document) if found else ()
     for launch in found:
+        launch.secrets = secrets
         launch.name = ".".join([name for name in (label, launch.name) if name])
     return found
+
+
+_SECRET = re.compile(
+    r"(?:.*_)?(?:(?:hf|hugging_?face(?:_?hub)?|hub)_?(?:api_?)?(?:token|key)|(?:api|access|auth)_?(?:token|key))", re.IGNORECASE
+)
+
+
+def _secrets(source: Source, document: Node) -> tuple[tuple[str, TracedText], ...]:
+    """The texts under keys that name a token: `hf_token`, `huggingface.token`, `hfToken`."""
+    found: list[tuple[str, TracedText]] = []
+    waiting = [(document, "")]
+    left = _MANY * _TIMES
+    while waiting and left > 0:
+        node, above = waiting.pop()
+        waiting += [(item, above) for item in yaml.items(node) or []]
+        for key, (_, value) in yaml.entries(node).items():
+            left -= 1
+            named = _SECRET.fullmatch(key) or (key.lower() == "token" and _SECRET.fullmatch(above + "_token"))
+            if named and yaml.is_scalar(value) and not yaml.is_null(value):
+                found.append((key, yaml.text(source, value)))
+            elif not yaml.is_scalar(value):
+                waiting.append((value, key))
+        left -= 1
+    return tuple(found[:_TIMES])
 
 
 def of_object(source: Source, document: Node, kind: str, label: str) -> list[Launch]:

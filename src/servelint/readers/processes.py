@@ -13,7 +13,7 @@ from servelint.core.launch import Launch, Variable, Word
 from servelint.core.source import Source, Span
 from servelint.core.text import EMPTY, HOLE, Piece, TracedText
 from servelint.files.siblings import Neighbours
-from servelint.readers.commands import launches, script_launches
+from servelint.readers.commands import launches, script_launches, without_shell_text
 from servelint.readers.context import CommandContext, env_file, named
 from servelint.readers.registry import Format
 from servelint.syntax.placeholders import in_command
@@ -24,6 +24,7 @@ PROCFILE = Format(
     title="Procfile",
     about="processes with the `.env` beside it",
     files=("Procfile", "Procfile.*"),
+    unnamed=r"\A(?:(?:[A-Za-z0-9_-]+:[ \t]+\S[^\n]*|#[^\n]*)?(?:\n|\Z))+\Z",
     read="read_procfile",
 )
 
@@ -98,7 +99,9 @@ def read_supervisor(source: Source, neighbours: Neighbours) -> list[Launch]:
         names = {"program_name": TracedText.of(program), "group_name": TracedText.of(program)}
         env = {**shared, **_environment(options, names)}
         command = expanded(options["command"], names)
-        found += named(launches(split(command), CommandContext(source, name, env=env)))
+        context = CommandContext(source, name, env=env)
+        words = split(command)
+        found += named(launches(words, context) or without_shell_text(command, words, context))
     return found
 
 

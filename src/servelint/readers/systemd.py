@@ -9,7 +9,7 @@ from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
 from servelint.files.siblings import Neighbours
 from servelint.readers import installs
-from servelint.readers.commands import launches, script_launches
+from servelint.readers.commands import launches, script_launches, without_shell_text
 from servelint.readers.context import CommandContext, env_file
 from servelint.readers.registry import Format
 from servelint.syntax import json, units
@@ -115,6 +115,9 @@ class Service:
                 started = script_launches(setting.value.cut(by_shell.end()), context, [])
             else:
                 started = [one for words_ in units.commands(setting.value) for one in launches(self.command(words_), context)]
+                if not started and by_shell is not None:
+                    words = [word for words_ in units.commands(setting.value) for word in self.command(words_)]
+                    started = without_shell_text(setting.value.cut(by_shell.end()), words, context)
             for launch in started:
                 launch.cut = setting.cut
             found += started

@@ -125,19 +125,42 @@ def masked(text: str) -> Mask:
             if paired or action.kind == VALUE:
                 found.gaps.append(Gap(start, end, _column(text[start:end], start - row[0])))
         elif paired or action.kind == VALUE:
-            if paired and parts[-1].endswith(" ") and text[action.end : end].lstrip().startswith(","):
-                parts[-1] = parts[-1][:-1] + ","  # an item of a list in brackets
-            parts.append(_run(text[start:end], len(found.holes)))
-            found.holes.append((start, end))
+            if paired and _are_items(text, action, end):
+                parts.append(_blank(text[start:end]))
+                found.gaps.append(Gap(start, end, start))
+            else:
+                parts.append(_run(text[start:end], len(found.holes)))
+                found.holes.append((start, end))
         else:
             parts.append(_blank(text[start:end]))
         if not paired:
             free.append(action)
         done = end
     parts.append(text[done:])
-    found.text = "".join(parts)
+    found.text = _HEADED.sub(_as_content, "".join(parts)) if found.rows else "".join(parts)
     _branches(found, free)
     return found
+
+
+_HEADED = re.compile(
+    r"(?m)^(?P<head>[^\n#]*[:\-?][ \t]+(?:[&!]\S+[ \t]+)*[|>][-+]?[ \t]*(?:#[^\n]*)?\r?\n)"
+    r"(?P<rows>(?:[ \t]*\r?\n)+)(?=( +)\S)"
+)
+"""The head of a block scalar, with blank lines behind it and the indentation of the first line that is not blank."""
+
+
+def _as_content(match: re.Match[str]) -> str:
+    """Make content of blank lines in front of a block scalar's first line: YAML refuses those that are longer than its indent.
+
+    What they are is taken from the text itself (`block`).
+    """
+    indent = len(match.group(3))
+
+    def filled_up(row: str) -> str:
+        body = row.rstrip("\r\n")
+        return row if len(body) <= indent else " " * indent + "#" * (len(body) - indent) + row[len(body) :]
+
+    return match.group("head") + "".join([filled_up(row) for row in match.group("rows").splitlines(keepends=True)])
 
 
 def _pairs(text: str, actions: list[Action], rows: dict[int, tuple[int, int]]) -> dict[int, int]:
@@ -179,6 +202,13 @@ def _begins(text: str, action: Action) -> bool:
             # a list may stand as deep as its key
             return len(match.group(1)) + match.group(2).startswith("- ") > indent
     return False
+
+
+def _are_items(text: str, action: Action, end: int) -> bool:
+    """Whether an `{{ if }}...{{ end }}` writes items of a list in brackets, with the comma before or behind them."""
+    line = text[text.rfind("\n", 0, action.start) + 1 : action.start]
+    inside = text[action.end : text.rfind("{", action.end, end) - 1].strip()
+    return line.count("[") > line.count("]") and (inside.startswith(",") or inside.endswith(","))
 
 
 def _blank(text: str) -> str:

@@ -237,6 +237,9 @@ class _Filler:
         first, last = self.actions[opening], self.actions[closing]
         row = self.rows.get(first.start)
         if row is None or row == self.rows.get(last.start) or depth > _NESTED_AT_MOST:
+            inside = self.text.flat[first.end : last.start]
+            if inside[:1].isspace() and not inside.isspace() and self.script and not self.elses(opening, closing):
+                return _perhaps(self.part(opening + 1, closing, first.end, last.start, depth + 1))  # words of their own
             return [self.value(first.start, last.end)]
         parts: list[tuple[TracedText, Action]] = []
         marks = [opening, *self.elses(opening, closing), closing]

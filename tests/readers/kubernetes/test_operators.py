@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from servelint.core.launch import Launch
+from servelint.engines.config import configs
 from tests.launching import argv, environment, launch_in, launches_in, lines, marked_launch, release
 
 
@@ -76,6 +79,16 @@ spec:
 """
 
 
+HUGGING_FACE = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: ClusterServingRuntime
+metadata: {name: custom}
+spec:
+  containers:
+    - {name: kserve-container, image: "kserve/huggingfaceserver:v0.15.2-gpu", args: [--model_name=x]}
+"""
+
+
 def service(model: str) -> str:
     return (
         "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: chat}\n"
@@ -130,10 +143,60 @@ class TestModel:
         assert release(launch) == (None, None)
 
     @pytest.mark.parametrize(
-        "model", ["modelFormat: {name: sklearn}, storageUri: 's3://vllm'", "modelFormat: {name: huggingface}, args: [--vllm]"]
+        "model",
+        [
+            "modelFormat: {name: sklearn}, storageUri: 's3://vllm'",
+            "modelFormat: {name: huggingface}, args: [--backend=huggingface]",
+            "modelFormat: {name: huggingface}, args: [--backend, huggingface, --model_id, m/llama]",
+            "modelFormat: {name: huggingface}, args: [--model_id=google-bert/bert-base-uncased]",
+            "modelFormat: {name: huggingface}, args: [--model_id=m/x, --task=fill_mask]",
+            "modelFormat: {name: huggingface}, args: [--model_id, google-t5/t5-small]",
+        ],
     )
     def test_another_runtime(self, model: str) -> None:
         assert launches_in(service(model), "service.yaml") == []
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            "modelFormat: {name: huggingface}, args: [--model_name=a, --model_id=Qwen/Qwen3-8B]",
+            "modelFormat: {name: huggingface}, args: [--backend=vllm, --max-model-len=4096]",
+            "modelFormat: {name: huggingface}, storageUri: 'hf://Qwen/Qwen3-8B'",
+            "modelFormat: {name: huggingface}, runtime: kserve-huggingfaceserver, args: [--task=text_generation]",
+        ],
+    )
+    def test_the_runtime_of_hugging_face(self, model: str) -> None:
+        launch = launch_in(service(model), "service.yaml")
+        assert (launch.engine, launch.launcher) == ("vllm", "huggingfaceserver")
+
+    def test_its_own_options_stand_beside_the_engines(self) -> None:
+        words = "[--model_id=Qwen/Qwen3-8B, --task=text_generation, --max_length=77, --workers, '2', --tensor-input-names=a]"
+        (launch,) = launches_in(service(f"modelFormat: {{name: huggingface}}, args: {words}"), "service.yaml")
+        (config,) = configs(launch, ["0.19.1"])
+        assert config.operand("model").value == "Qwen/Qwen3-8B"
+        assert config.operand("max-model-len").value == 77
+        assert config.operand("enforce-eager").present is None
+        assert config.reading.arguments.faults == []
+
+    def test_a_runtime_in_a_file_beside_it(self, tmp_path: Path) -> None:
+        (tmp_path / "custom.yaml").write_text(HUGGING_FACE, "utf-8")
+        model = "modelFormat: {name: any}, runtime: custom, args: [--max-model-len=5], resources: {limits: {nvidia.com/gpu: 2}}"
+        launch = launch_in(service(model), "service.yaml", tmp_path)
+        assert argv(launch) == ["--model_name=x", "--max-model-len=5"]
+        assert release(launch) == ("0.8.5", "image")
+        assert launch.source.path == "service.yaml"
+        assert launch.container is not None
+        assert launch.container.gpus == 2
+
+    def test_a_runtime_in_a_file_of_the_kustomization(self, tmp_path: Path) -> None:
+        (tmp_path / "kustomization.yaml").write_text("resources: [service.yaml, mine.yaml]", "utf-8")
+        (tmp_path / "mine.yaml").write_text(HUGGING_FACE, "utf-8")
+        launch = launch_in(service("modelFormat: {name: any}, runtime: custom"), "service.yaml", tmp_path)
+        assert argv(launch) == ["--model_name=x"]
+
+    def test_a_runtime_alone_may_serve_without_the_engine(self) -> None:
+        assert launches_in(HUGGING_FACE, "runtime.yaml") == []
+        assert len(launches_in(HUGGING_FACE.replace("=x]", "=x, --backend=vllm]"), "runtime.yaml")) == 1
 
     def test_a_command_of_its_own(self) -> None:
         launch = launch_in(service("modelFormat: {name: any}, command: [vllm, serve], args: [m], image: house/llm"), "s.yaml")
@@ -152,6 +215,13 @@ spec:
 
 
 class TestLlm:
+    def test_without_a_template_the_controllers_own_runs_the_engine(self) -> None:
+        text = LLM.format(more="replicas: 2").replace("⟦", "").replace("⟧", "")
+        launch = launch_in(text, "llm.yaml")
+        assert (launch.engine, argv(launch)) == ("vllm", ["Qwen/Qwen3-8B", ""])
+        assert launch.name == "LLMInferenceService/chat"
+        assert launches_in(text.replace("replicas: 2", "baseRefs: [{name: other}]"), "llm.yaml") == []
+
     def test_what_the_controllers_template_is_given(self) -> None:
         launch, marks = marked_launch(
             LLM.format(
@@ -284,6 +354,21 @@ def test_a_configuration_of_ray_serve_by_itself() -> None:
     text = f"applications:\n- import_path: ray.serve.llm:build_openai_app\n  args: {config}\n"
     assert argv(launch_in(text, "serve.yaml")) == ["m"]
     assert launches_in(text.replace("applications", "apps"), "serve.yaml") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model_loading_config: {model_id: m}\naccelerator_type: A10G\nengine_kwargs: {max_model_len: 5}\n",
+        "llm_configs:\n- model_loading_config: {model_id: m}\n  accelerator_type: A10G\n  engine_kwargs: {max_model_len: 5}\n",
+        "prefill_config: {model_loading_config: {model_id: m}, accelerator_type: A10G, engine_kwargs: {max_model_len: 5}}\n",
+    ],
+)
+def test_a_config_of_ray_serve_llm_without_applications(text: str) -> None:
+    launch = launch_in(text, "model.yaml")
+    assert argv(launch) == ["m", "--max-model-len", "5"]
+    assert launch.container is not None
+    assert launch.container.settings["gpu_product"].value == "A10G"
 
 
 class TestJob:

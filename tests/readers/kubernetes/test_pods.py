@@ -244,9 +244,10 @@ class TestDepth:
         assert argv(launch) == ["m"]
         assert launch.name.startswith(f"{kind}/x.")
 
-    @pytest.mark.parametrize(("module", "found"), [("vllm.entrypoints.openai.api_server", 1), ("dynamo.vllm", 0)])
+    @pytest.mark.parametrize(
+        ("module", "found"), [("vllm.entrypoints.openai.api_server", 1), ("dynamo.vllm", 1), ("dynamo.frontend", 0)]
+    )
     def test_main_container_of_a_graph(self, module: str, found: int) -> None:
-        # a worker of Dynamo is not vLLM's own server
         container = f"{{image: house/llm, command: [python3, -m, {module}], args: [--model, m]}}"
         text = f"spec: {{services: {{Worker: {{extraPodSpec: {{mainContainer: {container}}}}}}}}}"
         launches = launches_in(f"apiVersion: nvidia.com/v1\nkind: DynamoGraphDeployment\nmetadata: {{name: g}}\n{text}\n", FILE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Engine, ImageFamily, Start
+from servelint.engines.registry import Engine, ImageFamily, Launcher, Start
 
 _SAMPLE = (
     "--model-path", "Qwen/Qwen3-8B", "--tp", "2", "--mem-fraction-static", "0.9", "--context-length", "8192",
@@ -25,7 +25,27 @@ class SGLang(Engine):
         Start("serve", programs=("sglang",), since="0.5.5"),
         Start("serve", modules=("sglang.cli.main",)),
         Start(modules=("sglang.launch_server",), scripts=("sglang/launch_server.py",)),
-    )
+        Start(
+            modules=(
+                "dynamo.sglang", "dynamo.sglang.worker", "dynamo.sglang.decode_worker", "dynamo.sglang.prefill_worker",
+            ),
+            launcher="dynamo",
+        ),
+    )  # fmt: skip
+    launchers = {
+        "dynamo": Launcher(
+            "https://docs.nvidia.com/dynamo/backends/sg-lang",
+            own=(
+                "endpoint", "namespace", "migration-limit", "request-plane", "event-plane", "discovery-backend", "store-kv",
+                "dyn-tool-call-parser", "dyn-reasoning-parser", "dyn-endpoint-types", "custom-jinja-template",
+                "durable-kv-events",
+            ),
+            switches=(
+                "use-sglang-tokenizer", "multimodal-processor", "multimodal-encode-worker", "multimodal-worker",
+                "embedding-worker", "enable-local-indexer",
+            ),
+        ),
+    }  # fmt: skip
 
     images = (
         ImageFamily("lmsysorg/sglang", "https://docs.sglang.ai/get_started/install.html"),
@@ -40,6 +60,14 @@ class SGLang(Engine):
             "https://catalog.ngc.nvidia.com/orgs/nvidia/teams/ai-dynamo/containers/sglang-runtime",
             own_tags=True,
         ),
+        ImageFamily(
+            "sglang",
+            "https://aws.github.io/deep-learning-containers/releasenotes/sglang/",
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|public\.ecr\.aws/deep-learning-containers",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-gpu-",
+        ),
         ImageFamily("rocm/sgl-dev", "https://hub.docker.com/r/rocm/sgl-dev", own_tags=True),
     )
     image_names = r"sglang"
@@ -49,7 +77,7 @@ class SGLang(Engine):
     words = (b"sglang", b"mem-fraction-static")  # files of options name no engine
     stems = ("sglang",)
     yaml_keys = ("sglang",)
-    platforms = {"kserve": "sglang", "kubeai": "sglang"}
+    platforms = dict.fromkeys(("aibrix", "dynamo", "kserve", "kubeai", "llmaz"), "sglang")
     identified_by_options = True
 
     config_file = True

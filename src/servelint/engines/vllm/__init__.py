@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Start
+from servelint.engines.registry import Dialect, Engine, EntryPoint, ImageFamily, Launcher, Start
 
 _MAKERS = (
     EntryPoint("python3", "-m", "vllm.entrypoints.openai.api_server", until="0.11.0"),
@@ -36,6 +36,8 @@ class VLLM(Engine):
             scripts=("vllm/entrypoints/openai/api_server.py",),
             takes_model=False,
         ),
+        Start(modules=("huggingfaceserver",), takes_model=False, launcher="huggingfaceserver"),
+        Start(modules=("dynamo.vllm",), takes_model=False, launcher="dynamo"),
     )
 
     images = (
@@ -84,21 +86,26 @@ class VLLM(Engine):
             "nvidia/vllm",
             _NOTES + "index.html",
             own_tags=True,
-            releases={
-                # the notes of 26.01 say 0.11.1, where the server in that image says 0.13.0
-                "25.10-py3": ("0.10.2", _NOTES + "rel-25-10.html"),
-                "26.03-py3": ("0.17.1", _NOTES + "rel-26-03.html"),
-                "26.05-py3": ("0.20.1", _NOTES + "rel-26-05.html"),
-                "26.10-py3": ("0.31.0", _NOTES + "rel-26-10.html"),
-            },
         ),
         ImageFamily(
             "ai-dynamo/vllm-runtime",
             "https://catalog.ngc.nvidia.com/orgs/nvidia/teams/ai-dynamo/containers/vllm-runtime",
             own_tags=True,
         ),
-        ImageFamily("rocm/vllm", "https://hub.docker.com/r/rocm/vllm", suffixes=("-dev",), own_tags=True),
-        ImageFamily("intel/vllm", "https://hub.docker.com/r/intel/vllm", entrypoint=(), own_tags=True),
+        ImageFamily(
+            "rocm/vllm",
+            "https://rocm.docs.amd.com/en/latest/how-to/rocm-for-ai/inference/benchmark-docker/previous-versions/vllm-history.html",
+            suffixes=("-dev",),
+            own_tags=True,
+            tags=r"(?:^|_)vllm_?(?P<release>\d+(?:\.\d+){2,3}(?:rc\d+)?)(?:_|$)",
+        ),
+        ImageFamily(
+            "intel/vllm",
+            "https://hub.docker.com/r/intel/vllm",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-xpu$",
+        ),
         ImageFamily("intel/llm-scaler-vllm", "https://github.com/intel/llm-scaler", entrypoint=(), own_tags=True),
         ImageFamily(
             "opea/vllm-gaudi", "https://hub.docker.com/r/opea/vllm-gaudi", suffixes=("-ut",), entrypoint=(), own_tags=True
@@ -110,16 +117,83 @@ class VLLM(Engine):
             entrypoint=(),
             own_tags=True,
         ),
+        ImageFamily(
+            "kserve/huggingfaceserver",
+            "https://github.com/kserve/kserve/blob/v0.16.0/python/huggingface_server.Dockerfile",
+            entrypoint=(EntryPoint("python3", "-m", "huggingfaceserver"),),
+            own_tags=True,
+        ),
+        ImageFamily(
+            "ascend/vllm-ascend",
+            "https://docs.vllm.ai/projects/ascend/en/latest/community/versioning_policy.html",
+            own_tags=True,
+            tags=r"^v(?P<release>\d+\.\d+\.\d+)(?:\.post\d+)?(?:-|$)",  # the plugin is a final release of the same number
+        ),
+        ImageFamily(
+            "vllm",
+            "https://aws.github.io/deep-learning-containers/vllm/",
+            registry=r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?|public\.ecr\.aws/deep-learning-containers",
+            entrypoint=(),
+            own_tags=True,
+            tags=r"^(?P<release>\d+\.\d+\.\d+)-(?:gpu|cpu|neuronx?)-",
+        ),
     )
+    launchers = {
+        "huggingfaceserver": Launcher(
+            "https://github.com/kserve/kserve/blob/v0.16.0/python/huggingfaceserver/huggingfaceserver/__main__.py",
+            # options of kserve.model_server, and its own
+            own=(
+                "http-port", "grpc-port", "workers", "max-threads", "max-asyncio-workers", "enable-grpc", "enable-docs-url",
+                "enable-latency-logging", "configure-logging", "log-config-file", "access-log-format", "event-loop",
+                "timeout-keep-alive", "model-name", "predictor-host", "protocol", "predictor-protocol", "predictor-use-ssl",
+                "predictor-request-timeout-seconds", "grpc-max-send-message-length", "grpc-max-receive-message-length",
+                "predictor-request-retries", "enable-predictor-health-check", "model-dir", "tensor-input-names", "backend",
+                "task", "max-log-len", "served-model-name", "tokenizer-revision",
+            ),
+            switches=(
+                "disable-lower-case", "disable-special-tokens", "return-token-type-ids", "return-offsets-mapping",
+                "return-probabilities", "return-raw-logits", "disable-log-requests", "disable-vllm",
+            ),
+            same={"model-id": "model", "model-revision": "revision", "max-length": "max-model-len"},
+            chooses=("backend", ("auto", "vllm")),
+            # tasks of encoders and of sequence-to-sequence models, which it serves with Transformers alone
+            others=r"^task=(?!text_generation)\w"
+            r"|^model-id=.*(?:bert|roberta|(?:^|[-/_])(?:flan-)?t5|bart|marian|electra|minilm|mpnet|deberta|opus-mt)",
+        ),
+        "dynamo": Launcher(
+            "https://docs.nvidia.com/dynamo/backends/v-llm",
+            own=(
+                "endpoint", "namespace", "connector", "migration-limit", "request-plane", "event-plane", "discovery-backend",
+                "store-kv", "dyn-tool-call-parser", "dyn-reasoning-parser", "dyn-endpoint-types", "custom-jinja-template",
+                "disaggregation-mode", "sleep-mode-level", "durable-kv-events", "kv-store", "component", "mx-model-name",
+                "endpoint-types", "benchmark-mode",
+            ),
+            switches=(
+                "is-prefill-worker", "is-decode-worker", "use-vllm-tokenizer", "multimodal-processor",
+                "multimodal-encode-worker", "multimodal-worker", "multimodal-decode-worker", "enable-multimodal",
+                "enable-local-indexer", "route-to-encoder", "multimodal-encode-prefill-worker", "vllm-native-encoder-worker",
+                "ec-processor",
+            ),
+        ),
+    }  # fmt: skip
     image_names = r"vllm"
     house_tags = r"vllm-openai(?:$|[-_.])|vllm$"
     release_tag = "v{}"
     gpu_images = ("vllm-openai",)
 
-    words = (b"vllm", b"num_speculative_tokens", b"max-model-len", b"max_model_len")  # files of options name no engine
-    stems = ("vllm",)
+    words = (
+        b"vllm",
+        b"huggingfaceserver",
+        b"num_speculative_tokens",
+        b"max-model-len",
+        b"max_model_len",
+    )  # files of options name no engine
+    stems = ("vllm", "huggingfaceserver")
     yaml_keys = ("vllm",)
-    platforms = {"kserve": "vllm", "kubeai": "vllm", "llm-inference-service": "vllm", "production-stack": "vllm", "ray": "vllm"}
+    platforms = {
+        **dict.fromkeys(("aibrix", "dynamo", "huggingface", "kserve", "kubeai", "llm-d", "llm-inference-service"), "vllm"),
+        **dict.fromkeys(("llmaz", "production-stack", "ray"), "vllm"),
+    }
     identified_by_options = True
 
     dialect = Dialect("model", model_first=True, underscores=True, json_paths=True)

@@ -6,14 +6,16 @@ Each belongs to a rule of rules/container/, which has its severity and impact; m
 from __future__ import annotations
 
 from servelint.engines.config import Config
-from servelint.judge.container import gpus, image, variables
+from servelint.judge.container import gpus, image, launching, variables
 from servelint.judge.parser.violation import Violation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.judge.parser.violation import Options
 
-__all__ = ["violations"]
+__all__ = ["not_started", "violations"]
+
+not_started = launching.not_started
 
 
 def violations(config: Config, options: Options) -> list[Violation]:
@@ -27,9 +29,11 @@ def violations(config: Config, options: Options) -> list[Violation]:
         *image.violations(config, options),
         *gpus.violations(config),
         *variables.violations(config, options),
+        *launching.violations(config),
     ]
     container = config.launch.container
-    if container is not None and container.runtime is not None:
+    # another program around the engine listens where it likes
+    if container is not None and container.runtime is not None and not config.launch.launcher:
         from servelint.judge.container import network, storage
 
         found += [*storage.violations(config, container), *network.violations(config, container.runtime, options)]

@@ -33,11 +33,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from servelint.engines.registry import Start
+
 
 def violations(view: ReleaseView) -> list[Violation]:
     """The violations in the words of an argv, under a release that the catalog has."""
-    found = [_FAULTS[fault.kind](view, fault) for fault in view.config.reading.arguments.faults if fault.kind in _FAULTS]
+    faults = view.config.reading.arguments.faults
+    for at, fault in enumerate(faults):
+        operator = fault.spelling in _OPERATORS
+        if fault.kind == "unexpected-argument" and (operator or _starts_again(view, fault)):
+            # what follows is part of the same mistake
+            rest = [] if operator else [one for one in faults[at + 1 :] if one.kind != "unexpected-argument"]
+            faults = [*faults[: at + 1], *rest]
+            break
+    found = [_FAULTS[fault.kind](view, fault) for fault in faults if fault.kind in _FAULTS]
     return [*found, *_model_first(view), *_deprecated(view), *_repeated(view), *_back_again(view)]
+
+
+_OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "2>", "2>&1", "&>", "<"))
+"""What only a shell understands."""
 
 
 def _missing_value(_view: ReleaseView, fault: Fault) -> Violation:
@@ -112,11 +126,19 @@ def _exclusive(view: ReleaseView, fault: Fault) -> Violation:
     return Violation("exclusive-options", fault.span, message, "delete one of them", related=related)
 
 
+def _starts_again(view: ReleaseView, fault: Fault) -> Start | None:
+    """The words that start the engine, where an image that starts it itself is given them, and the fault is one of them."""
+    argv = view.config.launch.argv
+    first = argv[0].value if argv else None
+    begun = next((one for one in view.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
+    return begun if begun is not None and fault.spelling in (*begun.programs, *begun.verbs) else None
+
+
 def _argument(view: ReleaseView, fault: Fault) -> Violation:
     argv = view.config.launch.argv
-    first, second = (argv[index].value if index < len(argv) else None for index in (0, 1))
-    begun = next((one for one in view.record.starts if one.verbs and first in (*one.programs, one.verbs[0])), None)
-    if begun is not None and fault.spelling in (*begun.programs, *begun.verbs):
+    begun = _starts_again(view, fault)
+    if begun is not None:
+        first, second = (argv[index].value if index < len(argv) else None for index in (0, 1))
         return Violation(
             "unexpected-argument",
             fault.span,
@@ -127,6 +149,10 @@ def _argument(view: ReleaseView, fault: Fault) -> Violation:
             title="delete the words that the image starts with already",
         )
     shown = fault.word.text.shown if fault.word is not None else fault.spelling
+    if fault.spelling in _OPERATORS:
+        message = f"no shell reads this command: {shown!r} and what follows are arguments, which {view.release} refuses"
+        advice = 'delete them, or run the command through a shell: ["sh", "-c", "..."]'
+        return Violation("unexpected-argument", fault.span, message, advice, "an argument")
     return Violation(
         "unexpected-argument",
         fault.span,
@@ -446,6 +472,9 @@ def _cut(config: Config) -> list[Violation]:
     first = cut.text.split(None, 1)[0]
     name = ENGINE_NAMES[config.launch.engine]
     message = f"the command ends before {first}: this and what follows never reaches {name}"
+    image = config.launch.image.span() if config.launch.image is not None else None
+    if image is not None and image.source is cut.source and cut.start <= image.start < cut.end:
+        message = f"the command ends before {first}: the container tool is given no image, and starts nothing"
     advice = "let every line but the last end with the continuation character, and no comment or blank line follow it"
     title = "end the line before with a backslash"
     label = "not part of the command"

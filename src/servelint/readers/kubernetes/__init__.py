@@ -29,9 +29,10 @@ FORMAT = Format(
     20,
     title="Kubernetes",
     about="containers at any depth of any object, `$(VAR)`, ConfigMaps with scripts and variables, LeaderWorkerSet, KServe, "
-    "KubeAI, Ray, patches and kustomizations, HelmRelease and Argo CD, JSON and lists",
+    "KubeAI, Ray, Dynamo, llmaz, llm-d, patches and kustomizations, HelmRelease and Argo CD, JSON and lists",
     syntax=YAML,
     shape=r"(?m)^[\"']?(?:apiVersion|kind)[\"']?[ \t]*:",
+    words=("name: huggingface", "uri: hf://", 'uri: "hf://', "kind: playground", "engine_kwargs", "model_loading_config"),
 )
 
 _OPERATORS = (
@@ -39,6 +40,10 @@ _OPERATORS = (
     ("kserve", "serving.kserve.io/", ("InferenceService", "LLMInferenceService", "ServingRuntime", "ClusterServingRuntime")),
     ("ray", "ray.io/", ("RayService", "RayJob")),
     ("vllm_runtime", "production-stack.vllm.ai/", ("VLLMRuntime",)),
+    ("dynamo", "nvidia.com/", ("DynamoGraphDeployment", "DynamoComponentDeployment")),
+    ("llmaz", "inference.llmaz.io/", ("BackendRuntime", "Playground")),
+    ("aibrix", "model.aibrix.ai/", ("ModelClaim",)),
+    ("llm_d", "llm-d.ai/", ("ModelService",)),
     ("helm_release", "helm.toolkit.fluxcd.io/", ("HelmRelease",)),
     ("helm_release", "argoproj.io/", ("Application",)),
     ("helm_release", "helm.cattle.io/", ("HelmChart", "HelmChartConfig")),
@@ -62,7 +67,7 @@ def is_mine(source: Source, document: Node) -> bool:
 def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[Launch]:
     """Read the launches of the objects, of JSON patches, and of scripts in ConfigMaps that no container runs."""
     yaml.merge_in_order(documents, source)
-    file = File(source, documents)
+    file = File(source, documents, neighbours)
     images = images_beside(source, neighbours)
     found = [launch for one in file.objects for launch in _of_object(file, one, images)]
     for document in documents:
@@ -81,9 +86,10 @@ def _of_object(file: File, one: Object, images: Overrides | None) -> list[Launch
     version = string(one.fields, "apiVersion") or ""
     named = [name for name, group, kinds in _OPERATORS if one.kind in kinds and version.startswith(group)]
     if named or not (one.kind or is_kustomization(one.fields)):
-        from servelint.readers.kubernetes import operators
+        from servelint.readers.kubernetes import operators, platforms
 
-        found: list[Launch] = getattr(operators, named[0] if named else "ray")(file, one, images)
+        function = named[0] if named else "ray"
+        found: list[Launch] = getattr(platforms if hasattr(platforms, function) else operators, function)(file, one, images)
         return found
     from servelint.readers.kubernetes import pods
 

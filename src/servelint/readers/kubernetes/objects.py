@@ -58,12 +58,14 @@ class File:
         secrets: The same of Secrets, as far as the file shows them.
         scripts: The ConfigMaps, each with its values.
         left: How many more nodes are visited. Aliases may make an endless graph.
+        neighbours: The files beside it; None where they do not matter.
     """
 
-    __slots__ = ("config_maps", "left", "named", "objects", "read", "scripts", "secrets", "source", "used")
+    __slots__ = ("config_maps", "left", "named", "neighbours", "objects", "read", "scripts", "secrets", "source", "used")
 
-    def __init__(self, source: Source, documents: list[Node]) -> None:
+    def __init__(self, source: Source, documents: list[Node], neighbours: Neighbours | None = None) -> None:
         self.source = source
+        self.neighbours = neighbours
         self.objects = objects(documents)
         own = _of_one_namespace(self.objects)
         self.named = {(one.kind, one.name): one for one in reversed(own) if one.name}
@@ -156,6 +158,12 @@ def listed(fields: Entries, key: str) -> list[Node]:
     return (yaml.items(fields[key][1]) or []) if key in fields else []
 
 
+def joined_lists(first: Node, second: Node) -> Node:
+    """A list with the items of two."""
+    items = [*(yaml.items(first) or []), *(yaml.items(second) or [])]
+    return yaml.new_sequence(items, yaml.start(first), yaml.end(first))
+
+
 def is_kustomization(fields: Entries) -> bool:
     """Whether an object is a kustomization."""
     version = string(fields, "apiVersion") or ""
@@ -169,8 +177,12 @@ def is_json_patch(document: Node) -> bool:
 
 
 def is_serve_config(fields: Entries) -> bool:
-    """Whether a document is what Ray's `serve deploy` takes: applications with their import paths."""
-    return any("import_path" in yaml.entries(item) for item in listed(fields, "applications"))
+    """Whether a document is what Ray's `serve deploy` takes (applications with import paths), or a config of Ray Serve LLM."""
+    if any("import_path" in yaml.entries(item) for item in listed(fields, "applications")):
+        return True
+    configs = [section(yaml.entries(item)) for item in listed(fields, "llm_configs")]
+    configs += [section(fields, key) for key in ("llm_config", "prefill_config", "decode_config")]
+    return any("model_loading_config" in one for one in (fields, *configs))
 
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -212,6 +224,16 @@ class Overrides:
         if digest is not None:
             parts += [TracedText.of("@"), digest]
         return TracedText.join(parts)
+
+
+def kustomized(neighbours: Neighbours) -> list[str]:
+    """The files that the kustomization in the same folder puts together."""
+    for name in KUSTOMIZATIONS:
+        other = neighbours.read(name)
+        if other is not None:
+            documents, _ = yaml.documents(other)
+            return sorted(path for path in _files_of(yaml.entries(documents[0] if documents else None)) if "{" not in path)[:50]
+    return []
 
 
 def images_beside(source: Source, neighbours: Neighbours) -> Overrides | None:

@@ -10,14 +10,14 @@ from servelint.core.launch import Container, Launch, ReleaseClaim, Variable, Wor
 from servelint.core.numbers import whole_number
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
-from servelint.engines import images
+from servelint.engines import entry, images
 from servelint.engines.registry import Engine, called, started_by
 from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
 from servelint.readers.kubernetes import environment, pods, runtime
-from servelint.readers.kubernetes.objects import File, Object, Overrides, listed, section, string
+from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, kustomized, listed, section, string
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
 from servelint.syntax.yaml import Entries, Node
@@ -160,9 +160,11 @@ def _profiled(file: File, spec: Entries, image: TracedText | None) -> Container:
     return Container(image, {"gpu_product": text.cut(*profile.span("name"))}, int(profile.group("count")), True)
 
 
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,80}")
 _RUNTIMES = ("ServingRuntime", "ClusterServingRuntime")
 _WORD = re.compile(r"[-_.]")
 _SERVER = "kserve-container"
+_HUGGING_FACE, _HUGGING_FACE_SERVER = ("huggingface", "kserve-huggingface"), "huggingfaceserver"
 _ENGINE_PODS = ("", ".worker", ".prefill", ".prefill.worker")
 """Where an LLMInferenceService has pods that run the engine; its router has some that do not."""
 
@@ -174,6 +176,8 @@ def kserve(file: File, one: Object, overrides: Overrides | None) -> list[Launch]
     if one.kind == "LLMInferenceService":
         return _llm(file, one, overrides)
     found = pods.of_object(file, one, overrides)
+    if one.kind in _RUNTIMES:
+        return [launch for launch in found if entry.serves(launch.engine, launch.launcher, launch.argv, sure=True)]
     model = section(one.fields, "spec", "predictor", "model")
     if one.kind == "InferenceService" and model:
         found += _served_model(file, one, model, overrides)
@@ -194,23 +198,72 @@ def _served_model(file: File, one: Object, model: Entries, overrides: Overrides 
         return pods.of_container(pods.Pod(file, predictor, label, overrides), label, model)
     runtime = _runtime_of(file, one)
     if runtime is None:
-        return _unseen_runtime(file, predictor, model, label, overrides)
+        return _of_other_file(file, predictor, model, label) or _unseen_runtime(file, predictor, model, label, overrides)
     spec = section(runtime.fields, "spec")
-    containers = [yaml.entries(item) for item in listed(spec, "containers")]
-    servers = [fields for fields in containers if string(fields, "name") == _SERVER] or containers
-    server: Entries = servers[0] if servers else {}
+    server = _server(spec)
     merged: Entries = {**server, **{key: model[key] for key in ("image", "resources") if key in model}}
     for key in ("args", "env"):
         if key in server and key in model:
-            merged[key] = (server[key][0], _joined_lists(server[key][1], model[key][1]))
+            merged[key] = (server[key][0], joined_lists(server[key][1], model[key][1]))
         elif key in model:
             merged[key] = model[key]
     return pods.of_container(pods.Pod(file, {**spec, **predictor}, label, overrides), label, merged)
 
 
-def _joined_lists(first: Node, second: Node) -> Node:
-    items = [*(yaml.items(first) or []), *(yaml.items(second) or [])]
-    return yaml.new_sequence(items, yaml.start(first), yaml.end(first))
+def _server(spec: Entries) -> Entries:
+    """The container of a runtime that runs the model's server."""
+    containers = [yaml.entries(item) for item in listed(spec, "containers")]
+    servers = [fields for fields in containers if string(fields, "name") == _SERVER] or containers
+    return servers[0] if servers else {}
+
+
+_RUNTIME_FILES = (
+    "{}.yaml", "{}.yml", "kserve-huggingfaceserver.yaml", "vllm-runtime.yaml", "sglang-runtime.yaml", "runtime.yaml",
+    "serving-runtime.yaml", "servingruntime.yaml", "serving_runtime.yaml", "clusterservingruntime.yaml",
+    "cluster-serving-runtime.yaml", "runtimes.yaml", "{}-runtime.yaml", "runtime-{}.yaml", "servingruntime-{}.yaml",
+    "{}-servingruntime.yaml", "../runtimes/{}.yaml", "../runtime/{}.yaml", "../serving-runtimes/{}.yaml",
+    "../servingruntimes/{}.yaml", "../base/{}.yaml", "../base/servingruntime.yaml", "../base/serving-runtime.yaml",
+    "runtimes/{}.yaml", "runtime/{}.yaml", "../{}.yaml",
+)  # fmt: skip
+"""Where a repository keeps the runtime of a name that an InferenceService uses, beside the service."""
+
+
+def _of_other_file(file: File, predictor: Entries, model: Entries, label: str) -> list[Launch]:
+    """The launch of a model whose runtime stands in another file: the runtime's words, then the model's."""
+    name = string(model, "runtime") or ""
+    if file.neighbours is None or not _NAME.fullmatch(name):
+        return []
+    beside = [*_RUNTIME_FILES, *kustomized(file.neighbours)]
+    for path in beside:
+        other = file.neighbours.read(path.format(name) if "{}" in path else path)
+        if other is None or "ServingRuntime" not in other.text or name not in other.text:
+            continue
+        documents, _ = yaml.documents(other)
+        theirs = File(other, documents)
+        runtime = next((theirs.named[kind, name] for kind in _RUNTIMES if (kind, name) in theirs.named), None)
+        if runtime is None:
+            continue
+        spec = section(runtime.fields, "spec")
+        pod = pods.Pod(theirs, spec, label)
+        pod.complete = False
+        server = _server(spec)
+        own = pods.Pod(file, predictor, label)
+        own.complete = False
+        given = environment.of_container(file, model)
+        _, args = pods.words(file.source, model, given)
+        nodes = [model[key] for key in ("args", "runtime") if key in model][:1]
+        found = pods.of_container(pod, label, server)
+        for launch in found:
+            launch.source, launch.site = file.source, pods.extent(file.source, nodes)
+            launch.argv = [*launch.argv, *(args or [])]
+            launch.env = {**launch.env, **given.variables}
+            image = pods.image_of(own, model) if "image" in model else launch.image
+            launch.container = pods.container_of(own, model, image, complete=False)
+            launch.open_env = True
+            if "image" in model:
+                launch.release = identified(image).claims.get(launch.engine, launch.release)
+        return [launch for launch in found if entry.serves(launch.engine, launch.launcher, launch.argv)]
+    return []
 
 
 def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, overrides: Overrides | None) -> list[Launch]:
@@ -218,12 +271,17 @@ def _unseen_runtime(file: File, predictor: Entries, model: Entries, label: str, 
     names = (string(section(model, "modelFormat"), "name") or "", string(model, "runtime") or "")
     named = [called("kserve", word) for name in names for word in _WORD.split(name)]
     engine = next((one for one in named if one is not None), None)
+    launcher = ""
+    if engine is None and any(name.startswith(_HUGGING_FACE) for name in names):
+        engine, launcher = started_by("huggingface"), _HUGGING_FACE_SERVER
     if engine is None:
         return []
     pod = pods.Pod(file, predictor, label, overrides)
     pod.complete = False
     nodes = [model[key] for key in ("args",) if key in model] or [model["modelFormat" if "modelFormat" in model else "runtime"]]
-    return [_unseen_program(pod, model, engine.id, label, [pods.unseen()], nodes)]
+    launch = _unseen_program(pod, model, engine.id, label, [pods.unseen()], nodes)
+    launch.launcher = launcher
+    return [launch] if entry.serves(engine.id, launcher, launch.argv) else []
 
 
 def _unseen_program(
@@ -263,6 +321,11 @@ def _llm(file: File, one: Object, overrides: Overrides | None) -> list[Launch]:
                 found += pods.of_container(pod, name, fields)
             elif not listed(spec, "baseRefs") or _names_engine(pod, fields, engine):
                 found.append(_main(pod, name, spec, fields, engine))
+    if not found and "uri" in section(spec, "model") and not listed(spec, "baseRefs") and "template" not in spec:
+        # the controller's template runs the engine
+        pod = pods.Pod(file, {}, one.label, overrides)
+        pod.complete = False
+        found.append(_main(pod, one.label, spec, {}, engine))
     return found
 
 
@@ -285,6 +348,7 @@ def _main(pod: pods.Pod, name: str, spec: Entries, fields: Entries, engine: str)
         text = yaml.text(pod.file.source, node)
         words.append(Word(text.cut(len("hf://")), yaml.span(pod.file.source, node)))
     nodes = [fields["args"]] if "args" in fields else [fields[key] for key in ("image", "name") if key in fields][:1]
+    nodes = nodes or [spec["model"]]
     return _unseen_program(pod, fields, engine, name, [*words, pods.unseen(), *_additional(pod, fields)], nodes)
 
 
@@ -306,10 +370,20 @@ class Worker:
 def ray(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     """The launches of a RayService or RayJob and of the containers of their cluster, or of a Ray Serve configuration."""
     if not one.kind:
-        return _applications(Worker(), "applications", file.source, [one.node])
+        found = _applications(Worker(), "applications", file.source, [one.node])
+        bare = (
+            []
+            if "applications" in one.fields
+            else [_llm_config(file.source, fields, {}, Worker()) for fields in _configs(one.node)]
+        )
+        for launch in bare:
+            if launch is not None:
+                launch.name = "llm_config"
+                found.append(launch)
+        return found
     worker = _worker(file, one, images)
     spec = section(one.fields, "spec")
-    found: list[Launch] = []
+    found = []
     if "serveConfigV2" in spec:
         found += embedded.of_yaml(file.source, spec["serveConfigV2"][1], partial(_applications, worker, one.label))
     if "entrypoint" in spec:
@@ -378,7 +452,14 @@ def _llm_config(source: Source, fields: Entries, env: dict[str, Variable], worke
     named = next((loading[key][1] for key in ("model_source", "model_id") if string(loading, key) is not None), None)
     argv = [] if named is None or "model" in settings else [Word(yaml.text(source, named), yaml.span(source, named))]
     env = {**env, **_env_vars(source, fields)}
-    context = CommandContext(source, "", None, env, worker.container, worker.claims, open_env=True)
+    container = worker.container
+    if string(fields, "accelerator_type") is not None:
+        # the type that the deployment asks the cluster for
+        product = {"gpu_product": yaml.text(source, fields["accelerator_type"][1])}
+        container = Container(None, product) if container is None else container
+        if "gpu_product" not in container.settings:
+            container = Container(container.image, {**container.settings, **product}, container.gpus, container.reserved)
+    context = CommandContext(source, "", None, env, container, worker.claims, open_env=True)
     site = pods.extent(source, [fields[key] for key in _ENGINE_KEYS if key in fields])
     return context.launch(engine.id, [*argv, *of_mapping(source, settings)], site)
 

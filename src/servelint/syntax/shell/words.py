@@ -19,7 +19,18 @@ _SPACE = re.compile(r"\s+")
 
 def split(text: TracedText) -> list[Word]:
     """The words of a command string. A quote that is never closed ends with the text."""
+    return _split(in_command(text))[0]
+
+
+def dropped(text: TracedText) -> TracedText | None:
+    """What the splitter leaves out: an operator that is not quoted, and all behind it. None if that is nothing."""
     text = in_command(text)
+    end = _split(text)[1]
+    return text.cut(end).strip() if end < len(text.flat.rstrip()) else None
+
+
+def _split(text: TracedText) -> tuple[list[Word], int]:
+    """The words, and the offset at which the splitter stops."""
     flat = text.flat
     words: list[Word] = []
     parts: list[TracedText] = []
@@ -58,6 +69,8 @@ def split(text: TracedText) -> list[Word]:
                 parts.append(TracedText.of(flat[at + 1 : at + 2], text.span(at, at + 2)))
             at += 2
         elif char in ";&|<>":
+            if char == ">" and not quoted and flat[start:at].isdigit():
+                return words, start  # `2>`: the number goes with it
             break
         else:
             match = _PLAIN.match(flat, at)
@@ -65,7 +78,7 @@ def split(text: TracedText) -> list[Word]:
             parts.append(text.cut(at, end))
             at = end
     finish(at)
-    return words
+    return words, at
 
 
 def nothing() -> Word:

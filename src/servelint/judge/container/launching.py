@@ -1,0 +1,125 @@
+"""Commands that do not become what their author meant: no shell reads them, or not at the time that they are written for."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Launch
+from servelint.core.text import TracedText
+from servelint.engines import ENGINE_NAMES
+from servelint.engines.config import Config
+from servelint.judge.parser.violation import Violation
+
+_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_SHORT = 60
+
+
+def not_started(launch: Launch) -> list[Violation]:
+    """The violation of a launch that nothing starts."""
+    engine = ENGINE_NAMES[launch.engine]
+    found: list[Violation] = []
+    for mishap in launch.mishaps:
+        shown = _short(mishap.shown)
+        if mishap.kind == "shell-arguments":
+            message = (
+                f"the shell runs {shown!r} alone: the words behind it are its $0, $1 and so on, and {engine} is not started"
+            )
+            advice = "make one word of the whole script: a list with one item"
+            label = "all that is run"
+        elif mishap.kind == "one-word":
+            message = f"the whole command line {shown!r} is taken for the name of a program: {engine} is not started"
+            advice = 'write each word as an item of its own, or run it through a shell: ["sh", "-c", "..."]'
+            label = "one word"
+        elif mishap.kind == "not-json":
+            message = f"a list needs double quotes: Docker gives {shown!r} to a shell as it stands, and {engine} is not started"
+            advice = "write double quotes"
+            label = "not JSON"
+        elif mishap.kind == "no-shell":
+            message = f"{shown!r} is started as a program, because no shell reads this command: {engine} is not started"
+            advice = 'run it through a shell: ["sh", "-c", "..."]'
+            label = "no program"
+        else:
+            message = (
+                f"a script with this command is written, and neither ENTRYPOINT nor CMD runs it: the image starts no {engine}"
+            )
+            found.append(Violation("script-not-run", mishap.span, message, "run the script in CMD or ENTRYPOINT", "not run"))
+            continue
+        found.append(Violation("not-started", mishap.span, message, advice, label))
+    return found
+
+
+def violations(config: Config) -> list[Violation]:
+    """Words that do not reach the engine as they are written, and variables that nothing replaces."""
+    found: list[Violation] = []
+    engine = ENGINE_NAMES[config.launch.engine]
+    for mishap in config.launch.mishaps:
+        shown = _short(mishap.shown)
+        if mishap.kind == "dropped":
+            message = f"compose splits this command without a shell, and drops {shown!r}"
+            advice = "delete it, or run the command through a shell: a list with sh, -c and the script"
+            found.append(Violation("dropped-words", mishap.span, message, advice, f"never reaches {engine}"))
+        elif mishap.kind == "expanded-early":
+            message = f"{shown} is replaced when the script is written, before the script sets it"
+            advice = "quote the delimiter: <<'EOF'"
+            found.append(Violation("expanded-early", mishap.span, message, advice, "replaced too early"))
+    return [*found, *_not_expanded(config)]
+
+
+def _not_expanded(config: Config) -> list[Violation]:
+    """References to variables of the container, in words that no shell reads."""
+    launch = config.launch
+    texts = [variable.value for variable in launch.env.values()]
+    if launch.container is not None:
+        texts.append(launch.container.image)
+    if launch.container is None or any(text is not None and "$" in text.shown for text in texts):
+        return []  # envsubst or the like fills in this file before it is used
+    found: list[Violation] = []
+    seen: set[str] = set()
+    for word in launch.argv:
+        for text, name in _references(word.text):
+            variable = launch.env.get(name)
+            span = text.span()
+            if variable is None or variable.value is None or not variable.value.known or span is None or name in seen:
+                continue
+            seen.add(name)
+            found.append(_literal(config, text, name) if text.known or not _in_compose(launch) else _of_host(text, name))
+    return found
+
+
+def _references(text: TracedText) -> list[tuple[TracedText, str]]:
+    """The plain references in a word, as known characters or as unknown pieces, with the variables' names."""
+    found: list[tuple[TracedText, str]] = []
+    for start, piece in zip(text.starts, text.pieces, strict=True):
+        if piece.expression is not None:
+            match = _REFERENCE.fullmatch(piece.expression)
+            if match is not None and piece.span is not None and _REFERENCE.fullmatch(piece.span.text):
+                found.append((text.cut(start, start + len(piece.text)), match.group(1) or match.group(2)))
+    known = [(text.cut(*match.span()), match.group(1) or match.group(2)) for match in _REFERENCE.finditer(text.flat)]
+    return [*found, *known]
+
+
+def _literal(config: Config, text: TracedText, name: str) -> Violation:
+    engine = ENGINE_NAMES[config.launch.engine]
+    written = text.shown
+    message = f"no shell reads this command: {engine} is given the characters {written}, not the value of {name}"
+    advice = "write the value, or run the command through a shell"
+    if ".containers." in config.launch.name or ".initContainers." in config.launch.name:
+        advice = f"write $({name}), which Kubernetes replaces"
+    return Violation("variable-not-expanded", text.span(), message, advice, "these characters")
+
+
+def _of_host(text: TracedText, name: str) -> Violation:
+    message = (
+        f"compose takes {name} from its own environment or from .env, not from `environment` of the service, which sets it"
+    )
+    advice = f"set {name} in .env, or write $${name} in a command that a shell reads"
+    return Violation("variable-of-host", text.span(), message, advice, "empty unless it is set where compose runs")
+
+
+def _in_compose(launch: Launch) -> bool:
+    return launch.name.startswith("services.")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else line[: _SHORT - 3] + "..."

@@ -1,0 +1,166 @@
+"""Objects of platforms that put a container together from several objects: Dynamo, llmaz, llm-d and AIBrix."""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.launch import Container, Launch, Word
+from servelint.core.text import TracedText
+from servelint.engines.registry import Engine, called, started_by
+from servelint.readers.containers import identified
+from servelint.readers.context import CommandContext
+from servelint.readers.kubernetes import environment, pods
+from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, listed, section, string
+from servelint.syntax import yaml
+from servelint.syntax.yaml import Entries, Node
+
+_HUB = re.compile(r"(?:hf|huggingface)://")
+
+
+def dynamo(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a DynamoGraphDeployment, whose services have variables and GPUs beside their container."""
+    spec = section(one.fields, "spec")
+    services = section(spec, "services")
+    found: list[Launch] = []
+    for name, (_, node) in (services or {"": (one.node, one.node)}).items():
+        service = yaml.entries(node)
+        path = f"{one.label}.services.{name}" if services else one.label
+        for fields, below in pods.walk(file, node, path):
+            pod = pods.Pod(file, fields, below, images)
+            # `envs` of the graph and a secret that is named beside it
+            pod.complete = "services" not in spec and "envs" not in spec and "envFromSecret" not in service
+            for label, container in pod.containers():
+                found += pods.of_container(pod, label, _in_service(service if services else {}, container))
+    return found
+
+
+def _in_service(service: Entries, container: Entries) -> Entries:
+    """A container with what its service says beside it: `envs`, and `resources` whose GPUs are called `gpu`."""
+    merged = dict(container)
+    if "envs" in service:
+        key, envs = service["envs"]
+        merged["env"] = (key, joined_lists(envs, container["env"][1]) if "env" in container else envs)
+    limits = section(service, "resources", "limits")
+    if "resources" not in container and string(limits, "gpu") is not None:
+        key, count = limits["gpu"]
+        start, end = yaml.start(key), yaml.end(count)
+        name = yaml.new_scalar("nvidia.com/gpu", start, yaml.end(key))
+        listing = yaml.new_mapping([(name, count)], start, end)
+        merged["resources"] = (key, yaml.new_mapping([(yaml.new_scalar("limits", start, start), listing)], start, end))
+    return merged
+
+
+def llmaz(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a BackendRuntime, one for each of its configurations, or the launch of a Playground."""
+    spec = section(one.fields, "spec")
+    if one.kind == "Playground":
+        return _playground(file, one, spec)
+    pod = pods.Pod(file, {}, one.label, images)
+    pod.more = True
+    pod.complete = False
+    found: list[Launch] = []
+    for item in listed(spec, "recommendedConfigs"):
+        configuration = yaml.entries(item)
+        fields: Entries = {key: spec[key] for key in ("command", "image") if key in spec}
+        fields |= _renamed(spec, "envs", "env")
+        fields |= {key: configuration[key] for key in ("args", "resources") if key in configuration}
+        launches = pods.of_container(pod, f"{one.label}.{string(configuration, 'name') or 'default'}", fields)
+        for launch in launches:
+            _run_as(launch, file, spec)
+        found += launches
+    return found
+
+
+def _renamed(fields: Entries, name: str, other: str) -> Entries:
+    return {other: fields[name]} if name in fields else {}
+
+
+def _run_as(launch: Launch, file: File, spec: Entries) -> None:
+    """Note the image of a launch, whose tag is the `version` beside it."""
+    image = launch.image
+    if image is None or string(spec, "version") is None:
+        return
+    whole = TracedText.join((image, TracedText.of(":"), yaml.text(file.source, spec["version"][1])))
+    if launch.container is not None:
+        launch.container.image = whole
+    launch.release = identified(whole).claims.get(launch.engine, launch.release)
+
+
+def _playground(file: File, one: Object, spec: Entries) -> list[Launch]:
+    """A model with the name of the runtime that serves it, which is vLLM's where none is named."""
+    config = section(spec, "backendRuntimeConfig")
+    name = string(config, "backendName")
+    engine = called("llmaz", name) if name is not None else started_by("llmaz")
+    claim = next((spec[key] for key in ("modelClaim", "modelClaims") if key in spec), None)
+    if engine is None or claim is None:
+        return []
+    given = environment.of_container(file, _renamed(config, "envs", "env"))
+    _, args = pods.words(file.source, config, given)
+    nodes = [config[key] for key in ("args",) if key in config] or [claim]
+    context = CommandContext(file.source, one.label, None, given.variables, Container(None, open=True), open_env=True)
+    if string(config, "version") is not None and engine.images:
+        tag = yaml.text(file.source, config["version"][1])
+        context.claims = identified(TracedText.join((TracedText.of(engine.images[0].repository + ":"), tag))).claims
+    models = [*listed(section(spec, "modelClaims"), "models")]
+    target = string(section(spec, "modelClaim"), "modelName") or next(
+        (string(yaml.entries(item), "name") for item in models), None
+    )
+    model = file.named.get(("OpenModel", target or ""))
+    words = (
+        _model(file, engine, section(model.fields, "spec", "source", "modelHub").get("modelID")) if model is not None else []
+    )
+    return [context.launch(engine.id, [*words, pods.unseen(), *(args or [])], pods.extent(file.source, nodes))]
+
+
+def _model(file: File, engine: Engine, entry: tuple[Node, Node] | None) -> list[Word]:
+    """The words that name a model by a key's value; the hub's scheme in front of it is left off."""
+    if entry is None or yaml.scalar(entry[1]) is None or engine.numbered_builds:
+        return []  # llama.cpp is given a file of the repository
+    text = yaml.text(file.source, entry[1])
+    scheme = _HUB.match(text.flat)
+    if "://" in text.flat and scheme is None:
+        return []
+    site = yaml.span(file.source, entry[1])
+    option = [Word(TracedText.of("--" + engine.model_option), yaml.span(file.source, entry[0]))] if engine.model_option else []
+    return [*option, Word(text.cut(scheme.end()) if scheme is not None else text, site)]
+
+
+def aibrix(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launch of a ModelClaim: a model for an engine that runs already, with options by name."""
+    del images
+    spec = section(one.fields, "spec")
+    engine = called("aibrix", string(spec, "engine") or "")
+    if engine is None or "artifactURL" not in spec:
+        return []
+    words = _model(file, engine, spec["artifactURL"])
+    for key, value in section(spec, "engineConfig", "args").values():
+        words.append(Word(yaml.text(file.source, key), yaml.span(file.source, key)))
+        if string({"": (key, value)}, "") not in (None, ""):
+            words.append(Word(yaml.text(file.source, value), yaml.span(file.source, value)))
+    context = CommandContext(file.source, one.label, None, {}, Container(None, open=True), open_env=True)
+    nodes = [spec[key] for key in ("engineConfig", "artifactURL") if key in spec]
+    return [context.launch(engine.id, [*words, pods.unseen()], pods.extent(file.source, nodes))]
+
+
+def llm_d(file: File, one: Object, images: Overrides | None) -> list[Launch]:
+    """The launches of a ModelService, whose image and command may stand in the ConfigMap that it is based on."""
+    engine = started_by("llm-d")
+    spec = section(one.fields, "spec")
+    found: list[Launch] = []
+    for pod in pods.pods(file, one, images):
+        pod.more = "baseConfigMapRef" in spec
+        pod.complete = False
+        for name, fields in pod.containers():
+            launches = pods.of_container(pod, name, fields)
+            serving = engine.id in (string(fields, "name") or "")
+            if not launches and serving and "command" not in fields and "args" in fields:
+                given = environment.of_container(file, fields)
+                _, args = pods.words(file.source, fields, given)
+                container = pods.container_of(pod, fields, pods.image_of(pod, fields), complete=False)
+                context = CommandContext(file.source, name, None, given.variables, container, open_env=True)
+                launches = [
+                    context.launch(engine.id, [pods.unseen(), *(args or [])], pods.extent(file.source, [fields["args"]]))
+                ]
+                environment.show_injected(launches[0], given)
+            found += launches
+    return found

@@ -1,0 +1,171 @@
+"""Objects of platforms that put a container together from several objects."""
+
+from __future__ import annotations
+
+import pytest
+
+from servelint.engines.config import configs
+from servelint.engines.registry import ENGINES
+from tests.launching import argv, environment, launch_in, launches_in, release
+
+GRAPH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: g}
+spec:
+  services:
+    Frontend:
+      extraPodSpec: {mainContainer: {image: "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1"}}
+    Worker:
+      envs: [{name: VLLM_LOGGING_LEVEL, value: DEBUG}]
+      resources: {limits: {gpu: "2"}}
+      extraPodSpec:
+        mainContainer:
+          image: nvcr.io/nvidia/ai-dynamo/RUNTIME:0.8.1
+          command: [python3, -m, MODULE]
+          args: ARGS
+"""
+
+
+def graph(runtime: str, module: str, args: str) -> str:
+    return GRAPH.replace("RUNTIME", runtime).replace("MODULE", module).replace("ARGS", args)
+
+
+class TestDynamo:
+    @pytest.mark.parametrize(
+        ("runtime", "module", "engine", "found"),
+        [
+            ("vllm-runtime", "dynamo.vllm", "vllm", "0.12.0"),
+            ("sglang-runtime", "dynamo.sglang", "sglang", "0.5.6.post2"),
+            ("sglang-runtime", "dynamo.sglang.decode_worker", "sglang", "0.5.6.post2"),
+            ("tensorrtllm-runtime", "dynamo.trtllm", "trtllm", "1.2.0rc6.post1"),
+        ],
+    )
+    def test_a_worker(self, runtime: str, module: str, engine: str, found: str) -> None:
+        launch = launch_in(graph(runtime, module, "[--model-path, m]"), "graph.yaml")
+        assert (launch.engine, launch.launcher, release(launch)) == (engine, "dynamo", (found, "image"))
+        assert launch.name == "DynamoGraphDeployment/g.services.Worker.mainContainer"
+        assert environment(launch) == {"VLLM_LOGGING_LEVEL": "DEBUG"}
+        assert launch.container is not None
+        assert (launch.container.gpus, launch.container.reserved) == (2, True)
+
+    def test_options_of_its_own_and_those_of_no_one(self) -> None:
+        words = "[--model, Qwen/Qwen3-8B, --is-decode-worker, --connector, nixl, --new-thing, x, --max-model-len, '5']"
+        (config,) = configs(launch_in(graph("vllm-runtime", "dynamo.vllm", words), "graph.yaml"), ["0.12.0"])
+        assert config.operand("model").value == "Qwen/Qwen3-8B"
+        assert config.operand("max-model-len").value == 5
+        assert config.operand("served-model-name").present is None
+        assert config.reading.arguments.faults == []
+
+    def test_a_value_that_is_missing(self) -> None:
+        words = "[--model, Qwen/Qwen3-8B, --max-model-len]"
+        (config,) = configs(launch_in(graph("vllm-runtime", "dynamo.vllm", words), "graph.yaml"), ["0.12.0"])
+        assert [fault.kind for fault in config.reading.arguments.faults] == ["missing-value"]
+
+    def test_components_with_pod_templates(self) -> None:
+        container = (
+            "{name: main, image: 'nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.0.0', command: [python3, -m, dynamo.sglang]}"
+        )
+        text = (
+            "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata: {name: g}\n"
+            f"spec: {{components: [{{name: decode, podTemplate: {{spec: {{containers: [{container}]}}}}}}]}}\n"
+        )
+        launch = launch_in(text, "graph.yaml")
+        assert (launch.engine, release(launch)) == ("sglang", ("0.5.9", "image"))
+
+    @pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
+    def test_no_option_is_its_own_and_another(self, engine: str) -> None:
+        for launcher in ENGINES[engine].launchers.values():
+            assert launcher.source.startswith("https://")
+            assert not launcher.own & launcher.same.keys()
+
+
+RUNTIME = """\
+apiVersion: inference.llmaz.io/v1alpha1
+kind: BackendRuntime
+metadata: {name: vllm}
+spec:
+  command: [python3, -m, vllm.entrypoints.openai.api_server]
+  image: vllm/vllm-openai
+  version: v0.7.3
+  envs: [{name: HF_HOME, value: /tmp}]
+  recommendedConfigs:
+    - name: default
+      args: [--model, "{{ .ModelPath }}", --port, "8080"]
+    - name: speculative-decoding
+      args: [--model, "{{ .ModelPath }}", --num_speculative_tokens, "5"]
+"""
+MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: opt}
+spec: {source: {modelHub: {modelID: facebook/opt-125m}}}
+---
+"""
+
+
+def playground(spec: str) -> str:
+    return f"{MODEL}apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\nmetadata: {{name: p}}\nspec: {{{spec}}}\n"
+
+
+class TestLlmaz:
+    def test_each_configuration_of_a_runtime(self) -> None:
+        found = launches_in(RUNTIME, "runtime.yaml")
+        assert [launch.name for launch in found] == ["BackendRuntime/vllm.default", "BackendRuntime/vllm.speculative-decoding"]
+        assert argv(found[0])[:4] == ["--model", "{{ .ModelPath }}", "--port", "8080"]
+        assert [release(launch) for launch in found] == [("0.7.3", "image")] * 2
+        assert environment(found[0]) == {"HF_HOME": "/tmp"}
+        assert not found[0].argv[1].text.known
+
+    @pytest.mark.parametrize(
+        ("spec", "engine", "words"),
+        [
+            ("modelClaim: {modelName: opt}", "vllm", ["--model", "facebook/opt-125m", ""]),
+            ("modelClaims: {models: [{name: opt, role: main}]}", "vllm", ["--model", "facebook/opt-125m", ""]),
+            (
+                "modelClaim: {modelName: opt}, backendRuntimeConfig: {backendName: sglang, args: [--tp, '2']}",
+                "sglang",
+                ["--model-path", "facebook/opt-125m", "", "--tp", "2"],
+            ),
+            ("modelClaim: {modelName: opt}, backendRuntimeConfig: {backendName: llamacpp}", "llama.cpp", [""]),
+            ("modelClaim: {modelName: other}", "vllm", [""]),
+        ],
+    )
+    def test_a_playground(self, spec: str, engine: str, words: list[str]) -> None:
+        launch = launch_in(playground(spec), "playground.yaml")
+        assert (launch.engine, argv(launch)) == (engine, words)
+
+    def test_the_release_that_a_playground_asks_for(self) -> None:
+        spec = "modelClaim: {modelName: opt}, backendRuntimeConfig: {version: v0.8.5}"
+        assert release(launch_in(playground(spec), "playground.yaml")) == ("0.8.5", "image")
+
+    @pytest.mark.parametrize(
+        "spec", ["modelClaim: {modelName: opt}, backendRuntimeConfig: {backendName: ollama}", "replicas: 1"]
+    )
+    def test_what_starts_no_known_engine(self, spec: str) -> None:
+        assert launches_in(playground(spec), "playground.yaml") == []
+
+
+def test_a_model_service_of_llm_d() -> None:
+    decode = "containers: [{name: vllm, args: [--max-model-len, '5']}, {name: proxy, args: [--port, '1']}]"
+    prefill = "containers: [{name: vllm, image: 'ghcr.io/llm-d/llm-d:v0.2.0', args: [--model, m]}]"
+    found = launches_in(
+        "apiVersion: llm-d.ai/v1alpha1\nkind: ModelService\nmetadata: {name: m}\n"
+        f"spec: {{baseConfigMapRef: {{name: b}}, decode: {{{decode}}}, prefill: {{{prefill}}}}}\n",
+        "service.yaml",
+    )
+    assert [launch.name for launch in found] == [
+        "ModelService/m.decode.containers.vllm",
+        "ModelService/m.prefill.containers.vllm",
+    ]
+    assert argv(found[0]) == ["", "--max-model-len", "5"]
+    assert argv(found[1]) == ["--model", "m", ""]
+
+
+def test_a_model_claim_of_aibrix() -> None:
+    launch = launch_in(
+        "apiVersion: model.aibrix.ai/v1alpha1\nkind: ModelClaim\nmetadata: {name: q}\n"
+        "spec: {engine: vllm, artifactURL: 'huggingface://Qwen/Qwen3-8B', engineConfig: {args: {--max-model-len: '5'}}}\n",
+        "claim.yaml",
+    )
+    assert argv(launch) == ["--model", "Qwen/Qwen3-8B", "--max-model-len", "5", ""]
