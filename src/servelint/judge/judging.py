@@ -16,10 +16,12 @@ from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
 from servelint.judge.checks import run_check
+from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
 from servelint.judge.parser import Violation, violations
-from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS
+from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, VALUES_OF_FORKS
 from servelint.judge.releases import (
     Releases,
+    is_changed_build,
     may_be_a_fork,
     next_minor_release,
     possible_releases,
@@ -49,19 +51,29 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     Returns:
         Findings of every severity, in the order of the rules.
     """
+    name_gpus(launch, settings)
+    return judge_as_named(launch, settings, book)
+
+
+def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
+    """As `judge`, on the GPUs that the launch has already, whatever its comments and the settings name."""
     index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
     if not index.rules:
         return []
-    name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
     findings: list[Finding] = []
     for rule in index.candidates(keys, _there(launch, configs)):
-        fields = _holds(rule, configs)
+        asked = configs if rule.check not in OF_THE_PLAN or len(configs) == 1 else planned_as_one(launch)
+        fields = _holds(rule, asked)
         if fields is not None:
-            findings.append(_finding(rule, launch, configs[-1], releases, fields))
+            findings.append(_finding(rule, launch, asked[-1], releases, fields))
     findings += _of_parser(index, launch, configs, releases, findings)
     findings += _removed_later(index, launch, configs, releases, findings)
+    if releases.exact and is_changed_build(releases.known[-1]):
+        for finding in findings:
+            if finding.severity == "error" and finding.rule.partition("/")[2] in VALUES_OF_FORKS:
+                finding.severity = "warning"
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 

@@ -64,14 +64,14 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
     key, kept = key_of(launch, given)
     found = _known.get(key)
     if found is None:
-        from servelint.judge.releases import planned_releases
-        from servelint.memory import plan_over, variants
+        from servelint.judge.start import plan_with_findings, start_plan
+        from servelint.memory import variants
 
-        found_under, note = planned_releases(launch, given)
-        plan = plan_over(found_under)
+        plan, configs, note = start_plan(launch, settings)
         if note is not None:
             plan.notes.append(note)
-        others = variants.gpus(found_under) if plan.gpu is None and plan.model is not None else []
+        wanted = plan.gpu is None and plan.model is not None
+        others = variants.gpus(configs, lambda several: plan_with_findings(several, settings)) if wanted else []
         if len(_known) >= _AT_MOST:
             _known.clear()
         found = _known[key] = plan, others, kept
