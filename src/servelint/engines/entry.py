@@ -140,6 +140,13 @@ def takes_model(engine: str, verb: tuple[Word, ...], entrypoint: tuple[str, ...]
     return words[-1] in [start.verbs[-1] for start in starts if start.takes_model and start.verbs] if words else None
 
 
+def model_first(engine: str, verb: tuple[Word, ...]) -> str:
+    """The first release in which the first word after a verb may be the model; "" where the engine's parser decides."""
+    starts = [start for start in ENGINES[engine].starts if start.model_first]
+    words = [program(word) or "" for word in verb] if starts else []
+    return next((one.model_first for one in starts if words and words[-1] == one.verbs[-1]), "")
+
+
 def since(engine: str, verb: tuple[Word, ...]) -> str:
     """The first release that a launch's program with its verbs starts; "0" where every release knows them."""
     words = [program(word) for word in verb]

@@ -39,9 +39,12 @@ class Start:
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
         takes_model: whether the server uses a positional model.
+        model_first: the first release that takes a model as the first word after the verb, "" where the engine's parser decides.
     """
 
-    __slots__ = ("modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs")
+    __slots__ = (
+        "model_first", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class Start:
         other_verbs: tuple[str, ...] = (),
         since: str = "0",
         takes_model: bool = True,
+        model_first: str = "",
     ) -> None:
         self.verbs = verbs
         self.programs = programs
@@ -62,6 +66,7 @@ class Start:
         self.other_verbs = other_verbs
         self.since = since
         self.takes_model = takes_model
+        self.model_first = model_first
 
 
 class EntryPoint:
