@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.memory.plan import MemoryPlan
+
 
 class Target(Options, title="target"):
     """Which release the launches move to."""
@@ -132,5 +134,9 @@ def _data(one: Upgrade) -> dict[str, Any]:
             {"option": changed.name, "before": changed.before, "after": changed.after, "since": changed.since}
             for changed in one.defaults
         ],
-        "memory": None if one.plans is None else {"from": one.plans[0].verdict, "to": one.plans[1].verdict, "gpu": one.plans[1].gpu},
+        "memory": _memory_data(*one.plans) if one.plans is not None else None,
     }
+
+
+def _memory_data(before: MemoryPlan, after: MemoryPlan) -> dict[str, Any]:
+    return {"from": before.verdict, "to": after.verdict, "gpu": after.gpu}

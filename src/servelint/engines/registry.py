@@ -39,7 +39,7 @@ class Start:
         other_verbs: words that may follow and start something else than the server.
         since: the first release whose programs have these verbs.
         takes_model: whether the server uses a positional model.
-        model_first: the first release that takes a model as the first word after the verb, "" where the engine's parser decides.
+        model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
     """
 
     __slots__ = (

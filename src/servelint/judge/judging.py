@@ -63,11 +63,16 @@ def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None =
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])
     findings: list[Finding] = []
-    for rule in index.candidates(keys, _there(launch, configs)):
-        asked = configs if rule.check not in OF_THE_PLAN or len(configs) == 1 else planned_as_one(launch)
-        fields = _holds(rule, asked)
+    there = _there(launch, configs)
+    as_one = planned_as_one(launch) if "gpu." in there and len(configs) > 1 else None
+    for rule in index.candidates(keys, there):
+        if as_one is not None and rule.check in OF_THE_PLAN:
+            continue
+        fields = _holds(rule, configs)
         if fields is not None:
-            findings.append(_finding(rule, launch, asked[-1], releases, fields))
+            findings.append(_finding(rule, launch, configs[-1], releases, fields))
+    if as_one is not None:
+        findings += _of_plan(index, launch, as_one, releases, there)
     findings += _of_parser(index, launch, configs, releases, findings)
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.exact and is_changed_build(releases.known[-1]):
@@ -95,6 +100,13 @@ def _there(launch: Launch, configs: list[Config]) -> set[str]:
     if of_container or launch.gpu or launch.gpu_count or "CUDA_VISIBLE_DEVICES" in launch.env:
         found.add("gpu.")
     return found
+
+
+def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releases, there: set[str]) -> list[Finding]:
+    """What the memory plan over all releases that may start a launch says: not each release has known arithmetic."""
+    rules = [rule for rule in index.candidates((planned.key,), there) if rule.check in OF_THE_PLAN]
+    found = [(rule, _holds(rule, [planned])) for rule in rules]
+    return [_finding(rule, launch, planned, releases, fields) for rule, fields in found if fields is not None]
 
 
 def _of_parser(

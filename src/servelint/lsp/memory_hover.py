@@ -23,12 +23,12 @@ _known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch | None]] = {}
 
 
 def plan_of(view: LaunchView, settings: Settings) -> MemoryPlan | None:
-    """The plan of a launch whose GPU is named; None if something that it needs is not known."""
+    """The plan of a launch whose GPU is named; None if what it needs is not known and no finding stops the start."""
     if view.launch.engine not in PLANNED or view.launch.fragment:
         return None
     plan = _planned(view, settings)[0]
     known = not plan.missing and plan.verdict != UNKNOWN and plan.gpu_gib is not None and plan.kv_gib is not None
-    return plan if known else None
+    return plan if known or plan.findings else None
 
 
 def names_gpu(launch: Launch, settings: Settings) -> bool:
@@ -79,6 +79,9 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
 
 
 def _of_plan(plan: MemoryPlan, view: LaunchView) -> list[str]:
+    if plan.findings:
+        stops = [f"- {plain(one.sentence)}" for one in plan.findings]
+        return ["", f"It does not start on {plain(plan.gpu or '')}:", "", *stops]
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
     release = "" if view.releases.exact else f", planned as {_releases(plan)}"

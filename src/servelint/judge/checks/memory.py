@@ -46,15 +46,18 @@ def plan(config: Config) -> MemoryPlan | None:
     return found if not found.missing and found.kv_gib is not None else None
 
 
-def planned_as_one(launch: Launch) -> list[Config]:
-    """A launch without a pinned release under the newest release that may start it, whose plan is that over all of them."""
+def planned_as_one(launch: Launch) -> Config | None:
+    """A launch without a pinned release under the newest release that may start it, whose plan is that over all of them.
+
+    None without arithmetic for its engine, and where no GPU of known memory is named.
+    """
+    if not ENGINES[launch.engine].plans_memory or configs(launch, [])[0].operand("gpu.memory-gib").value is None:
+        return None
     from servelint.judge.releases import able_releases
 
-    if launch.gpu is None and (launch.container is None or "gpu_product" not in launch.container.settings):
-        return configs(launch, [])
     found = able_releases(launch)
     _joint[found[-1]] = joint(found)
-    return found[-1:]
+    return found[-1]
 
 
 def joint(several: list[Config]) -> MemoryPlan:
@@ -67,10 +70,9 @@ def joint(several: list[Config]) -> MemoryPlan:
 
     found = plan_over(several)
     arguments = several[-1].reading.arguments
-    if not arguments.complete or arguments.possible:
+    if found.verdict in (REFUSED, OOM_RISK) and (not arguments.complete or arguments.possible):
         found.notes.append("not all words of the command are resolved: options among them may change this plan")
-        if found.verdict in (REFUSED, OOM_RISK):
-            found.verdict, found.refusal = TIGHT, None
+        found.verdict, found.refusal = TIGHT, None
     return found
 
 
