@@ -47,7 +47,7 @@ def disagreements(launch: Launch, settings: Settings) -> list[str]:
     ):
         said.append(f"memory: {plan.verdict}; editor: {shown.verdict if shown is not None else None}")
     text = "\n".join(memory_lines(view, settings))
-    if plan.gpu is not None and stops and "It does not start" not in text:
+    if plan.gpu is not None and stops and "does not start" not in text and "refuses to start" not in text:
         said.append(f"check: {[one.rule for one in stops]}; hover: {text[:60]}")
     drawn = Plans(settings)(launch)
     if drawn is not None and drawn.verdict != plan.verdict:

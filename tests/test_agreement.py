@@ -71,7 +71,7 @@ def asked(text: str, release: str | None, gpu: str, count: int | None = None) ->
 
 
 def examples() -> Iterator[tuple[str, Source, Settings]]:
-    """The examples of the rule book that name a GPU, and every fifth of the others on one."""
+    """The examples of the rule book that name a GPU, and some of the others on one."""
     number = 0
     for path in rule_files(BOOK):
         for rule in (rule for data in read_rules(path, BOOK) for rule in expand(data)):
@@ -79,7 +79,7 @@ def examples() -> Iterator[tuple[str, Source, Settings]]:
                 continue
             for example in (*rule["examples"]["bad"], *rule["examples"]["good"]):
                 number += 1
-                if "gpu" in example or number % 5 == 0:
+                if "gpu" in example or number % 25 == 0:
                     versions = {rule["engine"]: str(example["version"])} if "version" in example else {}
                     gpu = example.get("gpu") or GPUS[number % len(GPUS)]
                     settings = Settings(gpu=gpu, gpu_count=example.get("gpus"), engine_versions=versions)
@@ -103,7 +103,7 @@ def test_examples_of_the_rule_book() -> None:
         for launch in launches(source, settings, NOWHERE):
             assert disagreements(launch, settings) == [], (name, source.text)
             count += 1
-    assert count > 500
+    assert count > 300
 
 
 def test_files_of_this_repository() -> None:

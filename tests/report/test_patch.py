@@ -137,9 +137,7 @@ class TestSecrets:
     def test_a_hunk_beside_one_is_left_out_and_said(self, text: str, workspace: Workspace) -> None:
         workspace.file("run.sh", text + "echo\n" * 9 + SLOW + " --port 8001" + "\necho\n")
         ran, _ = tried(workspace)
-        assert "run.sh: changes at line 1 are beside a secret" in ran.err.replace(
-            " run.sh", " ./run.sh"
-        )
+        assert "run.sh: changes at line 1 are beside a secret" in ran.err.replace(" run.sh", " ./run.sh")
         assert ran.out.count("@@ -") == 1
         assert SECRET not in ran.out + ran.err
 

@@ -6,6 +6,7 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.files.directives import name_gpus
+from servelint.judge.start import MEMORY_RULES, plan_with_findings, start_plan
 from servelint.lsp.launch_view import LaunchView, key_of
 from servelint.memory import PLANNED
 from servelint.memory.plan import UNKNOWN, MemoryPlan
@@ -64,7 +65,6 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
     key, kept = key_of(launch, given)
     found = _known.get(key)
     if found is None:
-        from servelint.judge.start import plan_with_findings, start_plan
         from servelint.memory import variants
 
         plan, configs, note = start_plan(launch, settings)
@@ -79,8 +79,9 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
 
 
 def _of_plan(plan: MemoryPlan, view: LaunchView) -> list[str]:
-    if plan.findings:
-        stops = [f"- {plain(one.sentence)}" for one in plan.findings]
+    others = [one for one in plan.findings if one.rule.partition("/")[2] not in MEMORY_RULES]
+    if others:
+        stops = [f"- {plain(one.sentence)}" for one in others]
         return ["", f"It does not start on {plain(plan.gpu or '')}:", "", *stops]
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
