@@ -35,7 +35,9 @@ class TestSentences:
         known = purposes(engine)
         for spelling, text in known.items():
             option = catalog.spelled(spelling)[-1][2]
-            names = [name for name in option.names if (name in option.negatives) == (spelling in option.negatives)]
+            if spelling in option.negatives:
+                continue
+            names = [name for name in option.names if name not in option.negatives]
             assert {known[name] for name in names if name in known} == {text}, spelling
 
     def test_it_does_not_repeat_the_name_of_the_option(self, engine: str) -> None:
