@@ -237,6 +237,9 @@ def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     from servelint.memory import variants
 
     longest = variants.largest_context([config], found) or 0
+    context = config.family.facts.get("context") if config.family is not None else None
+    if isinstance(context, int):
+        longest = min(longest, context)  # a longer one is refused for the model's sake
     return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []
 
 
