@@ -80,7 +80,9 @@ def plan_memory(
     gpu: str | None = None,
     gpu_count: int = 1,
 ) -> MemoryPlan:
-    """Plan the memory of each GPU for a launch, and whether it starts, by the arithmetic of a release.
+    """Plan the memory of each GPU for a launch, and whether it starts, by the arithmetic of a release and by the rules.
+
+    A launch that `check` refuses has the verdict "refused", and the findings that stop it.
 
     Args:
         engine: The engine's id.
@@ -99,19 +101,17 @@ def plan_memory(
     'unknown'
     """
     from servelint import memory
-    from servelint.engines.config import configs
-    from servelint.judge.releases import able_releases, releases_note
+    from servelint.judge.start import start_plan
 
     if engine not in memory.PLANNED:
         raise ValueError(f"no memory plan for {engine!r}; use one of {', '.join(memory.PLANNED)}")
-    launch = _launch(engine, _after_verb(engine, argv), env)
-    launch.gpu, launch.gpu_count = gpu, gpu_count
+    verb, words = _split_verb(engine, argv)
+    launch = _launch(engine, words, env, verb)
     named = version.removeprefix("v") if version is not None else None
-    if named is not None and _orders(named):
-        return memory.plan_of(configs(launch, [named])[0])
-    several = able_releases(launch)
-    found = memory.plan_over(several)
-    found.notes.append(releases_note(several, "no release is named" if named is None else f"{named!r} is no release"))
+    known = {engine: named} if named is not None and _orders(named) else {}
+    found, _, note = start_plan(launch, Settings(gpu=gpu, gpu_count=gpu_count, engine_versions=known))
+    if note is not None:
+        found.notes.append(note if named is None else note.replace("no release is named", f"{named!r} is no release", 1))
     return found
 
 
@@ -120,15 +120,17 @@ def _orders(version: str) -> bool:
     return release_key(version) is not None and not version.startswith("0.1.dev")
 
 
-def _after_verb(engine: str, argv: list[str]) -> list[str]:
-    """The words after the engine's verb, where a command begins with it."""
+def _split_verb(engine: str, argv: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The engine's verb and the words after it, where a command begins with a verb; else the engine's usual one."""
     found = entry.find([Word(TracedText.of(word)) for word in argv])
-    return argv[found.end :] if found is not None and found.engine == engine else argv
+    if found is None or found.engine != engine:
+        return ENGINES[engine].command, argv
+    return tuple(argv[: found.end]), argv[found.end :]
 
 
-def _launch(engine: str, argv: list[str], env: dict[str, str] | None) -> Launch:
-    """One launch by its engine's usual verb, with the current directory for files that it names."""
-    verb = ENGINES[engine].command
+def _launch(engine: str, argv: list[str], env: dict[str, str] | None, verb: tuple[str, ...] = ()) -> Launch:
+    """One launch by its engine's verb (the usual one by default), with the current directory for files that it names."""
+    verb = verb or ENGINES[engine].command
     text = " ".join([*verb, *[shlex.quote(word) for word in argv]])
     source = Source("<command>", text)
     words = split(TracedText.at(source, 0, len(text)))

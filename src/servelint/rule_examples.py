@@ -31,7 +31,7 @@ def faults(rule: Rule, written: dict[str, Any]) -> list[str]:
 
 
 def _fault(rule: Rule, example: dict[str, Any], *, expected: bool) -> str | None:
-    source, marked = unmarked(*_text(example))
+    source, marked = unmarked(*example_text(example))
     launches = read(source).launches
     if len(launches) != 1:
         return f"it has {len(launches)} launches, and must have one"
@@ -52,7 +52,7 @@ def _found(rule: Rule, launch: Launch, example: dict[str, Any]) -> list[Span]:
     return [finding.span for finding in judge(launch, settings, [rule])]
 
 
-def _text(example: dict[str, Any]) -> tuple[str, str]:
+def example_text(example: dict[str, Any]) -> tuple[str, str]:
     """An example's file name and text."""
     if "text" in example:
         return os.path.basename(example["file"]), example["text"]

@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from servelint.memory.plan import MemoryPlan
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedDefault:
@@ -49,6 +51,7 @@ class Upgrade:
         mended: findings that only the present release has.
         stays: findings of both.
         defaults: changed defaults.
+        plans: the memory plan under either release, with the verdict that `servelint memory` gives; None without arithmetic.
     """
 
     launch: Launch
@@ -59,12 +62,18 @@ class Upgrade:
     mended: list[Finding] = field(default_factory=list)
     stays: list[Finding] = field(default_factory=list)
     defaults: list[ChangedDefault] = field(default_factory=list)
+    plans: tuple[MemoryPlan, MemoryPlan] | None = None
 
 
 def upgrade(launch: Launch, source: str, target: str, settings: Settings) -> Upgrade:
     """Compare a launch under two releases of its engine, the present one (source) and the one to upgrade to (target)."""
     result = compared(launch, source, judged(launch, source, settings), target, settings)
     result.defaults = [*_facts(launch, source, target), *_defaults(launch, source, target)]
+    if ENGINES[launch.engine].plans_memory and not launch.fragment:
+        from servelint.judge.start import start_plan
+
+        before, after = [start_plan(_under(launch, one), settings)[0] for one in (source, target)]
+        result.plans = before, after
     return result
 
 

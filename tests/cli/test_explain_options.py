@@ -26,7 +26,7 @@ from tests.running import Workspace
 def test_head(args: list[str], head: str, workspace: Workspace) -> None:
     ran = workspace.run("explain", *args)
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out.startswith(head + "\n\n  ")
+    assert ran.out.startswith(head + "\n\n")
 
 
 def test_a_page(workspace: Workspace) -> None:
@@ -61,10 +61,14 @@ def test_an_option_is_not_cut_at_the_end_of_a_line(option: str, workspace: Works
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["vllm", "--swap-spac"], "servelint: no release of vLLM has --swap-spac; did you mean --swap-space?\n"),
+        (["vllm", "--swap-spce"], "servelint: no release of vLLM has --swap-spce; did you mean --swap-space?\n"),
         (["vllm", "VLLM_USE_V2"], "servelint: no release of vLLM has VLLM_USE_V2; did you mean VLLM_USE_V1?\n"),
         (["vllm", "zzzzzz"], "servelint: no release of vLLM has zzzzzz\n"),
-        (["tgi", "--port"], "servelint: there is no catalog of 'tgi'; use one of vllm, sglang, llama.cpp, "),
+        (["tgi", "--port"], "servelint: there is no catalog of TGI; use one of vllm, sglang, llama.cpp, "),
+        (["tensorrt-llm", "--port"], "servelint: there is no catalog of TensorRT-LLM; use one of vllm, sglang, llama.cpp, "),
+        (["vllm", "--data-parallel"], "servelint: --data-parallel is short for several options: --data-parallel-address, "),
+        (["llama.cpp", "--ctx-siz"], "servelint: no release of llama.cpp has --ctx-siz; did you mean --ctx-size?\n"),
+        (["vllm", "speculative-config.methd"], "servelint: no release of vLLM has speculative-config.methd"),
         (["../x", "--port"], "servelint: there is no catalog of '../x'; use one of vllm, "),
         (["vllm", "--port", "more"], "servelint explain: error: unexpected argument: more\n"),
     ],
@@ -73,3 +77,61 @@ def test_what_is_not_there(args: list[str], said: str, workspace: Workspace) -> 
     ran = workspace.run("explain", *args)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("engine", "same"),
+    [
+        ("llamacpp", "llama.cpp"), ("llama-cpp", "llama.cpp"), ("llama-server", "llama.cpp"), ("LLaMA.cpp", "llama.cpp"),
+        ("vLLM", "vllm"), ("SGLang", "sglang"), ("LMDeploy", "lmdeploy"),
+    ],
+)  # fmt: skip
+def test_an_engine_is_known_however_it_is_spelled(engine: str, same: str, workspace: Workspace) -> None:
+    option = "--server-port" if same == "lmdeploy" else "--port"
+    ran = workspace.run("explain", engine, option)
+    assert (ran.status, ran.out) == (0, workspace.run("explain", same, option).out)
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "option"),
+    [
+        ("sglang", "--tp", "--tp-size"),
+        ("sglang", "--speculative-num-st", "--speculative-num-steps"),
+        ("vllm", "tensor_par", "--tensor-parallel-size"),
+        ("vllm", "--max-model", "--max-model-len"),
+        ("lmdeploy", "--cache-max", "--cache-max-entry-count"),
+    ],
+)
+def test_an_abbreviation_is_the_option_that_the_parser_takes_it_for(
+    engine: str, name: str, option: str, workspace: Workspace
+) -> None:
+    out = workspace.run("explain", engine, name).out
+    assert out.startswith(f"{option} of ")
+    assert f"\n--{name.lstrip('-').replace('_', '-')} is short for it.\n" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("max_model_len", "--max-model-len of vLLM"),
+        ("--max_model_len", "--max-model-len of vLLM"),
+        ("--max-model-len=8192", "--max-model-len of vLLM"),
+        ("vllm_use_v1", "VLLM_USE_V1 of vLLM"),
+        ("$VLLM_USE_V1", "VLLM_USE_V1 of vLLM"),
+        ("${VLLM_USE_V1}", "VLLM_USE_V1 of vLLM"),
+        ("VLLM_USE_V1=1", "VLLM_USE_V1 of vLLM"),
+        ("speculative-config.method", "method of --speculative-config of vLLM: 0.8.2 and later\n"),
+        ("--speculative_config.num-speculative-tokens", "num_speculative_tokens of --speculative-config of vLLM"),
+        ("draft_tensor_parallel_size", "draft_tensor_parallel_size of --speculative-config of vLLM"),
+        ("cudagraph_mode", "cudagraph_mode of --compilation-config of vLLM"),
+    ],
+)
+def test_a_name_as_people_write_it(name: str, head: str, workspace: Workspace) -> None:
+    ran = workspace.run("explain", "vllm", name)
+    assert ran.status == 0
+    assert ran.out.startswith(head)
+
+
+def test_what_an_option_does(workspace: Workspace) -> None:
+    assert workspace.run("explain", "sglang", "--page-size").out.splitlines()[2] == "Tokens in one page of the KV cache."
+    assert workspace.run("explain", "llama.cpp", "-ngl").out.splitlines()[2].startswith("Number of layers in GPU memory")

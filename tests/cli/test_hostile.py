@@ -115,10 +115,11 @@ def test_a_baseline(hostile: Workspace) -> None:
 
 def test_a_difference_shows_no_secret(workspace: Workspace) -> None:
     workspace.file("run.sh", f"vllm serve m --api-key {PASSWORD} --gpu_memory_utilisation 0.9 --disable-log-requests\x1b[31m\n")
-    out = workspace.run("check", "run.sh", "--diff", "--unsafe-fixes", "--engine-version", "vllm=0.27.1").out
-    assert "\n-vllm serve m --api-key ***" in out
-    assert secrets(out) == []
-    assert terminal(out) == []
+    ran = workspace.run("check", "run.sh", "--diff", "--unsafe-fixes", "--engine-version", "vllm=0.27.1")
+    assert ran.out == ""
+    assert "run.sh: changes at line 1 are beside a secret or a control character" in ran.err
+    assert secrets(ran.out + ran.err) == []
+    assert terminal(ran.out + ran.err) == []
 
 
 def test_a_command_that_becomes_a_server(workspace: Workspace) -> None:

@@ -52,7 +52,8 @@ class TestOption:
 
     def test_by_the_key_of_a_chart(self) -> None:
         told = shown("values.yaml", chart("        maxModel‸Len: 4096"))
-        assert told.startswith("**`--max-model-len`** \u00b7 vLLM 0.27.1 (by the image)\n\nA whole number")
+        assert told.startswith("**`--max-model-len`** \u00b7 vLLM 0.27.1 (by the image)\n\nLongest request in tokens, ")
+        assert "\n\nA whole number" in told
 
     def test_by_a_key_of_a_file_of_options(self) -> None:
         told = shown("config.yaml", "model: x/y\nmax-model-len: 4096\nkv-cache-‸dtype: fp8\n")

@@ -159,7 +159,9 @@ def test_the_matrix_shows_a_known_problem(browser: Browser, address: str) -> Non
         assert any(url.endswith("rules/vllm/turboquant-with-spec-decode/") for url in links)
 
 
-@pytest.mark.parametrize("path", ["", "rules/", "options/vllm/kv-cache-dtype/", "releases/vllm/0.27.1/", "matrix/", "playground/"])
+@pytest.mark.parametrize(
+    "path", ["", "rules/", "options/vllm/kv-cache-dtype/", "releases/vllm/0.27.1/", "matrix/", "playground/"]
+)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_axe_finds_nothing_serious(path: str, width: int, scheme: str, browser: Browser, address: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -207,7 +209,9 @@ def test_the_playground_reports_what_the_command_line_reports(browser: Browser, 
             assert "error" not in answer, answer
             known = analyse(Source(name, text), Settings(), Neighbours(None))
             wanted = sorted([(one.rule, one.span.start, one.span.end, one.severity, one.message) for one in known.findings])
-            found = sorted([(one["rule"], one["from"], one["to"], one["severity"], one["message"]) for one in answer["result"]["findings"]])
+            found = sorted(
+                [(one["rule"], one["from"], one["to"], one["severity"], one["message"]) for one in answer["result"]["findings"]]
+            )
             assert found == wanted, text
 
 

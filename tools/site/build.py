@@ -19,6 +19,7 @@ import matrix
 import options
 import playground
 import releases
+
 import rules
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bars import engine_name, releases_of, slug
+
 from servelint import check_command
 
 _RELEASES = 16

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import rules
 from bars import bar, engine_name, releases_of, slug
+
+import rules
 from servelint.engines import ENGINES
 from servelint.engines.catalog import Catalog, Option, load
 from servelint.report import reference

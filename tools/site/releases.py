@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import options
-import rules
 from bars import engine_name, releases_of, slug
 from options import Run
+
+import rules
 from servelint.engines import ENGINES
 
 

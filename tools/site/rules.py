@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from bars import bar, engine_name, releases_of, slug
+
 from servelint.engines import ENGINE_NAMES
+from servelint.engines.releases import release_key
 from servelint.rules import pages
 from servelint.rules.compile import every_rule
 from servelint.rules.load import rule_folder
 from servelint.rules.ranges import compile_range, contains, describe
-from servelint.engines.releases import release_key
 
 _RELATED = 6
 _SOURCE = re.compile(r"`((vllm|sglang|lmdeploy)-(\d[\w.]*) ([\w./-]+\.py)(?::(\d+))?)`")

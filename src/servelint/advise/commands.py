@@ -341,7 +341,7 @@ def serve_command(
     >>> serve_command("sglang", "deepseek-ai/DeepSeek-V3", release="0.5.9", gpu_count=8).command
     'python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 8'
     """
-    release = _release(engine, release)
+    release = release_of(engine, release)
     _valid(model, method, num_speculative_tokens, draft, gpu, gpu_count)
     record = ENGINES[engine]
     notes: list[Note] = []
@@ -365,7 +365,8 @@ def serve_command(
     return ServeCommand(engine, release, model, method, tokens, tuple(options.argv()), options.env, tuple(notes))
 
 
-def _release(engine: str, release: str | None) -> str:
+def release_of(engine: str, release: str | None) -> str:
+    """The release that a command is for: the newest by default. Raises ValueError for what is not a release."""
     if engine not in ADVISED:
         raise ValueError(f"no command for the engine {engine!r}; use one of {', '.join(ADVISED)}")
     if release is None:

@@ -178,6 +178,7 @@ class Recommendation:
         load: the load.
         objective: what counts.
         enable: whether to speculate.
+        verdict: "yes", "no", or "unknown" where neither arithmetic nor a measurement tells.
         method: the kind of drafting ("mtp", "eagle"), None without.
         num_speculative_tokens: tokens to draft per step, 0 without.
         expected_gain: throughput with speculation over throughput without at that load, None if it is not known.
@@ -196,6 +197,7 @@ class Recommendation:
     load: Load
     objective: Objective
     enable: bool
+    verdict: str
     method: str | None
     num_speculative_tokens: int
     expected_gain: Gain | None
@@ -270,31 +272,36 @@ def recommend(
     best = _best(gains)
     chosen = next((one for one in cases if one.drafted == best), cases[0])
     given = {"gpu": gpu_id, "gpu_count": gpu_count, "max_model_len": max_model_len, "max_num_seqs": max_num_seqs}
-    off, _ = _command(engine, model, None, release, 0, None, given)
+    off, refused = _command(engine, model, None, release, 0, None, given)
     on, broken = _command(engine, model, method or "mtp", release, chosen.drafted, draft, given)
     gain = gains.get(best) if best is not None else None
-    enable = on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
+    enable = off is not None and on is not None and gain is not None and gain.mid >= _PAYS and gain.chance >= _SURE
     if chosen.architecture is None:
         enable, gain = False, None
-    reasons = [*_of_gain(chosen, gain, load), *_step_reasons(chosen), *[note.text for note in broken]]
+    against = _blocked(off, on, broken, refused)
     memory = memory_cost(off, on, gpu_id, gpu_count) if on is not None and off is not None else None
-    if enable and memory is not None and memory.spoils:
+    if memory is not None and memory.spoils:
         enable = False
-        reasons.append(memory.sentence)
+        against.append(memory.sentence)
+    notes: list[str] = []
     held = memory.held(load.concurrency, load.input + load.output) if memory is not None else None
     if held is not None and held[1] < held[0]:
-        reasons.append(f"with it the KV cache holds {held[1]} of the {load.concurrency} requests at once, without it {held[0]}")
+        notes.append(f"with it the KV cache holds {held[1]} of the {load.concurrency} requests at once, without it {held[0]}")
         if enable and gain is not None and objective is Objective.MAXIMIZE_THROUGHPUT and gain.mid * held[1] / held[0] < _PAYS:
             enable = False
-            reasons.append("the requests that wait cost more throughput than drafting gains")
+            against += ["the requests that wait cost more throughput than drafting gains", *notes]
+            notes = []
+    known = chosen.architecture is not None and gain is not None
+    reasons = [*against, *_of_gain(chosen, gain, load, possible=not against), *notes, *_step_reasons(chosen)]
     return Recommendation(
         engine=engine,
-        release=made.release if (made := on or off) is not None else release or "",
+        release=made.release if (made := on or off) is not None else commands.release_of(engine, release),
         model=model,
         gpu=gpu,
         load=load,
         objective=objective,
         enable=enable,
+        verdict="yes" if enable else "no" if against or known else "unknown",
         method=kind if enable else None,
         num_speculative_tokens=chosen.drafted if enable else 0,
         expected_gain=gain,
@@ -327,21 +334,37 @@ def _command(
     return made, ()
 
 
-def _of_gain(case: Case, gain: Gain | None, load: Load) -> list[str]:
+def _blocked(
+    off: ServeCommand | None, on: ServeCommand | None, broken: tuple[Note, ...], refused: tuple[Note, ...]
+) -> list[str]:
+    """Why the launch cannot speculate, in sentences; none if it can."""
+    if off is not None:
+        return [note.text for note in broken] if on is None else []
+    always = [note.text for note in refused]
+    more = [note.text for note in broken if note.text not in always]
+    return ["the launch does not start without drafts either", *always, *more]
+
+
+def _of_gain(case: Case, gain: Gain | None, load: Load, *, possible: bool) -> list[str]:
+    """What drafting gains, in sentences that lead to the verdict. possible: whether nothing else speaks against it."""
     many = f"{load.concurrency} {'request' if load.concurrency == 1 else 'requests'} at a time"
     if case.architecture is None or gain is None:
-        why = f"neither arithmetic nor measurements tell what {case.drafted} drafted tokens gain with {many}"
+        drafted = f"{case.drafted} drafted {'token gains' if case.drafted == 1 else 'tokens gain'}"
+        why = f"neither arithmetic nor measurements tell what {drafted} with {many}"
         if case.architecture is None:
             why = f"{case.model} is not known here, nor a config.json of that name: nobody can tell what a step of it reads"
         return [why, "measure it on and off (vllm bench serve) and add the result: servelint advise calibrate"]
-    found = f"{case.drafted} drafted {'token gives' if case.drafted == 1 else 'tokens give'} {gain.mid:.2f} times the tokens"
-    verdict = f"{found} a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
+    range_ = f"{gain.mid:.2f} times the tokens a second with {many}, {gain.low:.2f} to {gain.high:.2f}"
+    drafted = f"{case.drafted} drafted {'token' if case.drafted == 1 else 'tokens'}"
+    if not possible:
+        return [f"otherwise {drafted} would give {range_}"]
+    verdict = f"{drafted} {'gives' if case.drafted == 1 else 'give'} {range_}"
     if gain.high < 1:
-        return [f"{verdict}: it loses"]
+        return [f"it loses: {verdict}"]
     if gain.mid < _PAYS:
-        return [f"{verdict}: nothing that a measurement would show"]
+        return [f"it gains nothing that a measurement would show: {verdict}"]
     if gain.chance < _SURE:
-        return [verdict, "it may as well lose: leave it off until you have measured it on your own prompts"]
+        return [f"it may as well lose: {verdict}", "leave it off until you have measured it on your own prompts"]
     if gain.low < 1:
         return [verdict, "it may lose: measure it on your own prompts, thinking on and off apart"]
     return [verdict]

@@ -8,7 +8,7 @@ import time
 from servelint.cli import options, output
 from servelint.cli.command import Options, command, fail, flag, option
 from servelint.cli.options import ExitStatus, Hardware, Inputs, Rules, SettingsOptions
-from servelint.cli.output import ReportStyle, plural, print_stderr, write_json, write_stdout
+from servelint.cli.output import ReportStyle, plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.result import Report
 from servelint.core.settings import FORMATS
 from servelint.core.trust import EVERYTHING, Trust
@@ -85,7 +85,7 @@ class Fixing(Options, title="fixing"):
 
     fix: bool = flag("--fix", help="apply the safe fixes")
     unsafe_fixes: bool = flag("--unsafe-fixes", help="apply the others too: they change what the launch does")
-    diff: bool = flag("--diff", help="show what --fix would change, and change nothing")
+    diff: bool = flag("--diff", help="print what --fix would change as a patch, and change nothing")
     exit_non_zero_on_fix: bool = flag("--exit-non-zero-on-fix", help="exit with 1 if a file was changed")
 
     @property
@@ -172,7 +172,12 @@ def _check(
         style.suppressions = suppressions.every(report, gate.known if gate is not None else [], settings_files)
     good = [output.write_report(report, other, file, style, settings_files) for other, file in others]
     style.statistics = writing.statistics
-    if not all([*good, output.write_report(report, kind, path, style, settings_files)]):
+    if fixing.diff and path is None:  # standard output is the patch's
+        print_problems(report.errors)
+        good.append(True)
+    else:
+        good.append(output.write_report(report, kind, path, style, settings_files))
+    if not all(good):
         return 2
     if not report.launches and not report.errors and not writing.quiet:
         from servelint.report import extent
@@ -190,7 +195,10 @@ def _refuse_contradictions(
 ) -> None:
     """Raise UsageError if options contradict each other."""
     if fixing.wanted and not inputs.are_files:
-        fail("fixes are for files")
+        if not fixing.diff or inputs.command is not None:
+            fail("fixes are for files")
+        if inputs.stdin_filename == options.STDIN:
+            fail("--diff of standard input needs the path that the patch names; give --stdin-filename")
     if fixing.diff and kind != "text" and path is None:
         fail(f"--diff and the {kind} report would both go to standard output; give one --output")
     if writing.statistics and kind not in ("text", "json"):
@@ -404,6 +412,8 @@ def _fix(
     from servelint.files.project import folders
     from servelint.lint import add_source, beside, settle
 
+    changed: list[tuple[Source, Source]] = []
+    shown = 0
     left = Report()
     left.files, left.paths = report.files, report.paths
     left.errors = [problem for problem in report.errors if problem.path not in {source.path for source in report.sources}]
@@ -417,7 +427,8 @@ def _fix(
         new, gone = mend(source, settings, beside(source.path, settings, named), unsafe=fixing.unsafe_fixes, only=only)
         if new.text != source.text:
             if fixing.diff:
-                write_stdout(_diff(source, new))
+                changed.append((source, new))
+                shown += len(gone)
                 new = source
             elif (problem := _write_source(new)) is not None:
                 left.errors.append(problem)
@@ -428,29 +439,27 @@ def _fix(
     settle(left)
     if gate is not None:
         gate.narrow(left)
-    if fixed and not quiet:
+    if fixing.diff:
+        _print_diff(changed, shown, quiet=quiet)
+    elif fixed and not quiet:
         print_stderr(f"servelint: fixed {fixed} {plural(fixed, 'finding')}")
     return left, fixed
 
 
-def _diff(source: Source, new: Source) -> str:
-    import difflib
-    import re
+def _print_diff(changed: list[tuple[Source, Source]], count: int, *, quiet: bool) -> None:
+    """Print the changes as a patch on standard output, and what is to be known of them on standard error."""
+    from servelint.report import patch
 
-    lines = re.compile(r"[^\n]*\n|[^\n]+")
-    found = difflib.unified_diff(lines.findall(source.text), lines.findall(new.text), f"a/{source.path}", f"b/{source.path}")
-    return "".join([_diff_line(line, source) for line in found])
-
-
-def _diff_line(line: str, source: Source) -> str:
-    """Return a line of a diff without secrets and control characters: where it has one, the diff does not apply any more."""
-    from servelint.core.secrets import masked_text
-    from servelint.report.clean import escapes
-
-    body = line.rstrip("\r\n")
-    end = line[len(body) :]
-    shown = "\t".join([escapes(part) for part in masked_text(body, source).split("\t")])
-    return shown + (end if end.endswith("\n") else end.replace("\r", "\\r") + "\n\\ No newline at end of file\n")
+    found = patch.make(changed)
+    output.write_stdout_bytes(found.text.encode("utf-8", "surrogateescape"))
+    for reason in found.left_out:
+        print_stderr(f"servelint: left out of the patch: {reason}; --fix makes them")
+    if found.text and found.root:
+        print_stderr(f"servelint: the paths of the patch are relative to {found.root}: apply it there")
+    if not quiet:
+        files = len(changed)
+        what = f"would fix {count} {plural(count, 'finding')} in {files} {plural(files, 'file')}"
+        print_stderr(f"servelint: {what if count else 'nothing to fix'}")
 
 
 def _write_source(source: Source) -> Problem | None:

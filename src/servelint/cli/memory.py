@@ -12,13 +12,13 @@ from servelint.core.launch import Launch
 from servelint.core.secrets import without, without_in
 from servelint.core.settings import Settings
 from servelint.engines.config import Config
-from servelint.files.directives import name_gpus
 from servelint.filters.masking import secrets_of
-from servelint.memory import plan_over, variants
+from servelint.judge.start import plan_with_findings, start_plan
+from servelint.memory import variants
 from servelint.memory.plan import FITS, OOM_RISK, REFUSED, UNKNOWN, MemoryPlan
 from servelint.report.clean import clean, clean_lines
 from servelint.report.formats.json import problem_data
-from servelint.report.memory import plan_data, plan_text, planned_for, table_text, what_if_data
+from servelint.report.memory import plan_data, plan_text, table_text, what_if_data, with_hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class OutputOptions(Options, title="output"):
 )
 def run(inputs: Inputs, hardware: Hardware, settings: SettingsOptions, planning: Planning, writing: OutputOptions) -> int:
     """Print the plans."""
-    settings_files = options.settings(inputs, hardware, settings, writing, judging=False)
+    settings_files = options.settings(inputs, hardware, settings, writing)
     report = options.lint(inputs, settings_files)
     if settings_files.problems:
         return options.report_problems(settings_files.problems)
@@ -78,17 +78,16 @@ class Planned:
 
     def __init__(self, launch: Launch, settings: Settings, planning: Planning) -> None:
         self.launch = launch
-        name_gpus(launch, settings)
-        launches, note = planned_for(launch, settings)
-        self.plan: MemoryPlan = plan_over(launches)
-        if note and self.plan.weights_gib is not None:
-            self.plan.notes.append(note)
-        self.others = variants.what_ifs(launches, self.plan) if planning.what_if else []
+        self.plan, launches, note = start_plan(launch, settings)
+        if note is not None and self.plan.weights_gib is not None:
+            self.plan.notes.append(with_hint(note, launch))
+        planned = lambda several: plan_with_findings(several, settings)  # noqa: E731
+        self.others = variants.what_ifs(launches, self.plan, planned) if planning.what_if else []
         self.solving: str | None = planning.solve
         no_gpu = self.plan.gpu_gib is None
-        tried = variants.gpus(launches) if no_gpu or self.solving == "gpu" else []
+        tried = variants.gpus(launches, planned) if no_gpu or self.solving == "gpu" else []
         self.elsewhere = tried if any(plan.verdict != UNKNOWN for plan in tried) else []
-        self.solved = _solved(self.solving, launches, self.plan, self.elsewhere)
+        self.solved = _solved(self.solving, launches, self.plan, self.elsewhere, planned)
 
     def data(self) -> Any:
         """Return the plan as the JSON output shows it."""
@@ -118,11 +117,13 @@ class Planned:
         return "\n".join(lines)
 
 
-def _solved(what: str | None, launches: list[Config], plan: MemoryPlan, elsewhere: list[MemoryPlan]) -> int | str | None:
+def _solved(
+    what: str | None, launches: list[Config], plan: MemoryPlan, elsewhere: list[MemoryPlan], planned: variants.Planning
+) -> int | str | None:
     if what == "max-model-len":
-        return variants.largest_context(launches, plan)
+        return variants.largest_context(launches, plan, planned)
     if what == "max-num-seqs":
-        return variants.most_sequences(launches)
+        return variants.most_sequences(launches, planned)
     if what == "gpu":
         return next((one.gpu for one in elsewhere if one.verdict == FITS), None)
     return None

@@ -67,6 +67,17 @@ def write_stdout(text: str) -> None:
         os.set_blocking(descriptor, False)
 
 
+def write_stdout_bytes(data: bytes) -> None:
+    """Write bytes to standard output as they are, whatever its encoding and line ends are."""
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:  # replaced by a stream of text
+        write_stdout(data.decode("utf-8", "replace"))
+        return
+    sys.stdout.flush()
+    binary.write(data)
+    binary.flush()
+
+
 def write_json(data: Any, indent: int = 1, **more: Any) -> None:
     """Write data to standard output as JSON. more: parameters of `servelint.report.clean.encoded`"""
     from servelint.report.clean import encoded

@@ -137,6 +137,7 @@ def run(rules: Rules, settings: SettingsOptions, writing: OutputOptions) -> int:
         "servelint explain vllm/turboquant-with-spec-decode",
         "servelint explain vllm --swap-space",
         "servelint explain sglang SGLANG_ENABLE_SPEC_V2",
+        "servelint explain vllm speculative-config.method",
     ],
     allow_interspersed_args=False,  # what follows an engine is an option of the engine
 )
@@ -177,16 +178,22 @@ def _life(engine: str, name: str) -> int:
     from servelint.engines import catalog as catalogs
     from servelint.report import reference
 
-    catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
+    found = reference.engine_named(engine)
+    catalog = catalogs.load(found) if found is not None else None
     if catalog is None:
         known = ", ".join([one for one in ENGINE_NAMES if catalogs.load(one) is not None])
-        print_stderr(f"servelint: there is no catalog of {engine!r}; use one of {known}")
+        missing = ENGINE_NAMES[found] if found is not None else repr(engine)
+        print_stderr(f"servelint: there is no catalog of {missing}; use one of {known}")
         return 2
-    text = reference.of_variable(catalog, name) or reference.of_option(catalog, name)
+    try:
+        text = reference.of_name(catalog, name)
+    except reference.Ambiguous as error:
+        print_stderr(f"servelint: {error}")
+        return 2
     if text is None:
         close = reference.near(catalog, name)
         hint = f"; did you mean {close}?" if close else ""
-        print_stderr(f"servelint: no release of {ENGINE_NAMES[engine]} has {name}{hint}")
+        print_stderr(f"servelint: no release of {ENGINE_NAMES[catalog.engine]} has {name}{hint}")
         return 2
     write_stdout(text)
     return 0

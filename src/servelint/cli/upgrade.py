@@ -6,18 +6,20 @@ import json
 
 from servelint.cli import options
 from servelint.cli.command import Options, command, fail, option
-from servelint.cli.options import Inputs, SettingsOptions, Versions
+from servelint.cli.options import Hardware, Inputs, SettingsOptions
 from servelint.cli.output import plural, print_problems, print_stderr, write_json, write_stdout
 from servelint.core.finding import Finding
-from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.engines import catalog as catalogs
+from servelint.memory.plan import UNKNOWN
 from servelint.report.clean import clean
 from servelint.upgrade import ChangedDefault, Upgrade, upgrade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from servelint.memory.plan import MemoryPlan
 
 
 class Target(Options, title="target"):
@@ -34,19 +36,19 @@ class OutputOptions(Options, title="output"):
 
 @command(
     "upgrade",
-    *(Inputs, Target, Versions, SettingsOptions, OutputOptions),
+    *(Inputs, Target, Hardware, SettingsOptions, OutputOptions),
     about="Show what an engine upgrade changes for your launches, option by option.",
     notes="exit status: 0, 1 the upgrade breaks a launch, 2 wrong usage or a file that could not be read",
     examples=["servelint upgrade --to vllm=0.33.0 deploy/", "servelint upgrade --to sglang=0.5.20 --format json run.sh"],
 )
-def run(inputs: Inputs, target: Target, versions: Versions, settings: SettingsOptions, writing: OutputOptions) -> int:
+def run(inputs: Inputs, target: Target, hardware: Hardware, settings: SettingsOptions, writing: OutputOptions) -> int:
     """Print the changes."""
     engine, _, release = target.to.partition("=")
     catalog = catalogs.load(engine) if engine in ENGINE_NAMES else None
     release = release.removeprefix("v")
     if catalog is None or catalog.index(release) is None:
         fail(f"--to {target.to}: write ENGINE=RELEASE with a release of servelint engines list")
-    settings_files = options.settings(inputs, versions, settings, writing, judging=False)
+    settings_files = options.settings(inputs, hardware, settings, writing)
     report = options.lint(inputs, settings_files)
     if settings_files.problems:
         return options.report_problems(settings_files.problems)
@@ -60,7 +62,7 @@ def run(inputs: Inputs, target: Target, versions: Versions, settings: SettingsOp
             skipped += source is None
             outside += source is not None
             continue
-        found.append(upgrade(launch, source, release, Settings()))
+        found.append(upgrade(launch, source, release, settings_files.of(launch.source.path)))
     if writing.format == "json":
         errors = [{"path": problem.path, "message": problem.message} for problem in report.errors]
         data = {"upgrades": [_data(one) for one in found], "skipped": skipped + outside, "errors": errors}
@@ -89,6 +91,11 @@ def _text(one: Upgrade) -> str:
     for title, findings in _kinds(one):
         lines += [f"  {title:<8}{_line(finding)}" for finding in findings]
     lines += [f"  default {clean(_default(changed))}" for changed in one.defaults]
+    if one.plans is not None and any(plan.gpu is not None and plan.verdict != UNKNOWN for plan in one.plans):
+        before, after = one.plans
+        gpu = f"{after.gpu_count} x {after.gpu}" if after.gpu_count > 1 else after.gpu
+        change = before.verdict if before.verdict == after.verdict else f"{before.verdict} -> {after.verdict}"
+        lines.append(clean(f"  memory  {change} on {gpu}"))
     if len(lines) == 1:
         lines.append("  nothing changes that servelint knows of")
     return "\n".join([*lines, ""])
@@ -127,4 +134,9 @@ def _data(one: Upgrade) -> dict[str, Any]:
             {"option": changed.name, "before": changed.before, "after": changed.after, "since": changed.since}
             for changed in one.defaults
         ],
+        "memory": _memory_data(*one.plans) if one.plans is not None else None,
     }
+
+
+def _memory_data(before: MemoryPlan, after: MemoryPlan) -> dict[str, Any]:
+    return {"from": before.verdict, "to": after.verdict, "gpu": after.gpu}

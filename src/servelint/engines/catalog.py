@@ -379,6 +379,10 @@ class Catalog:
             self._positionals = json.loads(self._lines[self._parts["positionals"]])
         return next((number for number, (first, last, _) in enumerate(self._positionals) if first <= index <= last), -1)
 
+    def json_names(self) -> list[str]:
+        """The names of the JSON objects whose keys are known: of options, and of objects inside them."""
+        return list(self._parts["json"])
+
     def keys(self, name: str, index: int) -> Keys | None:
         """The keys of a JSON object in one release; None if they are not known."""
         line = self._parts["json"].get(name)

@@ -29,7 +29,7 @@ from servelint.engines.argv import Arguments, Fault, Setting, read
 from servelint.engines.catalog import Catalog, Signatures, Table
 from servelint.engines.conversions import Refused, convert
 from servelint.engines.registry import ENGINES
-from servelint.engines.releases import release_key
+from servelint.engines.releases import release_key, sort_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def with_file(launch: Launch) -> tuple[list[Word], Fault | None]:
 class Readings:
     """A launch as the releases of a catalog read it; releases whose parsers read it alike share a Reading."""
 
-    __slots__ = ("_argv", "_catalog", "_fault", "_known", "_launch", "_signatures")
+    __slots__ = ("_argv", "_catalog", "_fault", "_known", "_launch", "_model_first", "_signatures")
 
     def __init__(self, launch: Launch, catalog: Catalog | None) -> None:
         self._launch = launch
@@ -149,20 +149,30 @@ class Readings:
         self._argv, self._fault = with_file(launch)
         self._signatures = Signatures(catalog, [word.text.flat for word in self._argv]) if catalog is not None else None
         self._known: dict[object, Reading] = {}
+        known_first = bool(self._argv) and self._argv[0].text.known and not self._argv[0].text.flat.startswith("-")
+        self._model_first = entry.model_first(launch.engine, launch.verb) if known_first else ""
 
     def of(self, index: int | None) -> Reading:
         """How the release at a position of the catalog reads the launch; None for no release."""
-        alike = self._signatures.of(index) if self._signatures is not None and index is not None else None
+        alike: object = self._signatures.of(index) if self._signatures is not None and index is not None else None
+        first = bool(self._model_first)
+        if first and self._catalog is not None and index is not None:
+            first = sort_key(self._catalog.releases[index]) >= sort_key(self._model_first)
+            alike = alike, first
         found = self._known.get(alike)
         if found is None:
-            found = self._known[alike] = self._read(self._catalog.table(index) if self._catalog and index is not None else None)
+            table = self._catalog.table(index) if self._catalog and index is not None else None
+            found = self._known[alike] = self._read(table, model_first=first)
         return found
 
-    def _read(self, table: Table | None) -> Reading:
+    def _read(self, table: Table | None, *, model_first: bool) -> Reading:
         launch = self._launch
+        argv = self._argv
+        if model_first:
+            argv = [Word(TracedText.of("--" + ENGINES[launch.engine].model_option), None), *argv]
         entrypoint = images.identify(launch.image).entrypoint if launch.image is not None and not launch.verb else None
         arguments = read(
-            self._argv,
+            argv,
             table,
             ENGINES[launch.engine].dialect,
             fragment=launch.fragment,

@@ -187,6 +187,13 @@ def serves(engine: str, launcher: str, argv: list[Word], *, sure: bool = False) 
     return not sure or any(name not in record.own for name, _ in given)
 
 
+def model_first(engine: str, verb: tuple[Word, ...]) -> str:
+    """The first release in which the first word after a verb may be the model; "" where the engine's parser decides."""
+    starts = [start for start in ENGINES[engine].starts if start.model_first]
+    words = [program(word) or "" for word in verb] if starts else []
+    return next((one.model_first for one in starts if words and words[-1] == one.verbs[-1]), "")
+
+
 def since(engine: str, verb: tuple[Word, ...]) -> str:
     """The first release that a launch's program with its verbs starts; "0" where every release knows them."""
     words = [program(word) for word in verb]

@@ -72,10 +72,12 @@ class Start:
         since: the first release whose programs have these verbs.
         takes_model: whether the server uses a positional model.
         launcher: the name of the record in Engine.launchers of what is started; "" for the engine's own server.
+        model_first: the first release that takes a model as the first word after the verb, "" where the parser decides.
     """
 
     __slots__ = (
-        "launcher", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model", "verbs"
+        "launcher", "model_first", "modules", "optional_verb", "other_verbs", "programs", "scripts", "since", "takes_model",
+        "verbs",
     )  # fmt: skip
 
     def __init__(
@@ -89,6 +91,7 @@ class Start:
         since: str = "0",
         takes_model: bool = True,
         launcher: str = "",
+        model_first: str = "",
     ) -> None:
         self.launcher = launcher
         self.verbs = verbs
@@ -99,6 +102,7 @@ class Start:
         self.other_verbs = other_verbs
         self.since = since
         self.takes_model = takes_model
+        self.model_first = model_first
 
 
 class EntryPoint:

@@ -18,11 +18,13 @@ from servelint.files.directives import name_gpus
 from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
 from servelint.judge.checks import run_check
+from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
 from servelint.judge.parser import Violation, violations
-from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED
+from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
 from servelint.judge.releases import (
     Releases,
     Unlisted,
+    is_changed_build,
     may_be_a_fork,
     next_minor_release,
     possible_releases,
@@ -52,10 +54,15 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     Returns:
         Findings of every severity, in the order of the rules.
     """
+    name_gpus(launch, settings)
+    return judge_as_named(launch, settings, book)
+
+
+def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None = None) -> list[Finding]:
+    """As `judge`, on the GPUs that the launch has already, whatever its comments and the settings name."""
     index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
     if not index.rules:
         return []
-    name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     if not launch.started:
         never = container.not_started(launch)
@@ -66,16 +73,26 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     if releases.unlisted is not None:
         keys = (*keys, release_key(releases.unlisted.written))
     findings: list[Finding] = []
-    for rule in index.candidates(keys, _there(launch, configs)):
+    there = _there(launch, configs)
+    as_one = planned_as_one(launch) if "gpu." in there and len(configs) > 1 else None
+    for rule in index.candidates(keys, there):
+        if as_one is not None and rule.check in OF_THE_PLAN:
+            continue
         fields = _holds(rule, configs)
         if fields is not None:
             findings.append(_finding(rule, launch, configs[-1], releases, fields))
+    if as_one is not None:
+        findings += _of_plan(index, launch, as_one, releases, there)
     findings += _of_parser(index, launch, configs, releases, findings)
     findings += _removed_later(index, launch, configs, releases, findings)
     if releases.unlisted is not None:
         findings = _assumed(findings, launch, releases.unlisted)
         if book is None and not launch.fragment and settings.wants(UNKNOWN_RELEASE):
             findings.append(_of_release(launch, releases.unlisted, settings))
+    if releases.exact and is_changed_build(releases.known[-1]):
+        for finding in findings:
+            if finding.severity == "error" and finding.rule.partition("/")[2] in VALUES_OF_FORKS:
+                finding.severity = "warning"
     return [*findings, *_of_container(index, launch, configs[-1], releases)]
 
 
@@ -143,6 +160,13 @@ def _there(launch: Launch, configs: list[Config]) -> set[str]:
     if of_container or launch.gpu or launch.gpu_count or "CUDA_VISIBLE_DEVICES" in launch.env:
         found.add("gpu.")
     return found
+
+
+def _of_plan(index: RuleIndex, launch: Launch, planned: Config, releases: Releases, there: set[str]) -> list[Finding]:
+    """What the memory plan over all releases that may start a launch says: not each release has known arithmetic."""
+    rules = [rule for rule in index.candidates((planned.key,), there) if rule.check in OF_THE_PLAN]
+    found = [(rule, _holds(rule, [planned])) for rule in rules]
+    return [_finding(rule, launch, planned, releases, fields) for rule, fields in found if fields is not None]
 
 
 def _of_parser(

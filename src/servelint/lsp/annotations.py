@@ -11,6 +11,7 @@ from servelint.core.secrets import without
 from servelint.core.source import Source, Span
 from servelint.engines import ENGINES
 from servelint.filters.masking import secrets_of
+from servelint.judge.start import MEMORY_RULES
 from servelint.lsp import cursor
 from servelint.lsp.analysis import Analysis
 from servelint.lsp.launch_view import LaunchView, briefly
@@ -62,6 +63,8 @@ def _plural(severity: str, count: int) -> str:
 
 
 def _memory(plan: MemoryPlan) -> str:
+    if plan.findings and not any(one.rule.partition("/")[2] in MEMORY_RULES for one in plan.findings):
+        return "does not start"
     verdict = f"{_VERDICTS[plan.verdict]} on {plan.gpu}"
     if plan.verdict in ("fits", "tight") and plan.max_concurrency is not None and plan.max_model_len:
         return f"{verdict} ({plan.max_concurrency:.1f} requests of {plan.max_model_len:,} tokens)"

@@ -432,7 +432,9 @@ def _short(option: Option, spelling: str) -> str:
 
 def _documented(option: Option, spelling: str, catalog: Catalog) -> str:
     taken = reference.takes(option, spelling, most=_CHOICES_AT_MOST)
-    lines = [f"{taken[:1].upper()}{taken[1:]}.", "", _lasting([run[:2] for run in catalog.spelled(spelling)], catalog)]
+    what = reference.purpose_of(catalog, option, spelling)
+    lines = [what, ""] if what is not None else []
+    lines += [f"{taken[:1].upper()}{taken[1:]}.", "", _lasting([run[:2] for run in catalog.spelled(spelling)], catalog)]
     if option.deprecated:
         lines += ["", f"Deprecated: {' '.join(option.deprecated.split())}"]
     return "\n".join(lines)

@@ -80,6 +80,8 @@ def _option(found: Cursor, view: LaunchView, analysis: Analysis) -> list[str]:
         return _unknown(found, view, analysis)
     lines = [f"**{code(spelling)}** · {view.shown}", ""]
     option = view.option(spelling)
+    what = reference.purpose_of(view.catalog, runs[-1][2], spelling)
+    lines += [plain(what), ""] if what is not None else []
     lines.append("No option of this release." if option is None else _takes(option, view, spelling) + ".")
     lines += _lasting(runs, view)
     if option is None:

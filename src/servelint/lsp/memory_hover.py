@@ -6,6 +6,7 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.engines import ENGINE_NAMES
 from servelint.files.directives import name_gpus
+from servelint.judge.start import MEMORY_RULES, plan_with_findings, start_plan
 from servelint.lsp.launch_view import LaunchView, key_of
 from servelint.memory import PLANNED
 from servelint.memory.plan import UNKNOWN, MemoryPlan
@@ -23,12 +24,12 @@ _known: dict[object, tuple[MemoryPlan, list[MemoryPlan], Launch | None]] = {}
 
 
 def plan_of(view: LaunchView, settings: Settings) -> MemoryPlan | None:
-    """The plan of a launch whose GPU is named; None if something that it needs is not known."""
+    """The plan of a launch whose GPU is named; None if what it needs is not known and no finding stops the start."""
     if view.launch.engine not in PLANNED or view.launch.fragment:
         return None
     plan = _planned(view, settings)[0]
     known = not plan.missing and plan.verdict != UNKNOWN and plan.gpu_gib is not None and plan.kv_gib is not None
-    return plan if known else None
+    return plan if known or plan.findings else None
 
 
 def names_gpu(launch: Launch, settings: Settings) -> bool:
@@ -64,14 +65,13 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
     key, kept = key_of(launch, given)
     found = _known.get(key)
     if found is None:
-        from servelint.judge.releases import planned_releases
-        from servelint.memory import plan_over, variants
+        from servelint.memory import variants
 
-        found_under, note = planned_releases(launch, given)
-        plan = plan_over(found_under)
+        plan, configs, note = start_plan(launch, settings)
         if note is not None:
             plan.notes.append(note)
-        others = variants.gpus(found_under) if plan.gpu is None and plan.model is not None else []
+        wanted = plan.gpu is None and plan.model is not None
+        others = variants.gpus(configs, lambda several: plan_with_findings(several, settings)) if wanted else []
         if len(_known) >= _AT_MOST:
             _known.clear()
         found = _known[key] = plan, others, kept
@@ -79,6 +79,10 @@ def _planned(view: LaunchView, settings: Settings) -> tuple[MemoryPlan, list[Mem
 
 
 def _of_plan(plan: MemoryPlan, view: LaunchView) -> list[str]:
+    others = [one for one in plan.findings if one.rule.partition("/")[2] not in MEMORY_RULES]
+    if others:
+        stops = [f"- {plain(one.sentence)}" for one in others]
+        return ["", f"It does not start on {plain(plan.gpu or '')}:", "", *stops]
     if plan.kv_gib is None or plan.gpu_gib is None:
         return []
     release = "" if view.releases.exact else f", planned as {_releases(plan)}"

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from servelint.core.finding import Finding
+
 GIB = 2**30
 
 FITS = "fits"
@@ -155,6 +157,7 @@ class MemoryPlan:
         parts: the uses of the memory.
         notes: remarks for a reader.
         missing: what has to be known for a verdict and is not, in words.
+        findings: findings of the rules that stop the start (servelint.judge.start); none in the plan of the arithmetic alone.
     """
 
     engine: str
@@ -177,6 +180,7 @@ class MemoryPlan:
     parts: list[Part] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.releases = [self.release] if self.release is not None else []

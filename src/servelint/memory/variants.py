@@ -15,6 +15,10 @@ from servelint.memory.plan import FITS, MemoryPlan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
+
+Planning: TypeAlias = "Callable[[list[Config]], MemoryPlan]"
+"""Plans a launch that is given under each release that it may run on: `plan_over`, or what also asks the rules."""
 
 COMMON_GPUS = ("rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100-80gb", "h200", "rtx-pro-6000", "b200", "gb10")
 """GPUs that a launch without a GPU is planned for."""
@@ -63,7 +67,7 @@ def _again(config: Config, argv: list[Word], gpu: str | None = None) -> Config:
     return found
 
 
-def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
+def what_ifs(launches: list[Config], plan: MemoryPlan, planned: Planning = plan_over) -> list[WhatIf]:
     """Plan other contexts, sequences and KV dtypes, no drafts and twice as many GPUs, one change at a time.
 
     `launches` are the launch under each release that it may run on, the newest last, and `plan` is its plan. Only changes that
@@ -83,7 +87,7 @@ def what_ifs(launches: list[Config], plan: MemoryPlan) -> list[WhatIf]:
     twice = 2 * size if isinstance(size, int) and not isinstance(size, bool) else 2
     tensor = engine.tensor_parallel_option
     tries.append((f"--{tensor} {twice}", _changed(launches, tensor, str(twice))))
-    found = [WhatIf(name, plan_over(several)) for name, several in tries]
+    found = [WhatIf(name, planned(several)) for name, several in tries]
     return [one for one in found if one.plan.kv_gib is not None and not _same(one.plan, plan)]
 
 
@@ -92,23 +96,43 @@ def _same(one: MemoryPlan, other: MemoryPlan) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
-def largest_context(launches: list[Config], plan: MemoryPlan) -> int | None:
+def largest_context(launches: list[Config], plan: MemoryPlan, planned: Planning = plan_over) -> int | None:
     """The largest context in tokens that certainly fits under every release that the launch may run on.
 
     The plan of the launch bounds the search. None if no context fits or the plan does not know.
     """
     option = ENGINES[launches[-1].launch.engine].context_option
     top = max(plan.largest_context or 0, plan.max_model_len or 0)
-    return _largest(top, lambda value: _fits(launches, option, value))
+    return _largest_started(launches, option, top, planned)
 
 
-def most_sequences(launches: list[Config]) -> int | None:
+def most_sequences(launches: list[Config], planned: Planning = plan_over) -> int | None:
     """The largest number of sequences with which the launch certainly starts under every release that it may run on.
 
     At most `MOST_SEQUENCES`, None if no number fits or the plan does not know.
     """
     option = ENGINES[launches[-1].launch.engine].requests_option
-    return _largest(MOST_SEQUENCES, lambda value: _fits(launches, option, value))
+    return _largest_started(launches, option, MOST_SEQUENCES, planned)
+
+
+def _largest_started(launches: list[Config], option: str, top: int, planned: Planning) -> int | None:
+    """The largest value up to a bound with which the memory suffices and nothing else stops the start."""
+    found = _largest(top, lambda value: _fits(launches, option, value))
+
+    def starts(value: int) -> bool:
+        return planned(_changed(launches, option, str(value))).verdict == FITS
+
+    if found is None or starts(found):
+        return found
+    # a bound of the engine or of the model lies below; below the least power of two that starts no value is wanted
+    low = next((1 << power for power in range(found.bit_length()) if starts(1 << power)), None)
+    if low is None:
+        return None
+    high = found
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if starts(middle) else (low, middle)
+    return low
 
 
 def _changed(launches: list[Config], option: str, value: str) -> list[Config]:
@@ -132,7 +156,7 @@ def _largest(top: int, fits: Callable[[int], bool]) -> int | None:
     return low
 
 
-def gpus(launches: list[Config]) -> list[MemoryPlan]:
+def gpus(launches: list[Config], planned: Planning = plan_over) -> list[MemoryPlan]:
     """Plan the launch, given under each release that it may run on, on each of the common GPUs, the smallest memory first."""
-    found = [plan_over([on_gpu(config, name) for config in launches]) for name in COMMON_GPUS]
+    found = [planned([on_gpu(config, name) for config in launches]) for name in COMMON_GPUS]
     return sorted((plan for plan in found if plan.gpu_gib is not None), key=lambda plan: plan.gpu_gib or 0.0)

@@ -29,7 +29,7 @@ def advice_text(found: Recommendation) -> str:
     lines = [f"{clean(found.model)}, {name} {found.release}{clean(where)}"]
     load = found.load
     lines.append(f"  load: {load.says}: {load.concurrency} at a time, {load.input:,} tokens in, {load.output:,} out")
-    lines.append(f"  speculate: {'yes' if found.enable else 'no'}{_how(found)}")
+    lines.append(f"  speculate: {found.verdict}{_how(found)}")
     lines += [f"  {'why' if index == 0 else '   '}: {clean(text)}" for index, text in enumerate(found.reasons)]
     if found.step_ratio is not None and found.expected_gain is not None:
         lines.append(f"  tail: a token whose drafts are all refused takes {found.step_ratio:.2f} times as long as without them")
@@ -108,6 +108,7 @@ def advice_data(found: Recommendation) -> dict[str, Any]:
         "load": {"concurrency": load.concurrency, "input": load.input, "output": load.output, "source": load.source},
         "objective": found.objective.value,
         "enable": found.enable,
+        "verdict": found.verdict,
         "method": found.method,
         "num_speculative_tokens": found.num_speculative_tokens,
         "profile": found.profile,

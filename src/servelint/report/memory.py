@@ -12,10 +12,9 @@ from servelint.core.launch import Launch
 from servelint.core.settings import Settings
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES
-from servelint.engines.config import Config
+from servelint.engines.config import configs
 from servelint.engines.launch_files import Carried, carry
 from servelint.files.directives import name_gpus
-from servelint.judge.releases import planned_releases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ def plan_text(plan: MemoryPlan) -> str:
         )
     if plan.refusal:
         lines.append(f"  it says: {plan.refusal}")
+    lines += [f"  {one.severity}[{one.rule}]: {one.sentence}" for one in plan.findings]
     if plan.verdict != "fits" and plan.largest_context and plan.max_model_len and plan.largest_context < plan.max_model_len:
         lines.append(f"  the longest context that would start: about {plan.largest_context:,} tokens")
     lines += [f"  not known: {text}" for text in plan.missing]
@@ -114,6 +114,9 @@ def plan_data(plan: MemoryPlan) -> dict[str, Any]:
         ],
         "notes": plan.notes,
         "missing": plan.missing,
+        "findings": [
+            {"rule": one.rule, "severity": one.severity, "message": one.message, "advice": one.advice} for one in plan.findings
+        ],
     }
 
 
@@ -133,14 +136,6 @@ def _cache_data(plan: MemoryPlan) -> dict[str, Any]:
 
 def _interval(value: Interval | None) -> dict[str, float] | None:
     return {"low": value.low, "mid": value.mid, "high": value.high} if value is not None else None
-
-
-def planned_for(launch: Launch, settings: Settings) -> tuple[list[Config], str | None]:
-    """Return the launch under each release to plan for, the newest last, and a note where no release is pinned."""
-    found, note = planned_releases(launch, settings.engine_versions.get(launch.engine))
-    if note is not None and not launch.release.rolling:
-        note = f"{note}; say --engine-version {launch.engine}=..."
-    return found, note
 
 
 class Plans:
@@ -173,17 +168,22 @@ class Plans:
 
 
 def _planned(launch: Launch, settings: Settings) -> MemoryPlan | None:
-    launches, note = planned_for(launch, settings)
-    if launches[-1].operand("gpu.memory-gib").value is None:
+    if configs(launch, [])[0].operand("gpu.memory-gib").value is None:
         return None
+    from servelint.judge.start import start_plan
     from servelint.memory.plan import UNKNOWN
 
-    plan = memory.plan_over(launches)
+    plan, _, note = start_plan(launch, settings)
     if plan.missing or plan.verdict == UNKNOWN or plan.gpu_gib is None or plan.kv_gib is None:
         return None  # figures that do not come from the launch would mislead
     if note is not None:
-        plan.notes.append(note)
+        plan.notes.append(with_hint(note, launch))
     return plan
+
+
+def with_hint(note: str, launch: Launch) -> str:
+    """Return the note on a launch without a pinned release, with the option that names one."""
+    return note if launch.release.rolling else f"{note}; say --engine-version {launch.engine}=..."
 
 
 def content(launch: Launch, release: str | None) -> object:

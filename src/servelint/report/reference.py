@@ -9,8 +9,9 @@ import textwrap
 from itertools import pairwise
 
 from servelint.core.own_rules import OWN
-from servelint.engines import ENGINE_NAMES
+from servelint.engines import ENGINE_NAMES, ENGINES
 from servelint.engines.catalog import LIST, OPTIONAL, Catalog, Option
+from servelint.engines.purposes import purpose
 from servelint.judge.parser.repairs import replacement
 from servelint.judge.parser.view import listed, similar
 from servelint.rules.load import rule_folder
@@ -32,25 +33,112 @@ _KINDS = {
 }
 
 
-def of_option(catalog: Catalog, name: str) -> str | None:
+class Ambiguous(ValueError):
+    """A name is short for several options. The message lists them."""
+
+
+def engine_named(name: str) -> str | None:
+    """Return the id of the engine that a text names, however it is spelled: llamacpp, tensorrt-llm, vLLM, llama-server."""
+    wanted = _letters(name)
+    for engine in ENGINES.values():
+        programs = [program for start in engine.starts for program in start.programs]
+        if wanted and wanted in map(_letters, (engine.id, engine.name, engine.package, *engine.stems, *programs)):
+            return engine.id
+    return None
+
+
+def _letters(text: str) -> str:
+    return "".join([char for char in text.casefold() if char.isalnum()])
+
+
+def of_name(catalog: Catalog, name: str) -> str | None:
+    """Describe what a name stands for in each release: an option, a variable, or a key of a JSON option.
+
+    Args:
+        catalog: the engine.
+        name: as people write it: with or without dashes, with underscores, shortened, with a value behind an equals sign.
+
+    Returns:
+        None if no release has it.
+
+    Raises:
+        Ambiguous: the name is short for several options.
+    """
+    bare = name.strip().partition("=")[0].removeprefix("$").strip("{}")
+    exact = of_variable(catalog, bare) or of_option(catalog, bare)
+    return exact or of_variable(catalog, bare.upper().replace("-", "_")) or of_key(catalog, bare) or _shortened(catalog, bare)
+
+
+def of_option(catalog: Catalog, name: str, asked: str = "") -> str | None:
     """Describe an option in each release; None if no release has it.
 
     Args:
         catalog: the engine.
         name: the option, with or without dashes.
+        asked: what it was asked for by, if that is short for it.
     """
-    spelling = next(
-        (one for one in (name, "--" + name.lstrip("-").replace("_", "-"), "--" + name) if catalog.spelled(one)), None
-    )
+    dashed = "--" + name.lstrip("-").replace("_", "-")
+    spelling = next((one for one in (name, dashed, "--" + name, "--" + name.lstrip("-")) if catalog.spelled(one)), None)
     if spelling is None:
         return None
     runs = catalog.spelled(spelling)
     engine = ENGINE_NAMES[catalog.engine]
     lines = [f"{spelling} of {engine}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]
+    if asked:
+        lines += [f"{asked} is short for it.", ""]
+    what = purpose_of(catalog, runs[-1][2], spelling)
+    if what is not None:
+        lines += [*textwrap.wrap(what, 100, break_on_hyphens=False), ""]
     for first, last, option in _merged(runs):
         lines += _wrapped(f"{_range(first, last, catalog)}: {takes(option, spelling)}")
     lines += instead(catalog, spelling.lstrip("-"), runs[-1][1])
     return "\n".join([*lines, ""])
+
+
+def purpose_of(catalog: Catalog, option: Option, spelling: str) -> str | None:
+    """Return what an option does by one of its spellings, as a sentence; None if no sentence is known."""
+    others = () if spelling in option.negatives else [name for name in option.names if name not in option.negatives]
+    what = purpose(catalog.engine, (spelling, *others))
+    return f"{what[0].upper()}{what[1:]}." if what is not None else None
+
+
+def _shortened(catalog: Catalog, name: str) -> str | None:
+    """Describe the option that a name is a unique beginning of, in the newest release with such options."""
+    if not ENGINES[catalog.engine].dialect.abbreviations:
+        return None
+    start = "--" + name.lstrip("-").replace("_", "-")
+    if len(start) < 4 or start.upper() == name:
+        return None
+    found: dict[str, tuple[int, str]] = {}
+    for spelling in catalog.starting(start):
+        _, last, option = catalog.spelled(spelling)[-1]
+        found[option.name] = min(found.get(option.name, (-last, spelling)), (-last, spelling))
+    newest = min((last for last, _ in found.values()), default=0)
+    spellings = sorted(spelling for last, spelling in found.values() if last == newest)
+    if len(spellings) > 1:
+        raise Ambiguous(f"{start} is short for several options: {listed(spellings, 12)}")
+    return of_option(catalog, spellings[0], start) if spellings else None
+
+
+def of_key(catalog: Catalog, name: str) -> str | None:
+    """Describe a key of a JSON option in each release, as `speculative-config.method` or by its own name; None for no key."""
+    option, _, path = name.lstrip("-").rpartition(".")
+    keys = path.replace("-", "_")
+    wanted = option.replace("_", "-")
+    lines: list[str] = []
+    for owner in catalog.json_names():
+        if wanted and owner != wanted:
+            continue
+        known = catalog.keys(owner, len(catalog.releases) - 1)
+        runs = known.runs.get(keys) if known is not None else None
+        if not runs or not catalog.spelled("--" + owner):
+            continue
+        head = f"{keys} of --{owner} of {ENGINE_NAMES[catalog.engine]}"
+        lines += [f"{head}: {when([(first, last) for first, last, _ in runs], catalog)}", ""]
+        for first, last, body in runs:
+            lines += _wrapped(f"{_range(first, last, catalog)}: {field(body)}")
+        lines.append("")
+    return "\n".join(lines) if lines else None
 
 
 def of_variable(catalog: Catalog, name: str) -> str | None:

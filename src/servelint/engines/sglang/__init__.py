@@ -22,8 +22,8 @@ class SGLang(Engine):
 
     command = ("python", "-m", "sglang.launch_server")
     starts = (
-        Start("serve", programs=("sglang",), since="0.5.5"),
-        Start("serve", modules=("sglang.cli.main",)),
+        Start("serve", programs=("sglang",), since="0.5.5", model_first="0.5.16"),
+        Start("serve", modules=("sglang.cli.main",), model_first="0.5.16"),
         Start(modules=("sglang.launch_server",), scripts=("sglang/launch_server.py",)),
         Start(
             modules=(

@@ -9,16 +9,23 @@ from __future__ import annotations
 import re
 from weakref import WeakKeyDictionary
 
+from servelint.core.launch import Launch
 from servelint.engines import ENGINES
-from servelint.engines.config import Config
+from servelint.engines.config import Config, configs
 from servelint.judge.checks import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from servelint.memory.plan import MemoryPlan
 
+_VERDICTS = ("refused", "too_long", "after_pools", "no_graphs", "kv_bytes", "may_run_out")
+OF_THE_PLAN = frozenset("memory." + name for name in _VERDICTS)
+"""Checks that report the verdict of a plan. Where no release is pinned they ask the plan over all (`planned_as_one`)."""
+
 _known: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
 """Plans by config: several rules use the same one."""
+_joint: WeakKeyDictionary[Config, MemoryPlan] = WeakKeyDictionary()
+"""Plans over several releases, by the config of the newest."""
 
 
 # -- plans
@@ -37,6 +44,42 @@ def plan(config: Config) -> MemoryPlan | None:
 
         found = _known[config] = plan_of(config)
     return found if not found.missing and found.kv_gib is not None else None
+
+
+def planned_as_one(launch: Launch) -> Config | None:
+    """A launch without a pinned release under the newest release that may start it, whose plan is that over all of them.
+
+    None without arithmetic for its engine, and where no GPU of known memory is named.
+    """
+    if not ENGINES[launch.engine].plans_memory or configs(launch, [])[0].operand("gpu.memory-gib").value is None:
+        return None
+    from servelint.judge.releases import able_releases
+
+    found = able_releases(launch)
+    _joint[found[-1]] = joint(found)
+    return found[-1]
+
+
+def joint(several: list[Config]) -> MemoryPlan:
+    """Plan a launch, given under each release that it may run on, oldest first.
+
+    Words that are not resolved may be options that change the plan. So a plan with such words refuses nothing for certain.
+    """
+    from servelint.memory import plan_over
+    from servelint.memory.plan import OOM_RISK, REFUSED, TIGHT
+
+    found = plan_over(several)
+    arguments = several[-1].reading.arguments
+    if found.verdict in (REFUSED, OOM_RISK) and (not arguments.complete or arguments.possible):
+        found.notes.append("not all words of the command are resolved: options among them may change this plan")
+        found.verdict, found.refusal = TIGHT, None
+    return found
+
+
+def _verdict(config: Config, *verdicts: str) -> MemoryPlan | None:
+    """The plan that decides about a launch, if it has one of some verdicts."""
+    found = _joint.get(config) or plan(config)
+    return found if found is not None and not found.missing and found.verdict in verdicts else None
 
 
 def changed(config: Config, *settings: tuple[str, str]) -> MemoryPlan | None:
@@ -91,13 +134,10 @@ _SHORTEST = 2048
 
 def refused(config: Config) -> dict[str, str] | None:
     """Weights that certainly do not fit into the engine's share of the GPU, and what would fit."""
-    found = plan(config)
-    if found is None or found.verdict != "refused" or found.kv_gib is None:
+    found = _verdict(config, "refused")
+    if found is None or _is_too_long(found):
         return None
-    reason = _reason(found)
-    if reason is None:
-        return None
-    return {"where": _where(found), "reason": reason, "remedy": _remedy(config, found)}
+    return {"where": _where(found), "reason": _reason(found) + _planned_as(found), "remedy": _remedy(config, found)}
 
 
 def too_long(config: Config) -> dict[str, str] | None:
@@ -105,48 +145,51 @@ def too_long(config: Config) -> dict[str, str] | None:
 
     Source: _check_enough_kv_cache_memory in vllm-0.33.0 vllm/v1/core/kv_cache_planning.py; see servelint.memory.vllm.refusals.
     """
-    found = plan(config)
-    if found is None or found.verdict != "refused" or found.kv_gib is None or found.need_gib is None:
-        return None
-    kv, need = found.kv_gib, found.need_gib
-    if kv.mid <= 0 or kv.mid >= need or kv.high + _encoder_gib(found) >= need:
+    found = _verdict(config, "refused")
+    if found is None or found.kv_gib is None or found.need_gib is None or not _is_too_long(found):
         return None
     return {
         "where": _where(found),
         "length": str(found.max_model_len),
-        "need": _gib(need),
-        "left": _gib(kv.mid),
+        "need": _gib(found.need_gib),
+        "left": _gib(found.kv_gib.mid) + _planned_as(found),
         "remedy": _remedy(config, found),
     }
+
+
+def _is_too_long(found: MemoryPlan) -> bool:
+    """Whether a plan refuses because one request of the longest length needs more than the KV cache that is left."""
+    kv, need = found.kv_gib, found.need_gib
+    if kv is None or need is None or _not_free(found) or not ENGINES[found.engine].needs_one_request:
+        return False
+    return 0 < kv.mid < need
+
+
+def _planned_as(found: MemoryPlan) -> str:
+    """Which releases the figures of a plan hold for, where no release is pinned."""
+    first, last = found.releases[0], found.releases[-1]
+    return f" (planned for {first} to {last})" if first != last else ""
 
 
 def _not_free(found: MemoryPlan) -> bool:
     return (found.refusal or "").startswith("Free memory on device")
 
 
-def _reason(found: MemoryPlan) -> str | None:
-    """Why a launch certainly does not start; None if it may start with the most memory that may be left."""
-    kv, weights, budget = found.kv_gib, found.weights_gib, found.budget_gib
-    if kv is None or weights is None or budget is None:
-        return None
+def _reason(found: MemoryPlan) -> str:
+    """Why a launch certainly does not start."""
+    kv, weights, total = found.kv_gib, found.weights_gib or 0.0, found.gpu_gib or 0.0
+    budget = found.budget_gib if found.budget_gib is not None and kv is not None else total
     if _not_free(found):
-        total = _gib(found.gpu_gib or 0.0)
-        return f"it asks for {_gib(budget)} GiB, more than an empty GPU of {total} GiB has free"
-    if not ENGINES[found.engine].needs_one_request and kv.mid >= 0:
+        return f"it asks for {_gib(budget)} GiB, more than an empty GPU of {_gib(total)} GiB has free"
+    if not ENGINES[found.engine].needs_one_request and kv is not None and kv.mid >= 0:
         return "no room is left for the states of one running request"
+    if kv is not None and kv.mid > 0 and weights < budget:
+        return f"its KV cache holds less than one request of {found.max_model_len} tokens"
+    taken = f"its weights take {_gib(weights)} GiB of a GPU, of which the engine uses {_gib(budget)}"
     beside = found.part("activations")
-    if kv.high + _encoder_gib(found) < 0:
-        taken = f"its weights take {_gib(weights)} GiB of a GPU, of which the engine uses {_gib(budget)}"
-        if weights > budget or beside is None:
-            return taken
-        return f"{taken}, and {beside.name} {_gib(beside.gib.mid)} more"
-    return None
-
-
-def _encoder_gib(found: MemoryPlan) -> float:
-    """The GiB that the plan reserves for the encoder of pictures, its least certain part."""
-    part = found.part("activations")
-    return part.gib.mid if part is not None and "encoder" in part.origin else 0.0
+    if weights > budget or beside is None:
+        return taken
+    return f"{taken}, and {beside.name} {_gib(beside.gib.mid)} more"
 
 
 def _remedy(config: Config, found: MemoryPlan) -> str:
@@ -194,6 +237,9 @@ def _shorter(config: Config, found: MemoryPlan) -> list[list[tuple[str, str]]]:
     from servelint.memory import variants
 
     longest = variants.largest_context([config], found) or 0
+    context = config.family.facts.get("context") if config.family is not None else None
+    if isinstance(context, int):
+        longest = min(longest, context)  # a longer one is refused for the model's sake
     return [[("max-model-len", str(longest // 1024 * 1024))]] if longest >= _SHORTEST else []
 
 
@@ -217,8 +263,8 @@ def _with_less(config: Config, shares: tuple[str, ...]) -> str | None:
 
 def after_pools(config: Config) -> dict[str, str] | None:
     """Graphs and activations that certainly do not fit beside the memory pools, into what the memory fraction leaves."""
-    found = plan(config)
-    if found is None or found.verdict != "oom-risk" or found.gpu_gib is None:
+    found = _verdict(config, "oom-risk")
+    if found is None:
         return None
     outside = [part for part in found.parts if not part.inside]
     largest = max(outside, key=lambda part: part.gib.mid, default=None)
@@ -237,8 +283,8 @@ def no_graphs(config: Config) -> dict[str, str] | None:
 
     Source: Worker.determine_available_memory and compile_or_warm_up_model in vllm/v1/worker/gpu_worker.py, 0.10.0 to 0.33.0.
     """
-    found = plan(config)
-    if found is None or found.verdict != "oom-risk" or found.gpu_gib is None or found.budget_gib is None:
+    found = _verdict(config, "oom-risk")
+    if found is None or found.gpu_gib is None or found.budget_gib is None:
         return None
     left, need = found.gpu_gib - found.budget_gib, sum(part.gib.low for part in found.parts if not part.inside)
     if left >= need:
@@ -253,8 +299,8 @@ def kv_bytes(config: Config) -> dict[str, str] | None:
     Source: Worker.determine_available_memory in vllm-0.33.0 vllm/v1/worker/gpu_worker.py: the number is taken as it is.
     """
     option = "kv-cache-memory-bytes"
-    found = plan(config)
-    if found is None or found.verdict != "oom-risk" or found.gpu_gib is None or found.kv_gib is None:
+    found = _verdict(config, "oom-risk")
+    if found is None or found.gpu_gib is None or found.kv_gib is None:
         return None
     if config.operand(option).value is None:
         return None
@@ -271,6 +317,26 @@ def kv_bytes(config: Config) -> dict[str, str] | None:
         "gpu": _gib(found.gpu_gib),
         "remedy": remedy,
     }
+
+
+def may_run_out(config: Config) -> dict[str, str] | None:
+    """A start that passes vLLM's own check and certainly lacks memory later, where no other check of this module says why."""
+    found = _verdict(config, "oom-risk")
+    fraction = config.operand("gpu-memory-utilization").present is True
+    if found is None or (fraction and no_graphs(config) is not None) or kv_bytes(config) is not None:
+        return None
+    outside = [part for part in found.parts if not part.inside or part.name == "cuda graphs"]
+    need = sum(part.gib.low for part in outside)
+    held = (found.gpu_gib or 0.0) - (found.budget_gib or 0.0)
+    if config.operand("num-gpu-blocks-override").present is not False:
+        return {
+            "where": _where(found),
+            "reason": "--num-gpu-blocks-override takes more memory than there is",
+            "remedy": "delete --num-gpu-blocks-override",
+        }
+    remedy = _with_less(config, _SHARES_FOR_GRAPHS) or "lower --gpu-memory-utilization, or add --enforce-eager"
+    reason = f"CUDA graphs and CUDA's context need at least {need:.2f} GiB beside the fraction, which leaves {held:.2f}"
+    return {"where": _where(found), "reason": reason, "remedy": remedy}
 
 
 # -- launches that waste memory

@@ -292,10 +292,10 @@ def _model_first(view: ReleaseView) -> list[Violation]:
     if later and model is not None and given and arguments.positionals and _is_model(arguments.positionals[0]):
         message = f"{command} of {view.release} is given the model twice, by --model and as an argument, and takes it once"
         change = Change(drop=[model]) if arguments.positionals[0].text.flat == given else None
-        first = arguments.positionals[0].text.flat
+        written = arguments.positionals[0].text.flat
         advice = "delete --model and its value"
-        if first != given:
-            advice = f"keep one of them; if {first} is the value of an option, write the option before it"
+        if written != given:
+            advice = f"keep one of them; if {written} is the value of an option, write the option before it"
         return [Violation("unexpected-argument", model.word.text.span(), message, advice, change=change, safe=True)]
     first = view.config.launch.argv[0] if view.config.launch.argv else None
     if name is None or model is not None or first is None or first.many or not first.text.flat.startswith("-"):

@@ -33,6 +33,9 @@ NEW_IN_FORKS = frozenset(("unknown-option", "unknown-json-key", "ignored-json-ke
 OF_FORKS = NEW_IN_FORKS | {"removed-env", "env-not-yet", "env-of-other-engine", "deprecated-env", "deprecated-option"}
 """The same for a changed engine of an unknown release, which may also have kept what the published one removed."""
 
+VALUES_OF_FORKS = frozenset(("invalid-choice", "invalid-json-value"))
+"""Rules about values that a changed engine may have beside the published ones: no errors there."""
+
 
 class Violation:
     """One violation, with its place and its repair.

@@ -42,6 +42,9 @@ def plan(config: Config) -> MemoryPlan:
         found.missing.append("the release")
         return found
     release = Release(config.release)
+    if not release.since(CHANGES[0]):
+        found.missing.append(f"the arithmetic of releases before {CHANGES[0]}")
+        return found
     settings = read(config, release)
     found.missing += [f"the value of --{one}" for one in settings.unknown]
     found.missing += [f"what {one} changes" for one in settings.special]

@@ -88,7 +88,7 @@ def judge(plan: MemoryPlan, settings: VllmSettings, model: Architecture, cache: 
     elif settings.kv_bytes is None and budget > free.high:
         plan.verdict = REFUSED
         plan.refusal = _not_free(free.mid, total, settings.fraction)
-    elif kv.high < least and least - kv.mid >= band:
+    elif kv.high + _encoder_gib(plan) < least and least - kv.mid >= band:
         plan.verdict = REFUSED
         plan.refusal = _refusal(settings, cache, kv)
     elif settings.kv_bytes is None and _leaves_nothing(plan, settings, total):
@@ -120,6 +120,12 @@ def judge_without_cache(plan: MemoryPlan, settings: VllmSettings) -> None:
         plan.verdict, plan.refusal = REFUSED, OUT_OF_MEMORY
     else:
         plan.verdict = FITS if taken.high + NEAR_GIB < free.low else TIGHT
+
+
+def _encoder_gib(plan: MemoryPlan) -> float:
+    """The GiB that are reserved for the encoder of pictures, the least certain part."""
+    part = plan.part("activations")
+    return part.gib.mid if part is not None and "encoder" in part.origin else 0.0
 
 
 def _free(settings: VllmSettings, total: float) -> Interval:
