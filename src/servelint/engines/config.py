@@ -78,7 +78,7 @@ class Reading:
         settings = self.arguments.settings
         if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
-        for name in ("model-path", "model"):
+        for name in ("model-path", "model", ENGINES[self.launch.engine].model_option):
             if name in settings and settings[name].value is not None:
                 return settings[name].value
         return None
@@ -415,6 +415,8 @@ class Config:
             return Operand(True, setting.on, setting.word.text, site)
         if setting.value is None:
             return Operand(True, None, setting.word.text, site)
+        if self.catalog is None and is_whole(setting.value.value or ""):
+            return Operand(True, int(setting.value.flat), setting.value, site)  # of an engine whose types are not known
         return Operand(
             True, _typed(self.launch.engine, setting.value, setting.option.types if setting.option else []), setting.value, site
         )

@@ -48,6 +48,8 @@ class LlamaCpp(Engine):
     host_variables = ("LLAMA_ARG_HOST",)
     api_key_operands = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
     open_host_operands = ("host",)
+    gpu_images = ("cuda",)
+    cpu_operands = (("gpu-layers", "0"), ("device", "none"))
     api_key_variables = ("LLAMA_API_KEY",)
 
     model_option = "model"

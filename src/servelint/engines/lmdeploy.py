@@ -31,8 +31,15 @@ class LMDeploy(Engine):
 
     port = 23333  # lmdeploy/cli/serve.py
     port_option, host_option = "server-port", "server-name"
+    several_nodes = True
+    starts_slowly = True
+    model_cache = "/root/.cache/huggingface"
     needs_gpu = True
     rank_operands = ("tp",)
+    uncounted_operands = ("dp", "ep", "cp", "attn-tp-size", "mlp-tp-size", "moe-tp-size", "device", "distributed-executor-backend")
+    counts_gpus = True
+    ranks_share_memory = True
+    tensor_parallel_option = "tp"
 
     samples = (("openmmlab/lmdeploy:v0.10.0", ("lmdeploy", "serve", "api_server"), ("Qwen/Qwen3-8B", "--tp", "2", "--no")),)
 

@@ -41,6 +41,11 @@ _MANAGING = frozenset((
 """What container tools do to a container or an image that they do not start."""
 UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
+_LISTENS_NOWHERE = frozenset((
+    "[", "apt", "apt-get", "cd", "dnf", "export", "hf", "huggingface-cli", "mamba", "pip", "pip3", "set", "sleep", "test", "ulimit",
+    "uv", "wait", "yum",
+))  # fmt: skip
+"""Programs that a script may run before an engine, and that open no port and take no GPU."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
@@ -233,7 +238,10 @@ def script_launches(
         here.anchor = ran.site if ran.site.source is context.source else context.anchor
         here.stdin = ran.stdin
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
-        for launch in launches(ran.words, here, depth):
+        started = launches(ran.words, here, depth)
+        if not started and (name := entry.program(ran.words[0])) not in _LISTENS_NOWHERE:
+            context.others.append(name)
+        for launch in started:
             launch.likely = ran.likely
             launch.cut = launch.cut or ran.lost
             key = (ran.site.start, ran.site.end, launch.engine, tuple([word.shown for word in launch.argv]))

@@ -307,7 +307,7 @@ def in_container(
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
     found = [] if repeated else commands.launches(words, context, depth)
-    direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
+    direct = not found or (len(found) == 1 and (found[0].verb[:1] == tuple(words[:1]) or _alone(words, found[0], context)))
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found
@@ -316,6 +316,12 @@ def in_container(
     # a house image that starts `vllm` or `sglang` itself is given the verb
     argv = command[1:] if command and command[0].value == "serve" and image.entrypoint is None else command
     return [context.launch(image.engine, argv, site_of(command, context))]
+
+
+def _alone(words: list[Word], launch: Launch, context: CommandContext) -> bool:
+    """Whether the script that a container runs starts an engine, and no other program that opens ports or takes GPUs."""
+    shell = bool(words) and entry.program(words[0]) in commands.SHELLS
+    return shell and launch.likely and not context.others and launch.open_env == context.open_env
 
 
 def identified(name: TracedText | None) -> images.Image:

@@ -70,6 +70,8 @@ class SGLang(Engine):
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
+    api_key_operands = ("api-key", "env.SGLANG_API_KEY")
+    counts_gpus = True
     rank_operands = ("effective.tp-size", "effective.pp-size")
     replicas_operand = "effective.dp-size"
     shared_replicas_operand = "effective.dp-attention"

@@ -149,6 +149,7 @@ class VLLM(Engine):
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
+    counts_gpus = True
     rank_operands = ("tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size")
     replicas_operand = "data-parallel-size"
     uncounted_operands = ("data-parallel-size-local", "data-parallel-rank", "distributed-executor-backend")
