@@ -36,7 +36,16 @@ class LMDeploy(Engine):
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
     rank_operands = ("tp",)
-    uncounted_operands = ("dp", "ep", "cp", "attn-tp-size", "mlp-tp-size", "moe-tp-size", "device", "distributed-executor-backend")
+    uncounted_operands = (
+        "dp",
+        "ep",
+        "cp",
+        "attn-tp-size",
+        "mlp-tp-size",
+        "moe-tp-size",
+        "device",
+        "distributed-executor-backend",
+    )
     counts_gpus = True
     ranks_share_memory = True
     tensor_parallel_option = "tp"

@@ -62,8 +62,8 @@ def _none(config: Config, container: Container) -> list[Violation]:
 
 def _elsewhere(config: Config) -> bool:
     """Whether the engine may be set to run on other devices than NVIDIA's GPUs."""
-    own = ENGINES[config.launch.engine].cpu_operands
-    if any(config.operand(name).present is None or str(config.operand(name).value) == value for name, value in own):
+    own = [(config.operand(name), value) for name, value in ENGINES[config.launch.engine].cpu_operands]
+    if any(one.present is not False and (one.value is None or str(one.value) == value) for one, value in own):
         return True
     device = config.operand("device")
     if device.present is not False and device.value not in ("cuda", "auto"):
@@ -138,7 +138,9 @@ def _needed(config: Config) -> int | None:
     shared = config.operand(engine.shared_replicas_operand).value if engine.shared_replicas_operand else False
     if shared is None:
         return None
-    return ranks_here(config, engine.rank_operands if shared else (*engine.rank_operands, *filter(None, (engine.replicas_operand,))))
+    return ranks_here(
+        config, engine.rank_operands if shared else (*engine.rank_operands, *filter(None, (engine.replicas_operand,)))
+    )
 
 
 def ranks_here(config: Config, operands: tuple[str, ...]) -> int | None:
