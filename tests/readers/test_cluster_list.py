@@ -92,7 +92,7 @@ def test_a_name_of_several_namespaces_is_not_followed(workspace: Workspace) -> N
     assert found(workspace, printed(one, wrong, right)) == []
 
 
-CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\nspec:\n  about: runs vllm serve\n"
+CRD = "apiVersion: x/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\nspec:\n  about: runs vllm serve\n"
 POD = """apiVersion: v1
 kind: Pod
 metadata:

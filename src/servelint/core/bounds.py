@@ -65,8 +65,8 @@ class Bound:
 
 FILE = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of up to 4 MiB")
 CLUSTER = Bound(128 << 20, "bytes", "not read: {size}, and servelint reads a list of Kubernetes objects of up to 128 MiB")
-"""What kubectl prints of a cluster, and generated bundles in YAML: only the objects that start engines are read with their places.
-They may take as much more work than another file as CLUSTER_NODES is more than YAML_NODES."""
+"""What kubectl prints of a cluster, and bundles in YAML: only the objects that start engines are read with their places. They may
+take as much more work than another file as CLUSTER_NODES is more than YAML_NODES."""
 NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
 
 TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most} seconds of the processor")

@@ -62,8 +62,8 @@ class Report:
     Attributes:
         findings: By path, then by place.
         errors: What could not be read or parsed.
-        notes: Files left unread on purpose: those outside of the project, which are taken as unknown, and large ones of a folder
-            in which nothing starts an engine.
+        notes: Files left unread on purpose: those outside of the project, which are taken as unknown, and large ones in which
+            nothing starts an engine.
         files: How many files were read.
         launches: The launches in them.
         sources: The files that were parsed.

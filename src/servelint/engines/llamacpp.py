@@ -40,6 +40,12 @@ class LlamaCpp(Engine):
 
     dialect = Dialect(underscores=True, abbreviations=False, equals=False, next_word=True)
 
+    value_kinds_of_options = {
+        "cache-type-k": ("kv-cache-dtypes", ""),
+        "cache-type-v": ("kv-cache-dtypes", ""),
+        "spec-type": ("speculative-methods", ""),
+    }
+
     variables = ("LLAMA_", "GGML_")
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 

@@ -24,6 +24,11 @@ class LMDeploy(Engine):
     stems = ("lmdeploy",)
 
     dialect = Dialect("model-path")
+    value_kinds_of_options = {
+        "tool-call-parser": ("tool-call-parsers", ""),
+        "reasoning-parser": ("reasoning-parsers", ""),
+        "speculative-algorithm": ("speculative-methods", ""),
+    }
 
     variables = ("LMDEPLOY_",)
     variables_closed = True

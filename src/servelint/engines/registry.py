@@ -234,6 +234,8 @@ class Engine:
     """Option -> (JSON option, key): where the option's value goes."""
     looked_up_options: Mapping[str, str] = {}
     """Option -> the catalog's kind of names that its value must be one of, although the parser accepts any text."""
+    value_kinds_of_options: Mapping[str, tuple[str, str]] = {}
+    """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
     fields_checked_since: str = ""

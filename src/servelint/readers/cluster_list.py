@@ -1,7 +1,7 @@
-"""Texts of many Kubernetes objects, of which few start an engine: what `kubectl get` prints, and generated bundles of manifests.
+"""Texts of many Kubernetes objects, of which few start an engine: what `kubectl get` prints, and bundles of manifests.
 
-The others are found fast, by a JSON parser or by the marks between YAML documents, and left out before the text is read with its
-places.
+The others are found fast, by a JSON parser or by the marks between YAML documents, and left out before the text is read with
+its places.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ _MANAGING = frozenset((
 UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
 _LISTENS_NOWHERE = frozenset((
-    "[", "apt", "apt-get", "cd", "dnf", "export", "hf", "huggingface-cli", "mamba", "pip", "pip3", "set", "sleep", "test", "ulimit",
-    "uv", "wait", "yum",
+    "[", "apt", "apt-get", "cd", "dnf", "export", "hf", "huggingface-cli", "mamba", "pip", "pip3", "set", "sleep", "test",
+    "ulimit", "uv", "wait", "yum",
 ))  # fmt: skip
 """Programs that a script may run before an engine, and that open no port and take no GPU."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
@@ -239,8 +239,8 @@ def script_launches(
         here.stdin = ran.stdin
         here.open = lambda path: ran.open(path) or (outside(path) if outside is not None else None)
         started = launches(ran.words, here, depth)
-        if not started and (name := entry.program(ran.words[0])) not in _LISTENS_NOWHERE:
-            context.others.append(name)
+        if not started and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
+            context.others.append(entry.program(ran.words[0]))
         for launch in started:
             launch.likely = ran.likely
             launch.cut = launch.cut or ran.lost

@@ -53,6 +53,17 @@ class SGLang(Engine):
     identified_by_options = True
 
     config_file = True
+    value_kinds_of_options = {
+        "quantization": ("quantization", ""),
+        "speculative-draft-model-quantization": ("quantization", ""),
+        "kv-cache-dtype": ("kv-cache-dtypes", ""),
+        "attention-backend": ("attention-backends", ""),
+        "prefill-attention-backend": ("attention-backends", ""),
+        "decode-attention-backend": ("attention-backends", ""),
+        "tool-call-parser": ("tool-call-parsers", ""),
+        "reasoning-parser": ("reasoning-parsers", ""),
+        "speculative-algorithm": ("speculative-methods", ""),
+    }
 
     variables = ("SGLANG_", "SGL_")
     variables_closed = True

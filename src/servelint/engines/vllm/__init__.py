@@ -126,6 +126,15 @@ class VLLM(Engine):
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
     looked_up_options = {"kv-cache-dtype": "kv-cache-dtypes"}
+    value_kinds_of_options = {
+        "quantization": ("quantization", ""),
+        "kv-cache-dtype": ("kv-cache-dtypes", ""),
+        "attention-backend": ("attention-backends", ""),
+        "tool-call-parser": ("tool-call-parsers", "tool-parser-plugin"),
+        "reasoning-parser": ("reasoning-parsers", "reasoning-parser-plugin"),
+        "speculative-config.method": ("speculative-methods", ""),
+        "kv-transfer-config.kv_connector": ("kv-connectors", "kv-transfer-config.kv_connector_module_path"),
+    }
     object_options = ("hf-overrides", "additional-config")
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"

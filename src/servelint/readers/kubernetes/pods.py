@@ -35,7 +35,7 @@ from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Runtime
+    pass
 
 _LISTS = ("containers", "initContainers")
 _SINGLE = ("container", "mainContainer")

@@ -242,7 +242,8 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
     shown = yaml.text(source, probe[said][1] if said is not None else fields[kind][0])
     site = _asked(source, probe, names)
     outside = any(string(section(probe, way), "host") is None for way in _OUTSIDE if way in probe)
-    return Probe(kind, shown, patience, *(site or (None, None)), outside=outside)
+    port, text = site if site is not None else (None, None)
+    return Probe(kind, shown, patience, port, text, outside=outside)
 
 
 def _asked(source: Source, probe: Entries, names: dict[str, int | None]) -> tuple[int, TracedText] | None:
