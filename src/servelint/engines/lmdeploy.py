@@ -37,6 +37,7 @@ class LMDeploy(Engine):
     port = 23333  # lmdeploy/cli/serve.py
     port_option, host_option = "server-port", "server-name"
     several_nodes = True
+    node_options = {"model": None, "tp": 1, "dp": 1, "nnodes": 1, "dtype": None}
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True

@@ -300,6 +300,8 @@ class Engine:
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False
     """Whether `--nnodes` spreads it over several nodes."""
+    node_options: Mapping[str, int | None] = {}
+    """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     needs_gpu: bool = False
     """Whether its makers' images need an NVIDIA GPU; otherwise those do whose names have a word of `gpu_images`."""
     cpu_operands: tuple[tuple[str, str], ...] = ()

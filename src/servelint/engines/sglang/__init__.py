@@ -78,6 +78,10 @@ class SGLang(Engine):
     loopback = True  # in every release, and in its images
     api_key_variables = ("SGLANG_API_KEY",)
     several_nodes = True
+    node_options = {
+        "model-path": None, "effective.tp-size": 1, "effective.pp-size": 1, "effective.dp-size": 1, "nnodes": 1, "dtype": None,
+        "quantization": None, "kv-cache-dtype": None, "context-length": None, "page-size": None,
+    }  # fmt: skip
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True

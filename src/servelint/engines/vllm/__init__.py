@@ -155,6 +155,11 @@ class VLLM(Engine):
     api_key_operands = ("api-key", "env.VLLM_API_KEY")
     api_key_variables = ("VLLM_API_KEY",)
     several_nodes = True
+    node_options = {
+        "model": None, "tensor-parallel-size": 1, "pipeline-parallel-size": 1, "prefill-context-parallel-size": 1,
+        "data-parallel-size": 1, "nnodes": 1, "master-port": 29501, "dtype": None, "quantization": None, "kv-cache-dtype": None,
+        "max-model-len": None, "block-size": None,
+    }  # fmt: skip
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["violations"]
 
 
+def _between_nodes(config: Config) -> list[Violation]:
+    launch = config.launch
+    if launch.nodes is None and "/" not in launch.name:
+        return []
+    from servelint.judge.container import nodes
+
+    return nodes.violations(config)
+
+
 def violations(config: Config, options: Options) -> list[Violation]:
     """The violations around a launch.
 
@@ -27,6 +36,7 @@ def violations(config: Config, options: Options) -> list[Violation]:
         *image.violations(config, options),
         *gpus.violations(config),
         *variables.violations(config, options),
+        *_between_nodes(config),
     ]
     container = config.launch.container
     if container is not None and container.runtime is not None:

@@ -14,7 +14,7 @@ from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.kubernetes import environment, runtime
+from servelint.readers.kubernetes import environment, nodes, runtime
 from servelint.readers.kubernetes.environment import expand, no_variable
 from servelint.readers.kubernetes.objects import (
     PATCHES,
@@ -89,9 +89,13 @@ class Pod:
 def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     """The launches of every container of an object."""
     found: list[Launch] = []
+    parts: list[tuple[Pod, list[Launch]]] = []
     for pod in pods(file, one, images):
-        for name, fields in pod.containers():
-            found += of_container(pod, name, fields)
+        own = [launch for name, fields in pod.containers() for launch in of_container(pod, name, fields)]
+        parts.append((pod, own))
+        found += own
+    if found:
+        nodes.join(file, one, parts)
     return found
 
 
