@@ -65,7 +65,7 @@ class Bound:
 
 FILE = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of up to 4 MiB")
 CLUSTER = Bound(128 << 20, "bytes", "not read: {size}, and servelint reads a list of Kubernetes objects of up to 128 MiB")
-"""What kubectl prints of a cluster, and bundles in YAML: only the objects that start engines are read with their places. They may
+"""What kubectl prints of a cluster, and bundles in YAML: only the objects that start engines are read with their places. It may
 take as much more work than another file as CLUSTER_NODES is more than YAML_NODES."""
 NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
 

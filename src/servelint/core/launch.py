@@ -252,7 +252,9 @@ class Nodes:
 
 def join(launches: list[Launch]) -> None:
     """Tell launches that stand in one file, and that no object starts together, of each other."""
-    apart = [one for one in launches if one.nodes is None and one.likely and any("nnodes" in word.text.flat for word in one.argv)]
+    apart = [
+        one for one in launches if one.nodes is None and one.likely and any("nnodes" in word.text.flat for word in one.argv)
+    ]
     if len(apart) > 1:
         nodes = Nodes("", [(launch, 1) for launch in apart])
         for launch in apart:

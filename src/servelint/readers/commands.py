@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Launch, ReleaseClaim, Variable, Word
+from servelint.core.launch import Launch, Nodes, ReleaseClaim, Variable, Word
 from servelint.core.source import Span
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry
 from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
@@ -106,7 +106,10 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         inner = context.with_(site=context.site, env=env, claims=claims, open_env=open_env)
         found = entry.find(words, at)
         if found is not None:
-            return [_launch(words, at, found, inner)]
+            launch = _launch(words, at, found, inner)
+            if wrapper == "srun":
+                launch.nodes = Nodes("srun", [(launch, _tasks(words[:at]))])
+            return [launch]
         name = entry.program(words[at])
         if name in _OTHERS or (name in containers.TOOLS and _manages(words, at)):
             return []  # `sudo systemctl restart llama-server`: the engine's name is another program's argument
@@ -122,6 +125,17 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         if name is not None and name.endswith(".sh") and (ran := script_file(words[at], words[at + 1 :], inner, depth)):
             return ran
     return []
+
+
+def _tasks(words: list[Word]) -> int | None:
+    """How many times `srun` starts a command: its tasks, else one on each node; None if the options do not say it."""
+    flat = " ".join([word.value if word.value is not None else HOLE for word in words])
+    given = [
+        re.search(rf"\s(?:{short} ?|{long}[= ])(\d{{1,5}})(?=\s|$)", flat)
+        for short, long in (("-n", "--ntasks"), ("-N", "--nodes"))
+    ]
+    known = [match for match in given if match is not None]
+    return int(known[0][1]) if known else None
 
 
 def _manages(words: list[Word], at: int) -> bool:

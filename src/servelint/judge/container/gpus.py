@@ -42,6 +42,8 @@ def _none(config: Config, container: Container) -> list[Violation]:
     launch, engine = config.launch, ENGINES[config.launch.engine]
     if container.reserved is not False or container.open:
         return []
+    if launch.nodes is not None and launch.nodes.kind and launch.nodes.gpus:
+        return []  # it starts its ranks in the pods that have them
     image = launch.image
     if image is None or image.value is None or _elsewhere(config):
         return []

@@ -13,7 +13,7 @@ from servelint.engines.config import Config, Operand
 from servelint.engines.config import configs as configs_of
 from servelint.fixes.change import written_at
 from servelint.judge.checks import product, whole
-from servelint.judge.parser.view import misspelt
+from servelint.judge.parser.view import misspelt, similar
 from servelint.judge.parser.violation import Violation
 
 _RANKS = (("node-rank", "nnodes"), ("data-parallel-start-rank", "data-parallel-size-local"))
@@ -63,7 +63,9 @@ def _peers(config: Config, nodes: Nodes) -> list[Config]:
     each = [config if one is own else configs_of(one, releases)[0] for one, _ in nodes.parts if one.engine == own.engine]
     if not nodes.kind:
         size = whole(config, "nnodes")
-        each = [one for one in each if size is not None and whole(one, "nnodes") == size and _where(one) == _where(config) != ""]
+        each = [
+            one for one in each if size is not None and whole(one, "nnodes") == size and _where(one) == _where(config) != ""
+        ]
         if len(each) != size or any(not isinstance(one.operand("node-rank").value, int) for one in each):
             return []
     return [one for one in each if one is not config]
@@ -91,7 +93,9 @@ def _size(config: Config, nodes: Nodes) -> list[Violation]:
     if nodes.kind not in _CLOSED or nodes.size is None or size in (None, nodes.size) or given.span is None:
         return []
     message = f"--nnodes {size} in a {nodes.kind} of {nodes.size} pods: "
-    message += "the nodes wait for more of them and never start" if (size or 0) > nodes.size else "the others have no place in it"
+    message += (
+        "the nodes wait for more of them and never start" if (size or 0) > nodes.size else "the others have no place in it"
+    )
     related = [Related(nodes.site, "this many pods")] if nodes.site is not None else []
     change = written_at(given.text.written if given.text is not None else None, str(nodes.size))
     advice = f"write --nnodes {nodes.size}"
@@ -106,7 +110,8 @@ def _ranks(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation]
     for name, switch in _RANKS:
         rank = config.operand(name)
         several = config.operand(switch)
-        if not ENGINES[config.launch.engine].several_nodes or several.present is False or whole(config, switch, 1) == 1 == name.count("node"):
+        alone = several.present is False or (name == "node-rank" and whole(config, switch) == 1)
+        if alone or not ENGINES[config.launch.engine].several_nodes:
             continue
         number = whole(config, name, 0)
         if number is None:
@@ -116,10 +121,13 @@ def _ranks(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation]
         span = rank.span or several.span
         written = f"--{name} {number}" if rank.present else f"--{name} is not given, which is 0,"
         advice = f"give each node a --{name} of its own, counted from 0"
+        if nodes.kind == "srun":
+            advice = f"write --{name} $SLURM_PROCID in a script that each task runs"
         if nodes.kind == "LeaderWorkerSet":
             advice = f"write --{name} $(LWS_WORKER_INDEX)" + ("" if name == "node-rank" else " times the replicas of a node")
         if nodes.kind and count is not None and count > 1:
-            message = f"{written} on all {count} pods that this template starts: nodes with the same rank do not find each other"
+            started = "tasks that srun starts" if nodes.kind == "srun" else "pods that this template starts"
+            message = f"{written} on all {count} {started}: nodes with the same rank do not find each other"
             related = [Related(nodes.site, "this many pods")] if nodes.site is not None else []
             found.append(Violation("same-node-rank", span, message, advice, "the same on each", related=related))
         elif same is not None and same is _first(config, [same]):
@@ -151,18 +159,20 @@ def _images(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation
     if own is None or other is None or own.value is None or other.value is None or own.value == other.value:
         return []
     claims = [images.identify(image).claim.release for image in (own, other)]
-    names = [image.value.partition("@")[0].rpartition(":") for image in (own, other) if image.value is not None]
-    if None in claims or claims[0] == claims[1]:
-        # the same release in two builds, or tags of which nothing is known
-        if claims[0] != claims[1] or names[0][0] != names[1][0] or claims[0] is not None:
-            return []
+    names = [image.value.partition("@")[0].rpartition(":")[0] for image in (own, other) if image.value is not None]
+    # two tags of one repository differ where nothing is known of them; one release may be built twice
+    differ = claims[0] != claims[1] if None not in claims else claims == [None, None] and names[0] == names[1]
+    if not differ:
+        return []
     span, place = own.span(), other.span()
     if span is None:
         return []
     name = ENGINES[config.launch.engine].name
     message = f"the nodes of this launch run different images of {name}: {own.value} here, {other.value} on node 0"
     related = [Related(place, "on node 0")] if place is not None else []
-    return [Violation("node-images-differ", span, message, "run the same image on all nodes", "not that of node 0", related=related)]
+    return [
+        Violation("node-images-differ", span, message, "run the same image on all nodes", "not that of node 0", related=related)
+    ]
 
 
 def _options(config: Config, peers: list[Config]) -> list[Violation]:
@@ -171,7 +181,11 @@ def _options(config: Config, peers: list[Config]) -> list[Violation]:
     if first is None:
         return []
     found: list[Violation] = []
+    nodes = config.launch.nodes
+    counted = nodes is not None and nodes.kind in _CLOSED and nodes.size is not None
     for name, default in ENGINES[config.launch.engine].node_options.items():
+        if name == "nnodes" and counted:
+            continue  # compared with the number of pods
         own, other = config.operand(name), first.operand(name)
         values = [_value(one, default) for one in (own, other)]
         if None in values or values[0] == values[1]:
@@ -194,7 +208,9 @@ def _differs(config: Config, name: str, own: Operand, other: Operand, values: li
     message = f"--{option} is {values[0]} here and {values[1]} on node 0: all nodes of a launch need the same"
     related = [Related(other.span, "on node 0")] if other.span is not None else []
     span = own.span or config.operand("nnodes").span
-    return Violation("node-options-differ", span, message, f"write the same --{option} on each node", "not as on node 0", related=related)
+    return Violation(
+        "node-options-differ", span, message, f"write the same --{option} on each node", "not as on node 0", related=related
+    )
 
 
 def _variables(config: Config) -> list[Violation]:
@@ -212,6 +228,8 @@ def _variables(config: Config) -> list[Violation]:
             if not name or name in launch.env or name in injected or name != name.upper():
                 continue
             close = misspelt(name, injected)
+            if close is None and injected and name.startswith(injected[0].partition("_")[0] + "_"):
+                close = similar(name, injected, 0.6)
             found += _not_set(config, name, close, piece.span, kind)
     return found
 
@@ -226,7 +244,11 @@ def _not_set(config: Config, name: str, close: str | None, span: Span | None, ki
     if close is not None:
         message = f"nothing sets {name}: the variable that a {kind} gives its containers is {close}"
         change = written_at(span, span.text.replace(name, close))
-        return [Violation("node-variable-not-set", span, message, f"write {close}", "not set", change=change, title=f"write {close}")]
+        return [
+            Violation(
+                "node-variable-not-set", span, message, f"write {close}", "not set", change=change, title=f"write {close}"
+            )
+        ]
     if kind not in _PLAIN or config.launch.open_env:
         return []
     owner = next((one for one, names in _INJECTED.items() if one == "LeaderWorkerSet" and name in names), None)

@@ -53,7 +53,13 @@ def _leader_and_workers(file: File, one: Object, parts: Parts) -> None:
     of_leader = [_gpus(pod) for pod, _ in parts if pod.path.endswith(".leaderTemplate")]
     of_workers = [_gpus(pod) for pod, _ in parts if not pod.path.endswith(".leaderTemplate")]
     gpus = _total([*[(1, count) for count in of_leader], *[(rest, count) for count in of_workers]])
-    _set(one.kind, [*[(launch, 1) for launch in leaders], *[(launch, rest) for launch in workers]], size, _site(file, group, "size"), gpus)
+    _set(
+        one.kind,
+        [*[(launch, 1) for launch in leaders], *[(launch, rest) for launch in workers]],
+        size,
+        _site(file, group, "size"),
+        gpus,
+    )
 
 
 def _alike(file: File, one: Object, parts: Parts, spec: Entries, key: str) -> None:
