@@ -415,11 +415,21 @@ class Config:
             return Operand(True, setting.on, setting.word.text, site)
         if setting.value is None:
             return Operand(True, None, setting.word.text, site)
+        given = self._referred(setting.value)
+        if given is not None:
+            types = setting.option.types if setting.option else []
+            return Operand(True, _typed(self.launch.engine, given, types), setting.value, site)
         if self.catalog is None and is_whole(setting.value.value or ""):
             return Operand(True, int(setting.value.flat), setting.value, site)  # of an engine whose types are not known
         return Operand(
             True, _typed(self.launch.engine, setting.value, setting.option.types if setting.option else []), setting.value, site
         )
+
+    def _referred(self, text: TracedText) -> TracedText | None:
+        """The value of `$(NAME)`, where a controller adds a variable whose value the file shows."""
+        match = re.fullmatch(r"\$\((\w+)\)", text.shown) if text.value is None else None
+        variable = self.launch.env.get(match[1]) if match is not None else None
+        return variable.value if variable is not None and variable.value is not None and variable.value.known else None
 
     def _key(self, option: str, path: str) -> Operand:
         setting = self.setting(option)

@@ -114,8 +114,8 @@ def _ranks(config: Config, nodes: Nodes, peers: list[Config]) -> list[Violation]
         if alone or not ENGINES[config.launch.engine].several_nodes:
             continue
         number = whole(config, name, 0)
-        if number is None:
-            continue
+        if number is None or (rank.text is not None and rank.text.assumed):
+            continue  # such as a default that the controller's own variable replaces
         count = next((count for one, count in nodes.parts if one is config.launch), None)
         same = next((one for one in peers if one.operand(switch).present is not False and whole(one, name, 0) == number), None)
         span = rank.span or several.span
@@ -200,6 +200,9 @@ def _options(config: Config, peers: list[Config]) -> list[Violation]:
 
 
 def _value(operand: Operand, default: int | None) -> object:
+    """The value of an option; None if it is not known, or a default that a variable may replace."""
+    if operand.text is not None and operand.text.assumed:
+        return None
     return default if operand.present is False else operand.value
 
 

@@ -38,10 +38,9 @@ class Environment:
         self.open = False
 
 
-def of_container(file: File, fields: Entries, injected: dict[str, Variable] | None = None) -> Environment:
-    """The environment that a container's `envFrom` and `env` give it, behind the variables that a controller adds in front."""
+def of_container(file: File, fields: Entries) -> Environment:
+    """The environment that a container's `envFrom` and `env` give it."""
     environment = Environment()
-    environment.variables.update(injected or {})
     environment.open = hidden(fields, "env", "envFrom")
     for item in listed(fields, "envFrom"):
         _from(file, yaml.entries(item), environment)

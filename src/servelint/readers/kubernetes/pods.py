@@ -170,7 +170,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
     image_text = image_of(pod, fields)
     if image_text is None and "command" not in fields and "args" not in fields:
         return []
-    given = environment.of_container(pod.file, fields, pod.injected)
+    given = environment.of_container(pod.file, fields)
     command, args = words(pod.file.source, fields, given)
     image = identified(image_text)
     patch = image_text is None or hidden(fields)
@@ -179,7 +179,7 @@ def of_container(pod: Pod, name: str, fields: Entries) -> list[Launch]:
         pod.file.source,
         name,
         extent(pod.file.source, [fields[key] for key in ("command", "args") if key in fields] or [fields["image"]]),
-        given.variables,
+        {**pod.injected, **given.variables},
         container_of(pod, fields, image_text, complete),
         image.claims,
         open_env=given.open or not complete,
