@@ -129,7 +129,7 @@ def _each_once(shared: list[Violation], others: list[Finding], config: Config) -
         if one.rule != "misspelt-value":
             found.append(one)
             continue
-        refused = [finding for finding in others if finding.span == one.span and finding.impact.startswith("crash")]
+        refused = [finding for finding in others if finding.span == one.span and finding.rule.endswith("-unknown")]
         for finding in refused:
             finding.advice = one.advice
             finding.fix = finding.fix or fix_of(one.change, config, safe=False, title=one.advice)
