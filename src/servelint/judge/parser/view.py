@@ -118,7 +118,9 @@ def _same_words(name: str, other: str, cutoff: float) -> bool:
     mine, theirs = name.strip("-").split("-"), other.strip("-").split("-")
     left = "".join([word for word in mine if word not in theirs])
     right = "".join([word for word in theirs if word not in mine])
-    return not left or not right or _scores(left, cutoff * 0.75).of(right) > 0
+    if not left or not right or left.startswith(right) or right.startswith(left):
+        return True
+    return _scores(left, cutoff * 0.75).of(right) > 0
 
 
 _DIGITS = re.compile(r"\d+")

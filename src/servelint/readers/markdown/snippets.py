@@ -13,7 +13,7 @@ from servelint.core.launch import Word
 from servelint.core.text import HOLE, Piece, TracedText
 from servelint.readers.markdown.blocks import lines_of
 
-_ANGLE = r"(?<![<&\d])<(?=[^\W\d_]|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
+_ANGLE = r"(?<![<&\d])<(?=\d*[^\W\d_]|\d+_|/\w|-{1,2}[^\W\d_])[^<>\n\"'`$;&]{0,80}?(?<![ \t-])>(?!\()"
 _CURLY = r"\{\{[^{}\n\"']{1,80}\}\}|(?<![${\w\\])\{[^\W\d][\w .-]{0,60}\}(?!\})"
 _SQUARE = r"(?<!\S)\[(?:[A-Za-z-][^\[\]\n\"'`$]{0,80}|\.\.\.|…)\](?!\S)"
 _DOTS = r"(?:(?<![^\s\"'{,(=:\[])(?:\.{3,}|…+)(?![^\s\"'}),\]\\]))"
