@@ -196,7 +196,8 @@ class TestSize:
 class TestOptionsBelowEachOther:
     @pytest.mark.parametrize("style", [">", "|", ">-"])
     def test_an_unknown_reader_may_split_them_at_white_space(self, style: str) -> None:
-        text = f"server_cmd: {style}\n  vllm serve m\n      --port 8000\n      --speculative-config\n      '{{\"method\": \"ngram\"}}'\n"
+        lines = ("vllm serve m", "    --port 8000", "    --speculative-config", '    \'{"method": "ngram"}\'')
+        text = f"server_cmd: {style}\n" + "".join([f"  {line}\n" for line in lines])
         (launch,) = launches_in(text, "case.yaml")
         assert argv(launch) == ["m", "--port", "8000", "--speculative-config", '{"method": "ngram"}']
         assert launch.cut is None
