@@ -183,7 +183,7 @@ class _Walk:
         written = script(self.source, value)
         if "\\\n" not in written.flat:
             # who reads the key may split the text at white space, as its writer expects: no shell would take these lines
-            written = written.sub(_OPTION_BELOW, lambda match: TracedText.of(" "))
+            written = written.sub(_OPTION_BELOW, lambda _: TracedText.of(" "))
         if not entry.mentions(written.flat) and not (scope.image is not None and "install" in written.flat):
             return []
         if any(yaml.items(item) is not None for item in yaml.items(value) or []):
