@@ -267,10 +267,10 @@ class TestLargeFiles:
     def test_one_with_an_engine_is_an_error(self, large: Path) -> None:
         with large.open("ab") as file:
             file.write(SCRIPT)
-        assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files of up to 512 KiB"
+        assert problem_of("large.sh") == "large.sh:1:1: not read: 47.7 MiB, and servelint reads files of up to 4 MiB"
 
     def test_data_is_passed_over(self) -> None:
-        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * bounds.DATA.most)
+        write("results.json", content=b'{"command": "vllm serve m"}' + b" " * bounds.FILE.most)
         assert read_file("results.json") is None
 
     def test_a_binary_one_is_passed_over(self, large: Path) -> None:
@@ -280,7 +280,7 @@ class TestLargeFiles:
 
     def test_a_name_that_stands_on_the_border_of_what_is_read_at_once(self) -> None:
         write("run.sh", content=b"#" * ((1 << 20) - 2) + b"vllm" + b"#" * bounds.FILE.most)
-        assert "not read: 1.5 MiB" in problem_of("run.sh")
+        assert "not read: 5.0 MiB" in problem_of("run.sh")
 
     def test_the_largest_that_is_read(self) -> None:
         write("run.sh", content=SCRIPT + b"#" * (bounds.FILE.most - len(SCRIPT)))

@@ -19,7 +19,7 @@ from servelint.filters import gpu_comment_findings, suppress
 from servelint.judge import extent
 from servelint.judge.judging import judge
 from servelint.readers import read
-from servelint.readers.discover import files, read_file
+from servelint.readers.discover import files, may_start, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from servelint.settings.files import SettingsSource
 
     Judging: TypeAlias = Callable[[Launch, Settings], list[Finding]]
+
+
+_LARGE = 1 << 17
+"""Characters of a text that is kept after the check of its file only if something points into it."""
 
 
 def check(paths: list[str], settings: SettingsSource | None = None, *, undecided: bool = False) -> Report:
@@ -47,7 +51,7 @@ def check(paths: list[str], settings: SettingsSource | None = None, *, undecided
     report = Report()
     named = folders(paths)
     for path in listed(paths, asked, report):
-        report.add(_one(path, asked, named, undecided))
+        report.add(_passed_over(_one(path, asked, named, undecided), path, paths))
     settle(report)
     return report
 
@@ -78,7 +82,7 @@ def check_in_parallel(
     named = folders(paths)
 
     def lint(path: str) -> Report:
-        one = _in_time(path, asked, named, undecided)
+        one = _passed_over(_in_time(path, asked, named, undecided), path, paths)
         if done is not None and os.getpid() == here:
             done(len(found), count)  # the other processes are as far, about
         return one
@@ -97,16 +101,28 @@ def _in_time(path: str, asked: SettingsSource, named: tuple[str, ...], undecided
     except TooLong:
         report = Report()
         report.files, report.paths = 1, [path]
-        report.errors.append(Problem(path, bounds.TIME.message))
+        report.errors.append(Problem(path, bounds.TIME.message, limit=True))
         return report
+
+
+def _passed_over(report: Report, path: str, paths: list[str]) -> Report:
+    """A file's report in which limits are notes, for a file of a folder in which nothing starts an engine."""
+    if not report.errors or report.launches or path in paths or not all(one.limit for one in report.errors):
+        return report
+    if not may_start(path):
+        for one in report.errors:
+            one.message = f"passed over, as nothing in it starts an engine: {one.message.partition(': ')[2]}"
+        report.notes += report.errors
+        report.errors = []
+    return report
 
 
 def _times(path: str) -> int:
     """By what factor a file's time limit is raised: a list of a cluster's objects may be large."""
-    if not path.endswith(".json"):
+    if not path.endswith((".json", ".yaml", ".yml")):
         return 1
     try:
-        return 1 + os.path.getsize(path) // bounds.DATA.most
+        return 1 + os.path.getsize(path) // bounds.FILE.most
     except OSError:
         return 1
 
@@ -167,10 +183,10 @@ def add_source(
             for launch in reading.launches:
                 launch.judged = _judged(launch, settings, undecided)
     except TooMuchWork:
-        report.errors.append(Problem(source.path, bounds.PIECES.message))
+        report.errors.append(Problem(source.path, bounds.PIECES.message, limit=True))
         return
     except RecursionError:
-        report.errors.append(Problem(source.path, bounds.NESTED.message))
+        report.errors.append(Problem(source.path, bounds.NESTED.message, limit=True))
         return
     except Exception as error:  # a bug of ours must not cost the findings in other files
         what = f"servelint failed on this file, which is a bug: {type(error).__name__}: {error}"
@@ -181,6 +197,8 @@ def add_source(
         (report.notes if noted else report.errors).append(problem)
     report.launches += reading.launches
     report.findings += found
+    if not found and not reading.launches and len(source.text) > _LARGE and SIGN not in source.text:
+        report.sources[-1] = Source(source.path, "", source.encoding)  # nothing points into it: a run may have hundreds
 
 
 def _judged(launch: Launch, settings: Settings, undecided: bool) -> Judged:

@@ -125,7 +125,7 @@ class TestStandardInput:
         ("data", "problem"),
         [
             (b"vllm \xff", "-:1:6: not valid UTF-8: byte 0xff"),
-            (b"vllm\n" + b"#" * (4 << 20), "-:1:1: not read: more than 512 KiB, and servelint reads files of up to 512 KiB"),
+            (b"vllm\n" + b"#" * (4 << 20), "-:1:1: not read: more than 4 MiB, and servelint reads files of up to 4 MiB"),
         ],
     )
     def test_bad_input(self, data: bytes, problem: str, workspace: Workspace) -> None:

@@ -65,12 +65,10 @@ class TestBounds:
 
 
 class TestFiles:
-    @pytest.mark.parametrize(("name", "size"), [("run.sh", 1 << 19), ("a.yml", 1 << 19), ("a.ipynb", 1 << 22)])
+    @pytest.mark.parametrize(("name", "size"), [("run.sh", 1 << 22), ("a.yml", 1 << 22), ("a.ipynb", 1 << 22)])
     def test_size(self, name: str, size: int) -> None:
         report = checked(name, "# vllm\n" + "#" * (size - 6))
-        assert said(report) == [f"{name}:1:1: {bounds.FILE.says if size == 1 << 19 else bounds.DATA.says}".format(
-            size=f"{size / (1 << 20):.1f} MiB"
-        )]  # fmt: skip
+        assert said(report) == [f"{name}:1:1: {bounds.FILE.says}".format(size=f"{size / (1 << 20):.1f} MiB")]
 
     def test_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def forever(path: str, asked: object, named: object, undecided: bool) -> Report:

@@ -144,7 +144,7 @@ class TestFiles:
             uri = (tmp_path / "compose.yml").as_uri()
             server.open(uri, "# vllm\n" + "# nothing else\n" * 350_000)
             (told,) = server.published(uri)
-            assert told["message"] == "not read: 5.0 MiB, and servelint reads files of up to 512 KiB"
+            assert told["message"] == "not read: 5.0 MiB, and servelint reads files of up to 4 MiB"
             assert server.asked("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) == []
             works(server)
 

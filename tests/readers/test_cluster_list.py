@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from servelint.core import bounds
-from servelint.readers.cluster_list import is_list, thinned
+from servelint.readers.cluster_list import is_list, thinned, thinned_yaml
 from tests.running import Workspace
 
 ARGS = ["--model", "Qwen/Qwen3-8B", "--swap-space", "4"]
@@ -77,8 +77,7 @@ def test_one_that_is_larger_than_any_other_file(workspace: Workspace, monkeypatc
         *[pod(f"p{number}", image="nginx", env=[{"name": "X", "value": "y" * 4000}]) for number in range(60)], pod("b")
     )
     assert len(text) > 1 << 17
-    for bound in (bounds.FILE, bounds.DATA):
-        monkeypatch.setattr(bound, "most", 1 << 17)
+    monkeypatch.setattr(bounds.FILE, "most", 1 << 17)
     assert [rule for _, rule in found(workspace, text)] == ["vllm/removed-option"]
     (workspace.folder / "cluster.json").write_text(text)
     assert workspace.run("check", "cluster.json").status == 1
@@ -91,3 +90,96 @@ def test_a_name_of_several_namespaces_is_not_followed(workspace: Workspace) -> N
     wrong, right = config_map("settings", util="1.5"), config_map("settings", namespace="other", util="0.9")
     assert [rule for _, rule in found(workspace, printed(one, wrong))] == ["vllm/gpu-memory-utilization-out-of-range"]
     assert found(workspace, printed(one, wrong, right)) == []
+
+
+CRD = "apiVersion: x/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\nspec:\n  about: runs vllm serve\n"
+POD = """apiVersion: v1
+kind: Pod
+metadata:
+  name: llm
+spec:
+  containers:
+    - name: llm
+      image: vllm/vllm-openai:v0.27.1
+      args: [--model, Qwen/Qwen3-8B, --swap-space, "4"]
+      envFrom: [{configMapRef: {name: settings}}]
+"""
+MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  LEVEL: '0'\n"
+
+
+class TestBundles:
+    def test_only_what_starts_an_engine_and_what_it_names(self) -> None:
+        text = "---\n".join([CRD, MAP.replace("settings", "others"), POD, MAP, "kind: Service\nspec: {}\n"])
+        left = thinned_yaml(text)
+        assert left is not None
+        assert len(left) == len(text)
+        assert [one for one in ("CustomResource", "others", "Pod", "name: settings\n", "Service") if one in left] == [
+            "Pod",
+            "name: settings\n",
+        ]
+        assert left.index("kind: Pod") == text.index("kind: Pod")
+
+    @pytest.mark.parametrize("text", [POD, f"---\n{POD}---\n{MAP}", "services:\n  a: {}\n---\nx: 1\n", "", "---"])
+    def test_nothing_where_all_is_needed_or_none_is_an_object(self, text: str) -> None:
+        assert thinned_yaml(text) is None
+
+    def test_a_list_as_kubectl_prints_it(self) -> None:
+        items = ["- " + one.replace("\n", "\n  ").rstrip() + "\n" for one in (CRD, POD, MAP, CRD)]
+        text = "apiVersion: v1\nitems:\n" + "".join(items) + "kind: List\nmetadata: {}\n"
+        left = thinned_yaml(text)
+        assert left is not None
+        assert ("CustomResource" in left, "kind: List" in left) == (False, True)
+        assert left.index("kind: Pod") == text.index("kind: Pod")
+
+    @pytest.mark.parametrize("list_of", [False, True])
+    def test_one_of_several_megabytes_is_read(self, workspace: Workspace, list_of: bool) -> None:
+        crd = CRD + "".join([f"  k{number}: {{type: string, description: about vllm}}\n" for number in range(20_000)])
+        parts = [crd] * 6 + [POD, MAP]
+        text = "---\n".join(parts)
+        if list_of:
+            text = "apiVersion: v1\nitems:\n" + "".join(["- " + one.replace("\n", "\n  ").rstrip() + "\n" for one in parts])
+            text += "kind: List\n"
+        assert len(text) > 5 << 20
+        (workspace.folder / "bundle.yaml").write_text(text)
+        report = workspace.run("check", "--format", "json", ".").data
+        line = text[: text.index("--swap-space")].count("\n") + 1
+        assert [(one["rule"], one["start"]["line"]) for one in report["findings"] if one["severity"] == "error"] == [
+            ("vllm/removed-option", line)
+        ]
+
+    def test_a_script_with_manifests_in_it_is_read(self, workspace: Workspace) -> None:
+        crd = CRD + "".join([f"  k{number}: {{type: string, description: about vllm}}\n" for number in range(20_000)])
+        start = "vllm serve m --gpu-memory-utilization 1.5\n"
+        text = f"#!/bin/bash\ncat <<'EOF' | kubectl apply -f -\n{crd}---\n{crd}EOF\n{start}"
+        (workspace.folder / "install.sh").write_text(text)
+        report = workspace.run("check", "--format", "json", ".").data
+        assert report["errors"] == []
+        assert [(one["rule"], one["start"]["line"]) for one in report["findings"]] == [
+            ("vllm/gpu-memory-utilization-out-of-range", text.count("\n"))
+        ]
+
+
+class TestPassedOver:
+    LARGE = "# about vllm\n" + "".join([f"k{number}: [1, 2, 3]\n" for number in range(30_000)])
+
+    def test_what_starts_nothing_is_passed_over_and_counted(self, workspace: Workspace) -> None:
+        (workspace.folder / "values.yaml").write_text(self.LARGE)
+        (workspace.folder / "notes.md").write_text("# vllm\n" + "lorem ipsum\n" * 400_000)
+        ran = workspace.run("check", ".")
+        assert ran.status == 0
+        assert "note: values.yaml:20001:16: passed over, as nothing in it starts an engine: the YAML has more than" in ran.out
+        assert ran.out.rstrip().endswith("2 large files were passed over")
+
+    @pytest.mark.parametrize("names", [["values.yaml"], [".", "values.yaml"]])
+    def test_what_is_named_is_an_error(self, workspace: Workspace, names: list[str]) -> None:
+        (workspace.folder / "values.yaml").write_text(self.LARGE)
+        ran = workspace.run("check", *names)
+        assert ran.status == 2
+        assert "error: values.yaml:20001:16: not read: the YAML has more than 100,000 keys and values" in ran.out
+
+    @pytest.mark.parametrize(
+        "start", ["vllm serve m", "python -m sglang.launch_server", "image: vllm/vllm-openai:v0.33.0", '["vllm", "serve"]']
+    )
+    def test_what_starts_an_engine_is_an_error(self, workspace: Workspace, start: str) -> None:
+        (workspace.folder / "values.yaml").write_text(self.LARGE + f"x: |\n  {start}\n")
+        assert workspace.run("check", ".").status == 2

@@ -69,7 +69,7 @@ def test_bad_examples_are_found_at_their_marks(rule: dict[str, Any]) -> None:
     for example, name, source, expected in _each(rule, "bad"):
         assert expected is not None or rule.get("complaint") == "missing-argument", "a bad example marks its span"
         reading = read(source)
-        assert len(reading.launches) == 1, f"{name}: {source.text}"
+        assert len(reading.launches) == 1 or "text" in example, f"{name}: {source.text}"
         found = [one for one in check_launches(source, reading.launches, asked(example)) if one.rule == rule["id"]]
         assert len(found) == 1, f"{name}: {source.text}"
         assert expected is None or found[0].span == expected, f"{name}: {found[0].span}, not {expected}, in\n{source.text}"
@@ -81,7 +81,7 @@ def test_good_examples_are_not_found(rule: dict[str, Any]) -> None:
     for example, name, source, marked in _each(rule, "good"):
         assert marked is None
         reading = read(source)
-        assert len(reading.launches) == 1, f"{name}: {source.text}"
+        assert len(reading.launches) == 1 or "text" in example, f"{name}: {source.text}"
         found = check_launches(source, reading.launches, asked(example))
         assert rule["id"] not in [finding.rule for finding in found], f"{name}: {source.text}"
 

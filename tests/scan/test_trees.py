@@ -286,7 +286,7 @@ def test_a_large_file_is_told_where_it_mentions_an_engine(tmp_path: Path) -> Non
         Unit("one", ZIP, str(tmp_path / "a.zip")),
     ):
         done = scanned(unit)
-        assert places(done) == [("b.yml", 1, "not read: 5.0 MiB, and servelint reads files of up to 512 KiB")], unit
+        assert places(done) == [("b.yml", 1, "not read: 5.0 MiB, and servelint reads files of up to 4 MiB")], unit
         assert done.counts.files == 4
 
 

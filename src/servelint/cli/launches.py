@@ -130,7 +130,10 @@ def config_data(launch: Launch) -> dict[str, Any]:
         elif setting.value is None and setting.on is None:
             data[name] = None
         else:
-            data[name] = config.operand(name).value
+            operand = config.operand(name)
+            # the types of an engine without a catalog are not known: its values are texts
+            written = operand.text.value if config.catalog is None and operand.text is not None else None
+            data[name] = written if isinstance(operand.value, int) and written is not None else operand.value
     return data
 
 

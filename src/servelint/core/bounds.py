@@ -58,17 +58,15 @@ class Bound:
         span = place.extent() if isinstance(place, TracedText) else place
         shown = span.source.path if span is not None else path or ""
         line, column = span.source.position(span.start) if span is not None else at
-        run.report(Problem(shown, self.message, line, column))
+        run.report(Problem(shown, self.message, line, column, limit=True))
 
 
 # -- of files
 
-FILE = Bound(1 << 19, "bytes", "not read: {size}, and servelint reads files of up to 512 KiB")
-DATA = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of this kind up to 4 MiB")
-"""Notebooks and JSON: the pictures in them are no text that takes time."""
+FILE = Bound(4 << 20, "bytes", "not read: {size}, and servelint reads files of up to 4 MiB")
 CLUSTER = Bound(128 << 20, "bytes", "not read: {size}, and servelint reads a list of Kubernetes objects of up to 128 MiB")
-"""What kubectl prints of a cluster: only the objects that start engines are read with their places. It may take as much more
-work than another file as CLUSTER_NODES is more than YAML_NODES."""
+"""What kubectl prints of a cluster, and bundles in YAML: only the objects that start engines are read with their places. It may
+take as much more work than another file as CLUSTER_NODES is more than YAML_NODES."""
 NEIGHBOUR = Bound(1 << 20, "bytes", "not read: the file {name} is larger than 1 MiB")
 
 TIME = Bound(10, "seconds of the processor", "not read: it takes more than {most} seconds of the processor")

@@ -129,9 +129,10 @@ class Probe:
         port: The container's port that it asks.
         site: Where that port is written.
         gates: Whether another service starts only after it succeeds.
+        outside: Whether the address of the container is asked, not its loopback interface.
     """
 
-    __slots__ = ("gates", "kind", "patience", "port", "site", "text")
+    __slots__ = ("gates", "kind", "outside", "patience", "port", "site", "text")
 
     def __init__(
         self,
@@ -141,7 +142,9 @@ class Probe:
         port: int | None = None,
         site: TracedText | None = None,
         gates: bool = False,
+        outside: bool = False,
     ) -> None:
+        self.outside = outside
         self.kind = kind
         self.text = text
         self.patience = patience
@@ -228,6 +231,45 @@ class Container:
         return self.gpus if privileged is None or privileged.value == "false" else None
 
 
+class Nodes:
+    """The pods or services that run one engine together, or that may: the nodes of a launch.
+
+    Attributes:
+        kind: What starts them: "LeaderWorkerSet", "StatefulSet"; "" where it is only known that they stand in one file.
+        size: How many there are; None if that is not known.
+        site: Where the size is written.
+        gpus: The GPUs of all of them; None if that is not known.
+        parts: Each launch with the number of nodes that run it (None if not known), the leader's first.
+    """
+
+    __slots__ = ("gpus", "kind", "parts", "site", "size")
+
+    def __init__(
+        self,
+        kind: str,
+        parts: list[tuple[Launch, int | None]],
+        size: int | None = None,
+        site: Span | None = None,
+        gpus: int | None = None,
+    ) -> None:
+        self.kind = kind
+        self.size = size
+        self.site = site
+        self.gpus = gpus
+        self.parts = parts
+
+
+def join(launches: list[Launch]) -> None:
+    """Tell launches that stand in one file, and that no object starts together, of each other."""
+    apart = [
+        one for one in launches if one.nodes is None and one.likely and any("nnodes" in word.text.flat for word in one.argv)
+    ]
+    if len(apart) > 1:
+        nodes = Nodes("", [(launch, 1) for launch in apart])
+        for launch in apart:
+            launch.nodes = nodes
+
+
 class OpenedFile:
     """A file that a launch or a script names.
 
@@ -301,11 +343,13 @@ class Launch:
         mishaps: What its author did not mean: words that do not reach the engine as they are written.
         started: Whether anything starts it. One that nothing starts is a fragment, and has a mishap that says why.
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
+        nodes: What runs it together with other launches; None if nothing does.
     """
 
     __slots__ = (
         "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "judged", "launcher",
-        "likely", "mishaps", "name", "open", "open_env", "owner", "release", "secrets", "site", "source", "started", "verb",
+        "likely", "mishaps", "name", "nodes", "open", "open_env", "owner", "release", "secrets", "site", "source", "started",
+        "verb",
     )  # fmt: skip
 
     def __init__(
@@ -347,6 +391,7 @@ class Launch:
         self.started = True
         self.secrets: tuple[tuple[str, TracedText], ...] = ()
         self.cut: Span | None = None
+        self.nodes: Nodes | None = None
 
     def __repr__(self) -> str:
         return f"Launch({self.engine} {[word.shown for word in self.argv]})"

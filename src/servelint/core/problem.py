@@ -11,16 +11,20 @@ class Problem:
         message: One sentence.
         line, column: 1-based; (1, 1) for the whole file.
         own: Whether it is a bug of servelint, not a fault of the file.
+        limit: Whether a limit was reached (servelint.core.bounds).
     """
 
-    __slots__ = ("column", "line", "message", "own", "path")
+    __slots__ = ("column", "limit", "line", "message", "own", "path")
 
-    def __init__(self, path: str, message: str, line: int = 1, column: int = 1, *, own: bool = False) -> None:
+    def __init__(
+        self, path: str, message: str, line: int = 1, column: int = 1, *, own: bool = False, limit: bool = False
+    ) -> None:
         self.path = path
         self.message = message
         self.line = line
         self.column = column
         self.own = own
+        self.limit = limit
 
     def __repr__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"

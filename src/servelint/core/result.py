@@ -62,7 +62,8 @@ class Report:
     Attributes:
         findings: By path, then by place.
         errors: What could not be read or parsed.
-        notes: Files outside of the project, left unread on purpose and taken as unknown.
+        notes: Files left unread on purpose: those outside of the project, which are taken as unknown, and large ones in which
+            nothing starts an engine.
         files: How many files were read.
         launches: The launches in them.
         sources: The files that were parsed.

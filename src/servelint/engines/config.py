@@ -78,7 +78,7 @@ class Reading:
         settings = self.arguments.settings
         if ENGINES[self.launch.engine].dialect.positional and self.arguments.positionals:
             return self.arguments.positionals[0].text
-        for name in ("model-path", "model"):
+        for name in ("model-path", "model", ENGINES[self.launch.engine].model_option):
             if name in settings and settings[name].value is not None:
                 return settings[name].value
         return None
@@ -430,9 +430,17 @@ class Config:
         unset_types, unset_values = engine.unset_by
         if setting.value.value in unset_values and not unset_types.isdisjoint(types):
             return ABSENT
-        value = _typed(engine.id, setting.value, types)
+        if self.catalog is None and is_whole(setting.value.value or ""):
+            return Operand(True, int(setting.value.flat), setting.value, site)  # of an engine whose types are not known
+        value = _typed(engine.id, self._referred(setting.value) or setting.value, types)
         value = value.lower() if isinstance(value, str) and setting.name in engine.lowered else value
         return Operand(True, value, setting.value, site)
+
+    def _referred(self, text: TracedText) -> TracedText | None:
+        """The value of `$(NAME)`, where a controller adds a variable whose value the file shows."""
+        match = re.fullmatch(r"\$\((\w+)\)", text.shown) if text.value is None else None
+        variable = self.launch.env.get(match[1]) if match is not None else None
+        return variable.value if variable is not None and variable.value is not None and variable.value.known else None
 
     def _key(self, option: str, path: str) -> Operand:
         setting = self.setting(option)

@@ -40,6 +40,12 @@ class LlamaCpp(Engine):
 
     dialect = Dialect(underscores=True, abbreviations=False, equals=False, next_word=True)
 
+    value_kinds_of_options = {
+        "cache-type-k": ("kv-cache-dtypes", ""),
+        "cache-type-v": ("kv-cache-dtypes", ""),
+        "spec-type": ("speculative-methods", ""),
+    }
+
     variables = ("LLAMA_", "GGML_")
     argument_variables = ("LLAMA_CPP", "LLAMACPP", "LLAMA_SERVER", "LLAMASERVER")
 
@@ -48,6 +54,8 @@ class LlamaCpp(Engine):
     host_variables = ("LLAMA_ARG_HOST",)
     api_key_operands = ("api-key", "api-key-file", "env.LLAMA_API_KEY")
     open_host_operands = ("host",)
+    gpu_images = ("cuda",)
+    cpu_operands = (("gpu-layers", "0"), ("device", "none"))
     api_key_variables = ("LLAMA_API_KEY",)
 
     model_option = "model"

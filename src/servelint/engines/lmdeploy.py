@@ -24,6 +24,11 @@ class LMDeploy(Engine):
     stems = ("lmdeploy",)
 
     dialect = Dialect("model-path")
+    value_kinds_of_options = {
+        "tool-call-parser": ("tool-call-parsers", ""),
+        "reasoning-parser": ("reasoning-parsers", ""),
+        "speculative-algorithm": ("speculative-methods", ""),
+    }
 
     variables = ("LMDEPLOY_",)
     variables_closed = True
@@ -31,8 +36,25 @@ class LMDeploy(Engine):
 
     port = 23333  # lmdeploy/cli/serve.py
     port_option, host_option = "server-port", "server-name"
+    several_nodes = True
+    node_options = {"model": None, "tp": 1, "dp": 1, "nnodes": 1, "dtype": None}
+    starts_slowly = True
+    model_cache = "/root/.cache/huggingface"
     needs_gpu = True
     rank_operands = ("tp",)
+    uncounted_operands = (
+        "dp",
+        "ep",
+        "cp",
+        "attn-tp-size",
+        "mlp-tp-size",
+        "moe-tp-size",
+        "device",
+        "distributed-executor-backend",
+    )
+    counts_gpus = True
+    ranks_share_memory = True
+    tensor_parallel_option = "tp"
 
     samples = (("openmmlab/lmdeploy:v0.10.0", ("lmdeploy", "serve", "api_server"), ("Qwen/Qwen3-8B", "--tp", "2", "--no")),)
 

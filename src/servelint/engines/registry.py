@@ -141,7 +141,8 @@ class ImageFamily:
     """
 
     __slots__ = (
-        "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags", "without",
+        "builds", "entrypoint", "only", "own_tags", "registry", "repository", "rolling", "source", "suffixes", "tags",
+        "without",
     )  # fmt: skip
 
     def __init__(
@@ -258,7 +259,7 @@ class Engine:
     release_tag: str = ""
     """Format of the tag of a release in its makers' repositories ("v{}"), "" if the release alone does not make the tag."""
     gpu_images: tuple[str, ...] = ()
-    """Words in the names of house images that are built for NVIDIA GPUs."""
+    """Words in the names and tags of images that are built for NVIDIA GPUs."""
 
     # -- how files name it
 
@@ -283,6 +284,8 @@ class Engine:
     """Option -> (JSON option, key): where the option's value goes."""
     looked_up_options: Mapping[str, str] = {}
     """Option -> the catalog's kind of names that its value must be one of, although the parser accepts any text."""
+    value_kinds_of_options: Mapping[str, tuple[str, str]] = {}
+    """Option, or key of a JSON option -> (the catalog's kind of names of its values, option that brings more of them)."""
     object_options: tuple[str, ...] = ()
     """Options whose value must be a JSON object, although the parser accepts any text."""
     overwritten: tuple[str, ...] = ()
@@ -323,6 +326,8 @@ class Engine:
 
     port: int = 0
     """The default port, 0 if it is not known."""
+    image_port: int = 0
+    """The default port in its makers' images, 0 for the same."""
     port_option: str = "port"
     """Option that sets the port."""
     port_variables: tuple[str, ...] = ()
@@ -339,22 +344,28 @@ class Engine:
     """Operands that make the server ask for a key; () if they are not known."""
     api_key_variables: tuple[str, ...] = ()
     """Variables that hold the server's key."""
-    answers_on_port: bool = True
-    """Whether health checks are answered on the port of the server."""
+    asks_for_no_key: bool = False
+    """Whether it cannot ask for a key."""
     starts_slowly: bool = False
     """Whether it compiles kernels and captures graphs before it answers, which takes minutes."""
     model_cache: str = ""
     """Folder in which the container keeps downloaded models, "" if it is not known."""
     several_nodes: bool = False
     """Whether `--nnodes` spreads it over several nodes."""
+    node_options: Mapping[str, int | None] = {}
+    """Operands that must be the same on all nodes of a launch -> what they are where they are not given, None if not known."""
     needs_gpu: bool = False
-    """Whether its makers' images need an NVIDIA GPU."""
+    """Whether its makers' images need an NVIDIA GPU; otherwise those do whose names have a word of `gpu_images`."""
+    cpu_operands: tuple[tuple[str, str], ...] = ()
+    """(operand, value) that keep it from using a GPU."""
     rank_operands: tuple[str, ...] = ()
     """Sizes whose product is the number of GPUs of one replica."""
     replicas_operand: str = ""
     """The number of replicas, "" if it is not known."""
     shared_replicas_operand: str = ""
     """Whether all replicas share the GPUs of one, "" if they never do."""
+    counts_gpus: bool = False
+    """Whether it uses as many GPUs as these sizes say, not all that there are."""
     uncounted_operands: tuple[str, ...] = ()
     """Operands with which the number of GPUs does not follow from these sizes."""
     own_gpu_rules: bool = False

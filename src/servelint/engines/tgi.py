@@ -33,12 +33,19 @@ class TGI(Engine):
 
     argument_variables = ("TGI",)
 
-    port = 80  # the Dockerfile of text-generation-inference; the launcher's own is 3000
+    port = 3000  # launcher/src/main.rs
+    image_port = 80  # the Dockerfile of text-generation-inference
     port_variables = ("PORT",)
-    host_variables = ("HOSTNAME",)
-    answers_on_port = False
+    host_option = "hostname"
+    api_key_operands = ("api-key", "env.API_KEY")
+    api_key_variables = ("API_KEY",)
+    starts_slowly = True
+    model_cache = "/data"
+    needs_gpu = True
     rank_operands = ("num-shard",)
+    ranks_share_memory = True
     model_option = "model-id"
+    tensor_parallel_option = "num-shard"
 
     samples = (("ghcr.io/huggingface/text-generation-inference:3.3.4", (), ("--model-id", "Qwen/Qwen3-8B", "--port", "x")),)
 

@@ -60,9 +60,18 @@ class TensorRTLLM(Engine):
     argument_variables = ("TRTLLM",)
 
     port = 8000  # tensorrt_llm/commands/serve.py
+    loopback = True  # the same file: the default of --host is localhost
+    asks_for_no_key = True
     starts_slowly = True
+    model_cache = "/root/.cache/huggingface"
     needs_gpu = True
     rank_operands = ("tp_size", "pp_size")
+    uncounted_operands = ("config", "extra_llm_api_options", "extra-llm-api-options", "gpus_per_node")
+    counts_gpus = True
+    ranks_share_memory = True
+
+    model_option = "model"
+    tensor_parallel_option = "tp_size"
 
     samples = (
         ("nvcr.io/nvidia/tensorrt-llm/release:1.0.0", ("trtllm-serve", "serve"), ("Qwen/Qwen3-8B", "--tp_size", "2", "--no")),

@@ -19,7 +19,7 @@ from servelint.fixes import fix_for, fix_of
 from servelint.judge import container
 from servelint.judge.checks import run_check
 from servelint.judge.checks.memory import OF_THE_PLAN, planned_as_one
-from servelint.judge.parser import Violation, violations
+from servelint.judge.parser import Violation, note_misspelt, violations
 from servelint.judge.parser.violation import NEW_IN_FORKS, OF_FORKS, REFUSED, VALUES_OF_FORKS
 from servelint.judge.releases import (
     Releases,
@@ -69,6 +69,8 @@ def judge_as_named(launch: Launch, settings: Settings, book: list[Rule] | None =
         return [
             _violated(index.container[one.rule], one, configs[-1], releases) for one in never if one.rule in index.container
         ]
+    for config in configs:
+        note_misspelt(config)
     keys = tuple([config.key for config in configs])
     if releases.unlisted is not None:
         keys = (*keys, release_key(releases.unlisted.written))
@@ -190,6 +192,7 @@ def _of_parser(
         shared = [one for one in shared if not one.new]
     if not releases.rolling:
         shared = [one for one in shared if one.rule != "option-came-and-went"]
+    shared = _each_once(shared, others, configs[-1])
     variables = {name for finding in others for name in operands(index.by_id[finding.rule].when) if name.startswith("env.")}
     return [
         _violated(index.parser[one.rule], one, configs[-1], releases)
@@ -198,6 +201,25 @@ def _of_parser(
         and "env." + one.variable not in variables
         and not any(_covers(finding, one) for finding in others)
     ]
+
+
+def _each_once(shared: list[Violation], others: list[Finding], config: Config) -> list[Violation]:
+    """The violations without misspelt values of which another one, or a finding, says that they are refused.
+
+    Such a finding takes over what is meant instead.
+    """
+    found: list[Violation] = []
+    for one in shared:
+        if one.rule != "misspelt-value":
+            found.append(one)
+            continue
+        refused = [finding for finding in others if finding.span == one.span and finding.rule.endswith("-unknown")]
+        for finding in refused:
+            finding.advice = one.advice
+            finding.fix = finding.fix or fix_of(one.change, config, safe=False, title=one.advice)
+        if not refused and not any(other.span == one.span and other.refused for other in shared):
+            found.append(one)
+    return found
 
 
 def _removed_later(

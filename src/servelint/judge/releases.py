@@ -22,7 +22,8 @@ from servelint.engines.releases import (
     release_key,
     sort_key,
 )
-from servelint.judge.parser import refuses
+from servelint.judge.parser import refuses, violations
+from servelint.judge.parser.violation import UNKNOWN_WORDS
 
 _METHOD_KNOWN = "effective.speculative-method-known"
 
@@ -118,7 +119,8 @@ def unlisted(launch: Launch, settings: Settings) -> Unlisted | None:
 def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, list[Config]]:
     """The releases that a launch may run on, and the launch under each.
 
-    That is the pinned release, or the newest for a rolling image, or all that start the launch; all releases if none starts it.
+    That is the pinned release, or the newest for a rolling image, or all that start the launch; if none starts it, those that
+    refuse the least of it: what they say of the rest stands whatever is mended first.
     """
     claim = launch.release
     strange = unlisted(launch, settings)
@@ -136,7 +138,7 @@ def possible_releases(launch: Launch, settings: Settings) -> tuple[Releases, lis
     since = release_key(_floor(launch))
     known = [release for release in known_releases(launch.engine) if since is None or (release_key(release) or since) >= since]
     every = configs(launch, known)
-    taking = [config for config in every if not refuses(config)]
+    taking = [config for config in every if not refuses(config)] or _refusing_least(every)
     starting = [config for config in taking if config.operand(_METHOD_KNOWN).value is not False] or taking or every
     names = [config.release for config in starting if config.release is not None]
     return Releases(names, exact=False, rolling=False, how=None), starting
@@ -148,6 +150,17 @@ def _around(launch: Launch, strange: Unlisted) -> tuple[Releases, list[Config]]:
     names = [*[one for one in near if one != strange.assumed], strange.assumed]
     releases = Releases(names[-1:], exact=not strange.ends, rolling=False, how=strange.how, unlisted=strange)
     return releases, configs(launch, names)
+
+
+def _refusing_least(every: list[Config]) -> list[Config]:
+    """The releases that lack the fewest words of a launch, the same as the newest of them, and refuse the fewest values."""
+    refused = [[one for one in violations(config) if one.refused] for config in every]
+    lacking = [frozenset([one.span for one in found if one.rule in UNKNOWN_WORDS]) for found in refused]
+    fewest = min(map(len, lacking), default=0)
+    newest_of = next((words for words in reversed(lacking) if len(words) == fewest), None)
+    counts = [len(found) for found, words in zip(refused, lacking, strict=True) if words == newest_of]
+    alike = zip(every, refused, lacking, strict=True)
+    return [config for config, found, words in alike if words == newest_of and len(found) == min(counts)]
 
 
 def _floor(launch: Launch) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _TEMPLATE = "{{"
 _ALIAS = r"(?m)(?:[:,\[{-]|^)[ \t]*\*\w"
 _KEYS_AT_MOST = 10_000
+_LARGE = 1 << 17
+"""Characters of a YAML text, such as a bundle of manifests, whose objects are looked at before it is parsed."""
 _ROOM = 10_000
 
 
@@ -175,6 +177,11 @@ def _sprawls(source: Source, document: Node) -> bool:
 def _yaml(source: Source, neighbours: Neighbours, text: str | None = None, most: bounds.Bound = bounds.YAML_NODES) -> Reading:
     from servelint.syntax import yaml
 
+    if text is None and len(source.text) > _LARGE:
+        from servelint.readers import cluster_list
+
+        text = cluster_list.thinned_yaml(source.text)
+        most = bounds.CLUSTER_NODES if text is not None else most
     documents, problem = yaml.documents(source, text, most)
     if yaml.mask_of(source) is not None:
         from servelint.readers import helm

@@ -1,12 +1,16 @@
-"""What `kubectl get -o json` prints of a cluster: a list of thousands of objects, of which few start an engine.
+"""Texts of many Kubernetes objects, of which few start an engine: what `kubectl get` prints, and bundles of manifests.
 
-The others are found at the speed of a JSON parser and left out before the text is read with its places.
+The others are found fast, by a JSON parser or by the marks between YAML documents, and left out before the text is read with
+its places.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
+
+from servelint.core.text import TracedText
 
 _HEAD = (
     r'\s*\{\s*(?:"(?:apiVersion|kind)"\s*:\s*"[^"\\]{0,200}"\s*,\s*|"metadata"\s*:\s*\{[^{}]{0,2000}\}\s*,\s*){0,3}'
@@ -18,15 +22,81 @@ _BETWEEN = re.compile(r"\s*,?\s*")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _NAMED_BY_OTHERS = ("ConfigMap", "Secret")
 _NAME_OTHERS = ("InferenceService",)  # a runtime that it names starts the engine
+_NEVER = "CustomResourceDefinition"
+"""The kind that never starts anything, and that describes in prose what does."""
+
+_OBJECT = re.compile(r"^(?:apiVersion|kind):[ \t]*[\w\"']", re.MULTILINE)
+_OBJECT_OF_BYTES = re.compile(_OBJECT.pattern.encode(), re.MULTILINE)
+_DOCUMENT = re.compile(r"(?m)^---(?=[ \t\r\n]|\Z)")
+_KIND = re.compile(r"(?m)^(?:- |  )?kind:[ \t]*[\"']?(\w+)")
+_LIST_KIND = re.compile(r"(?m)^kind:[ \t]*[\"']?\w*List\b")
+_NAMES = re.compile(r"(?m)^ {2,4}name:[ \t]*[\"']?([\w.-]+)")
+_ITEMS = re.compile(r"(?m)^items:[ \t]*\r?$")
+_ITEM = re.compile(r"(?m)^(?:- |(?=[^\s#-]))")
+_HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>[\"'\\]?)(?P<word>\w+)(?P=quote)?[^\n]*\n")
+_LONG = 1 << 14
+"""Characters of a here-document that is worth looking into."""
 
 
-def is_list(head: bytes) -> bool:
-    """Whether a text that begins like this is a list of objects in JSON."""
+def is_list(head: bytes, path: str = "") -> bool:
+    """Whether a text that begins like this is a list of objects in JSON, or has objects in YAML, as its name says."""
+    if path.lower().endswith((".yaml", ".yml")):
+        return _OBJECT_OF_BYTES.search(head) is not None
     return b'"apiVersion"' in head and _LIST_OF_BYTES.match(head) is not None
 
 
+def thinned_yaml(text: str) -> str | None:
+    """Objects in YAML with blanks in the place of what no launch depends on; None where nothing can be left out.
+
+    Every character that is left stands where it stood.
+    """
+    if _OBJECT.search(text) is None:
+        return None
+    items: list[_Item] = []
+    starts = [match.start() for match in _DOCUMENT.finditer(text)]
+    for start, end in pairwise(dict.fromkeys((0, *starts, len(text)))):
+        listed = _ITEMS.search(text, start, end)
+        if listed is not None and _LIST_KIND.search(text, start, end) is not None:
+            places = [match.start() for match in _ITEM.finditer(text, listed.end(), end)]
+            items += [_of_yaml(text, *place) for place in pairwise((*places, end)) if text[place[0]] == "-"]
+        else:
+            items.append(_of_yaml(text, start, end))
+    kept = set(_kept(text, items))
+    parts, at = [], 0
+    for start, end in [item.range for item in items if item.range not in kept]:
+        parts += [text[at:start], " " * (end - start - 1), "\n" if end < len(text) else " "]
+        at = end
+    return "".join([*parts, text[at:]]) if parts else None
+
+
+def _of_yaml(text: str, start: int, end: int) -> _Item:
+    item = _Item(None, start, end)
+    kind = _KIND.search(text, start, end)
+    item.kind = kind.group(1) if kind is not None else None
+    item.names = _NAMES.findall(text, start, end)
+    return item
+
+
+def without_manifests(text: TracedText) -> TracedText:
+    """A script without the documents of long here-documents from which no launch follows."""
+    flat, parts, done, at = text.flat, [], 0, 0
+    while (begin := _HEREDOC.search(flat, at)) is not None:
+        end = re.compile(rf"(?m)^\t*{begin['word']}$").search(flat, begin.end())
+        at = begin.end() if end is None else end.end()
+        if end is None or end.start() - begin.end() < _LONG:
+            continue
+        first, last = begin.end(), end.start()
+        starts = [first + match.start() for match in _DOCUMENT.finditer(flat[first:last])]
+        items = [_of_yaml(flat, *place) for place in pairwise(dict.fromkeys((first, *starts, last)))]
+        kept = set(_kept(flat, items))
+        for start, stop in [item.range for item in items if item.range not in kept]:
+            parts.append(text.cut(done, start))
+            done = stop
+    return TracedText.join([*parts, text.cut(done)]) if parts else text
+
+
 def thinned(text: str) -> str | None:
-    """A list of objects with blanks in the place of what no launch depends on; None for any other text.
+    """A list of objects in JSON with blanks in the place of what no launch depends on; None for any other text.
 
     Every character that is left stands where it stood.
     """
@@ -50,13 +120,13 @@ def thinned(text: str) -> str | None:
 
 
 class _Item:
-    __slots__ = ("kind", "name", "range")
+    __slots__ = ("kind", "names", "range")
 
     def __init__(self, found: object, start: int, end: int) -> None:
         fields = found if isinstance(found, dict) else {}
         metadata = fields.get("metadata")
         self.kind = fields.get("kind")
-        self.name = metadata.get("name") if isinstance(metadata, dict) else None
+        self.names: list[str] = [f'"{metadata.get("name")}"'] if isinstance(metadata, dict) else []
         self.range = (start, end)
 
 
@@ -82,10 +152,12 @@ def _kept(text: str, items: list[_Item]) -> list[tuple[int, int]]:
     from servelint.readers import mentions_engine
 
     starting = [
-        item.kind in _NAME_OTHERS or mentions_engine(text[slice(*item.range)].encode("utf-8", "replace")) for item in items
+        item.kind in _NAME_OTHERS
+        or (item.kind != _NEVER and mentions_engine(text[slice(*item.range)].encode("utf-8", "replace")))
+        for item in items
     ]
     shown = "\n".join([text[slice(*item.range)] for item, starts in zip(items, starting, strict=True) if starts])
-    named = [item.kind in _NAMED_BY_OTHERS and f'"{item.name}"' in shown for item in items]
+    named = [item.kind in _NAMED_BY_OTHERS and any(name in shown for name in item.names) for item in items]
     return [item.range for item, starts, name in zip(items, starting, named, strict=True) if starts or name]
 
 

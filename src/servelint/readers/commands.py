@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Mishap, ReleaseClaim, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, Nodes, ReleaseClaim, Variable, Word
 from servelint.core.source import Span
-from servelint.core.text import TracedText, unknown
+from servelint.core.text import HOLE, TracedText, unknown
 from servelint.engines import entry
 from servelint.readers import containers
 from servelint.readers.context import CommandContext, site_of, span_of
@@ -66,6 +66,11 @@ _MANAGING = frozenset((
 """What container tools do to a container or an image that they do not start."""
 UNHEARD = (_OTHERS - {"apt", "apt-get", "dnf", "yum"}) | _QUIET
 """Programs that start no engine and install none, whatever their words are."""
+_LISTENS_NOWHERE = frozenset((
+    "[", "apt", "apt-get", "cd", "dnf", "export", "hf", "huggingface-cli", "mamba", "pip", "pip3", "set", "sleep", "test",
+    "ulimit", "uv", "wait", "yum",
+))  # fmt: skip
+"""Programs that a script may run before an engine, and that open no port and take no GPU."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 
 
@@ -141,7 +146,10 @@ def _wrapped(words: list[Word], head: str | None, context: CommandContext, depth
         inner.container = container
         found = entry.find(words, at) or (entry.of_python(words, at) if runs_python else None)
         if found is not None:
-            return [_launch(words, at, found, inner)]
+            launch = _launch(words, at, found, inner)
+            if wrapper == "srun":
+                launch.nodes = Nodes("srun", [(launch, _tasks(words[:at]))])
+            return [launch]
         name = entry.program(words[at])
         if name in _OTHERS or (name in containers.TOOLS and _manages(words, at)):
             return []  # `sudo systemctl restart llama-server`: the engine's name is another program's argument
@@ -167,6 +175,17 @@ def _image_of_step(words: list[Word], at: int) -> TracedText | None:
     if flat.startswith(name + "="):
         return words[at].text.cut(len(name) + 1)
     return words[at + 1].text if flat == name and at + 1 < len(words) else None
+
+
+def _tasks(words: list[Word]) -> int | None:
+    """How many times `srun` starts a command: its tasks, else one on each node; None if the options do not say it."""
+    flat = " ".join([word.value if word.value is not None else HOLE for word in words])
+    given = [
+        re.search(rf"\s(?:{short} ?|{long}[= ])(\d{{1,5}})(?=\s|$)", flat)
+        for short, long in (("-n", "--ntasks"), ("-N", "--nodes"))
+    ]
+    known = [match for match in given if match is not None]
+    return int(known[0][1]) if known else None
 
 
 def _manages(words: list[Word], at: int) -> bool:
@@ -371,6 +390,8 @@ def script_launches(
                 cut = ran.site if ran.lost is None else ran.site.to(ran.lost)
                 started = launches(before, here, depth)
             waiting[:] = [(before, ran.site)] if not started else []
+        if not started and (entry.program(ran.words[0]) or "") not in _LISTENS_NOWHERE:
+            context.others.append(entry.program(ran.words[0]))
         for launch in started:
             launch.likely = ran.likely
             launch.cut = launch.cut or cut

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from servelint.core import bounds
-from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Port, Probe, Runtime, Variable, Word
+from servelint.core.launch import Container, Launch, Mishap, OpenedFile, Port, Probe, Runtime, Variable, Word, join
 from servelint.core.source import Source, Span
 from servelint.core.text import TracedText, unknown
 from servelint.engines import entry
@@ -90,6 +90,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
         if len(found) > bounds.LAUNCHES.most:
             break  # the reading says so
         found += _Reading(source, one, files).launches()
+    join(found)
     return found
 
 

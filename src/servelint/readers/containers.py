@@ -307,7 +307,7 @@ def in_container(
     repeated = entrypoint is None and image.entrypoint and image.claim.release is not None and entry.find(command) is not None
     words = [*(entrypoint or []), *command]
     found = [] if repeated else commands.launches(words, context, depth)
-    direct = not found or (len(found) == 1 and found[0].verb[:1] == tuple(words[:1]))
+    direct = not found or (len(found) == 1 and (found[0].verb[:1] == tuple(words[:1]) or _alone(words, found[0], context)))
     context.note_runtime(direct=direct, starts=bool(found) or image.engine is not None)
     if found or entrypoint is not None:
         return found or commands.without_shell(words, context, depth)
@@ -320,6 +320,12 @@ def in_container(
     launch = context.launch(image.engine, argv, site_of(command, context))
     launch.launcher = entry.launcher(image.engine, image.entrypoint or ())
     return [launch] if entry.serves(image.engine, launch.launcher, argv) else []
+
+
+def _alone(words: list[Word], launch: Launch, context: CommandContext) -> bool:
+    """Whether the script that a container runs starts an engine, and no other program that opens ports or takes GPUs."""
+    shell = bool(words) and entry.program(words[0]) in commands.SHELLS
+    return shell and launch.likely and not context.others and launch.open_env == context.open_env
 
 
 def identified(name: TracedText | None) -> images.Image:

@@ -34,14 +34,15 @@ class CommandContext:
         open: Opens the file that a word of the command names, if it is known.
         stdin: What the command reads.
         ran: The scripts of this file that were run.
+        others: The programs that scripts run beside the engines.
         budget: The steps that are left for scripts that a script runs.
         anchor: The command that stands for words which are all written elsewhere.
         runtime: Gives how the container is run. It takes longer than to see that it starts no engine.
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran",
-        "runtime", "site", "source", "stdin",
+        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "others",
+        "ran", "runtime", "site", "source", "stdin",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +65,7 @@ class CommandContext:
         self.anchor: Span | None = None
         self.runtime: Callable[[], Runtime | None] | None = None
         self.ran: list[TracedText] = []
+        self.others: list[str | None] = []
         self.budget: Budget | None = None
         self.source = source
         self.name = name

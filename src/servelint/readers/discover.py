@@ -7,11 +7,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from servelint.core import bounds, safe_open
 from servelint.core.problem import Problem
 from servelint.core.source import Source
 from servelint.core.trust import EVERYTHING
+from servelint.engines.registry import ENGINES, derived
 from servelint.files.project import Project, folders
 from servelint.files.siblings import decode_text
 from servelint.readers import mentions_engine
@@ -31,7 +33,6 @@ SKIPPED = frozenset((
 """Folders that are never searched."""
 _LEADS_OUT = "not read: a link that leads out of the project; name the file itself, or allow its folder by read-outside"
 _NO_FILE = "not a regular file; what a pipe or a device gives is read from standard input, as -"
-_DATA = (".json", ".ipynb")
 HEAD = 4096
 """How many bytes of a file are enough to see how large it may be."""
 _CHUNK = 1 << 20
@@ -154,14 +155,14 @@ def bound(path: str, head: bytes = b"") -> bounds.Bound:
     if head:
         from servelint.readers import cluster_list  # few files are so large that it is asked for
 
-        if cluster_list.is_list(head):
+        if cluster_list.is_list(head, path):
             return bounds.CLUSTER
-    return bounds.DATA if path.lower().endswith(_DATA) else bounds.FILE
+    return bounds.FILE
 
 
 def too_large(path: str, size: int, head: bytes = b"") -> Problem:
     """The problem of a text of so many bytes."""
-    return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"))
+    return Problem(path, bound(path, head).says.format(size=f"{size / (1 << 20):.1f} MiB"), limit=True)
 
 
 def _too_large(path: str, file: IO[bytes], size: int) -> Problem | None:
@@ -178,7 +179,36 @@ def _too_large(path: str, file: IO[bytes], size: int) -> Problem | None:
         if not chunk:
             return None
         tail = chunk[-_OVERLAP:]
-    return Problem(path, f"not read: {size / (1 << 20):.1f} MiB, of which the first {_SEARCHED >> 20} name no engine")
+    return Problem(
+        path, f"not read: {size / (1 << 20):.1f} MiB, of which the first {_SEARCHED >> 20} name no engine", limit=True
+    )
+
+
+def may_start(path: str) -> bool:
+    """Whether a file has the words of a command, a module or an image that starts an engine. It is read in pieces."""
+    pattern = _starting()
+    tail = b""
+    try:
+        with os.fdopen(safe_open.descriptor(path), "rb") as file:
+            for chunk in iter(partial(file.read, _CHUNK), b""):
+                if pattern.search((tail + chunk).lower()):
+                    return True
+                tail = chunk[-_OVERLAP:]
+    except (OSError, safe_open.NotRegular):
+        return True
+    return False
+
+
+@derived
+def _starting() -> re.Pattern[bytes]:
+    """What stands in every file that starts an engine as a person writes it."""
+    words: list[str] = []
+    for engine in ENGINES.values():
+        words += [family.repository for family in engine.images]
+        for start in engine.starts:
+            words += [" ".join((name, *start.verbs)) for name in (*start.programs, *start.modules, *start.scripts)]
+    patterns = [re.escape(word.lower()).replace("\\ ", r"[\s\"',\\\[\]-]{1,40}") for word in words]
+    return re.compile("|".join(sorted(set(patterns))).encode())
 
 
 def _reason(error: Exception) -> str:

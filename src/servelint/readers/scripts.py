@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from servelint.core import bounds
 from servelint.core.launch import Launch, ReleaseClaim, Variable
 from servelint.core.source import Source
 from servelint.core.text import HOLE, TracedText
@@ -39,6 +40,10 @@ _BLOCK = re.compile(r"^[ \t]*\{%-?\s*(?:if|for|set)\b[^\n]*%\}", re.MULTILINE)
 def read_shell(source: Source, neighbours: Neighbours) -> list[Launch]:
     """Read the launches of a script. One that is a template is read with its holes as unknowns."""
     text = TracedText.at(source, 0, len(source.text))
+    if len(text) > bounds.SCRIPT.most:
+        from servelint.readers import cluster_list
+
+        text = cluster_list.without_manifests(text)
     if _TEMPLATE.search(source.path) or _has_actions(source.text):
         from servelint.syntax import templates
 

@@ -107,11 +107,10 @@ def documents(
     Returns:
         The documents, and what stopped the parser, if anything did; earlier documents are kept.
     """
-    nodes, problem = _composed(source, source.text if text is None else text, nodes_at_most)
-    if text is not None and text is not source.text:
-        return nodes, problem
-    if "{{" in source.text or "{%" in source.text:
-        return _of_template(source, nodes, problem)
+    plain = source.text if text is None else text
+    nodes, problem = _composed(source, plain, nodes_at_most)
+    if (text is None or plain.lstrip()[:1] != "{") and ("{{" in plain or "{%" in plain):
+        return _of_template(source, plain, nodes, problem)
     return nodes, problem
 
 
@@ -120,13 +119,13 @@ def mask_of(source: Source) -> Mask | None:
     return _MASKS.get(source)
 
 
-def _of_template(source: Source, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
+def _of_template(source: Source, text: str, nodes: list[Node], problem: Problem | None) -> tuple[list[Node], Problem | None]:
     from servelint.syntax import template_yaml
 
     _MASKS[source] = template_yaml.Mask()
-    if problem is None and template_yaml.written_out(nodes, source.text):
+    if problem is None and template_yaml.written_out(nodes, text):
         return nodes, None
-    mask = template_yaml.masked(source.text)
+    mask = template_yaml.masked(text)
     masked, left = _composed(source, mask.text or "")
     if left is not None and (problem is None or len(masked) < len(nodes)):
         return nodes, problem
@@ -166,7 +165,7 @@ def _extend(nodes: list[Node], source: Source, text: str, nodes_at_most: bounds.
     refused = _too_much(text, nodes_at_most)
     if refused is not None:
         bound, at = refused
-        return Problem(source.path, bound.message, *source.position(min(at, len(source.text))))
+        return Problem(source.path, bound.message, *source.position(min(at, len(source.text))), limit=True)
     nodes.extend(_nodes(text))
     return None
 

@@ -191,3 +191,18 @@ class TestSize:
 
     def test_a_document_in_itself(self) -> None:
         assert launches_in("a: &a\n  command: vllm serve m\n  b: *a\n", "file.yaml") == []
+
+
+class TestOptionsBelowEachOther:
+    @pytest.mark.parametrize("style", [">", "|", ">-"])
+    def test_an_unknown_reader_may_split_them_at_white_space(self, style: str) -> None:
+        lines = ("vllm serve m", "    --port 8000", "    --speculative-config", '    \'{"method": "ngram"}\'')
+        text = f"server_cmd: {style}\n" + "".join([f"  {line}\n" for line in lines])
+        (launch,) = launches_in(text, "case.yaml")
+        assert argv(launch) == ["m", "--port", "8000", "--speculative-config", '{"method": "ngram"}']
+        assert launch.cut is None
+
+    def test_one_that_continues_its_lines_is_cut_where_it_does_not(self) -> None:
+        text = "server_cmd: |\n  vllm serve m \\\n      --port 8000\n      --seed 1\n"
+        (launch,) = launches_in(text, "case.yaml")
+        assert launch.cut is not None

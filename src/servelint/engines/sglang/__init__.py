@@ -81,6 +81,17 @@ class SGLang(Engine):
     identified_by_options = True
 
     config_file = True
+    value_kinds_of_options = {
+        "quantization": ("quantization", ""),
+        "speculative-draft-model-quantization": ("quantization", ""),
+        "kv-cache-dtype": ("kv-cache-dtypes", ""),
+        "attention-backend": ("attention-backends", ""),
+        "prefill-attention-backend": ("attention-backends", ""),
+        "decode-attention-backend": ("attention-backends", ""),
+        "tool-call-parser": ("tool-call-parsers", ""),
+        "reasoning-parser": ("reasoning-parsers", ""),
+        "speculative-algorithm": ("speculative-methods", ""),
+    }
 
     lowered = ("quantization",)  # ModelConfig.__init__; a parser with choices refuses other spellings before
 
@@ -97,9 +108,15 @@ class SGLang(Engine):
     loopback = True  # in every release, and in its images
     api_key_variables = ("SGLANG_API_KEY",)
     several_nodes = True
+    node_options = {
+        "model-path": None, "effective.tp-size": 1, "effective.pp-size": 1, "effective.dp-size": 1, "nnodes": 1, "dtype": None,
+        "quantization": None, "kv-cache-dtype": None, "context-length": None, "page-size": None,
+    }  # fmt: skip
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
+    api_key_operands = ("api-key", "env.SGLANG_API_KEY")
+    counts_gpus = True
     rank_operands = ("effective.tp-size", "effective.pp-size")
     replicas_operand = "effective.dp-size"
     shared_replicas_operand = "effective.dp-attention"

@@ -201,6 +201,15 @@ class VLLM(Engine):
     quantization_listed = True
     moved_values = {"attention-backend": ("attention-config", "backend")}
     looked_up_options = {"kv-cache-dtype": "kv-cache-dtypes"}
+    value_kinds_of_options = {
+        "quantization": ("quantization", ""),
+        "kv-cache-dtype": ("kv-cache-dtypes", ""),
+        "attention-backend": ("attention-backends", ""),
+        "tool-call-parser": ("tool-call-parsers", "tool-parser-plugin"),
+        "reasoning-parser": ("reasoning-parsers", "reasoning-parser-plugin"),
+        "speculative-config.method": ("speculative-methods", ""),
+        "kv-transfer-config.kv_connector": ("kv-connectors", "kv-transfer-config.kv_connector_module_path"),
+    }
     object_options = ("hf-overrides", "additional-config")
     fields_checked_since = "0.11.1"  # the config classes are pydantic's
     template_option = "chat-template"
@@ -224,9 +233,15 @@ class VLLM(Engine):
     api_key_operands = ("api-key", "env.VLLM_API_KEY")
     api_key_variables = ("VLLM_API_KEY",)
     several_nodes = True
+    node_options = {
+        "model": None, "tensor-parallel-size": 1, "pipeline-parallel-size": 1, "prefill-context-parallel-size": 1,
+        "data-parallel-size": 1, "nnodes": 1, "master-port": 29501, "dtype": None, "quantization": None, "kv-cache-dtype": None,
+        "max-model-len": None, "block-size": None,
+    }  # fmt: skip
     starts_slowly = True
     model_cache = "/root/.cache/huggingface"
     needs_gpu = True
+    counts_gpus = True
     rank_operands = ("tensor-parallel-size", "pipeline-parallel-size", "prefill-context-parallel-size")
     replicas_operand = "data-parallel-size"
     uncounted_operands = ("data-parallel-size-local", "data-parallel-rank", "distributed-executor-backend")

@@ -18,6 +18,15 @@ __all__ = ["not_started", "violations"]
 not_started = launching.not_started
 
 
+def _between_nodes(config: Config) -> list[Violation]:
+    launch = config.launch
+    if launch.nodes is None and "/" not in launch.name:
+        return []
+    from servelint.judge.container import nodes
+
+    return nodes.violations(config)
+
+
 def violations(config: Config, options: Options) -> list[Violation]:
     """The violations around a launch.
 
@@ -30,6 +39,7 @@ def violations(config: Config, options: Options) -> list[Violation]:
         *gpus.violations(config),
         *variables.violations(config, options),
         *launching.violations(config),
+        *_between_nodes(config),
     ]
     container = config.launch.container
     # another program around the engine listens where it likes

@@ -15,7 +15,9 @@ from servelint.fixes.change import Change
 from servelint.judge.checks import product, whole
 from servelint.judge.parser.violation import Violation
 
-_WITHOUT = r"(?i)cpu|xeon|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan"
+_WITHOUT = r"cpu|xeon|rocm|xpu|gaudi|hpu|tpu|neuron|ascend|npu|musa|openvino|metal|vulkan"
+_WORD = r"(?<![a-z])(?:{})(?![a-z])"
+"""In a path, where `input` and `baremetal` are other words."""
 _WITH = r"(?i)cuda|nvidia|nvcr|-cu\d"
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
@@ -38,15 +40,17 @@ def violations(config: Config) -> list[Violation]:
 def _none(config: Config, container: Container) -> list[Violation]:
     """A container that requests no GPU in any of the ways of its runtime."""
     launch, engine = config.launch, ENGINES[config.launch.engine]
-    if container.reserved is not False or container.open or not engine.needs_gpu:
+    if container.reserved is not False or container.open:
         return []
+    if launch.nodes is not None and launch.nodes.kind and launch.nodes.gpus:
+        return []  # it starts its ranks in the pods that have them
     image = launch.image
     if image is None or image.value is None or _elsewhere(config):
         return []
     for_gpus = any(name in image.value.lower() for name in engine.gpu_images) or re.search(_WITH, image.value) is not None
-    if images.identify(image).house and not for_gpus:
+    if not for_gpus and (images.identify(image).house or not engine.needs_gpu):
         return []  # it may be built for anything
-    if re.search(_WITHOUT, image.value) or re.search(_WITHOUT, launch.source.path):
+    if re.search(_WITHOUT, image.value, re.IGNORECASE) or re.search(_WORD.format(_WITHOUT), launch.source.path, re.IGNORECASE):
         return []
     message = f"no GPU is given to this container: {engine.name} finds none unless the host's default runtime adds them"
     if launch.name.startswith("services."):
@@ -60,6 +64,9 @@ def _none(config: Config, container: Container) -> list[Violation]:
 
 def _elsewhere(config: Config) -> bool:
     """Whether the engine may be set to run on other devices than NVIDIA's GPUs."""
+    own = [(config.operand(name), value) for name, value in ENGINES[config.launch.engine].cpu_operands]
+    if any(one.present is not False and (one.value is None or str(one.value) == value) for one, value in own):
+        return True
     device = config.operand("device")
     if device.present is not False and device.value not in ("cuda", "auto"):
         return True
@@ -99,18 +106,11 @@ def _below(config: Config, container: Container) -> list[Violation]:
     engine = ENGINES[config.launch.engine]
     names = engine.rank_operands if not engine.own_gpu_rules else ()
     runtime = container.runtime
-    if not container.visible_gpus or runtime is None or not runtime.direct or config.operand("nnodes").present is not False:
+    ranks = ranks_here(config, names)
+    first = next((given for name in names if (given := config.operand(name)).present and str(given.value) != "1"), None)
+    if not container.visible_gpus or runtime is None or not runtime.direct or ranks is None or first is None:
         return []
-    ranks, first = 1, None
-    for name in names:
-        given = config.operand(name)
-        value = str(given.value) if given.present else "1"
-        number = whole_number(value)
-        if given.present is None or number is None:
-            return []
-        ranks *= number
-        first = given if first is None and value != "1" else first
-    if ranks <= container.visible_gpus or first is None:
+    if ranks <= container.visible_gpus:
         return []
     message = f"{engine.name} is told to use {ranks} GPUs, and this container is given {container.gpus}"
     advice = f"give it {ranks}, or lower the number of ranks"
@@ -137,22 +137,25 @@ def _idle(config: Config, container: Container) -> list[Violation]:
 def _needed(config: Config) -> int | None:
     """The number of GPUs that a launch uses; None if it is unknown."""
     engine = ENGINES[config.launch.engine]
-    if not engine.replicas_operand or any(
-        config.operand(name).present is not False for name in ("nnodes", *engine.uncounted_operands)
-    ):
+    if not engine.counts_gpus or any(config.operand(name).present is not False for name in engine.uncounted_operands):
         return None
     shared = config.operand(engine.shared_replicas_operand).value if engine.shared_replicas_operand else False
-    of_one, of_all = (
-        product(config, names) for names in (engine.rank_operands, (*engine.rank_operands, engine.replicas_operand))
+    if shared is None:
+        return None
+    return ranks_here(
+        config, engine.rank_operands if shared else (*engine.rank_operands, *filter(None, (engine.replicas_operand,)))
     )
-    return None if shared is None or of_all is None else of_one if shared else of_all
+
+
+def ranks_here(config: Config, operands: tuple[str, ...]) -> int | None:
+    """The ranks of one node: the product of sizes, shared evenly by the nodes; None if it is unknown or not even."""
+    nodes, ranks = whole(config, "nnodes", 1), product(config, operands)
+    return ranks // nodes if nodes and ranks is not None and nodes > 0 and ranks % nodes == 0 else None
 
 
 def _requested(container: Container) -> list[Violation]:
     """Requests and limits of GPUs that the API server refuses."""
     request, limit = container.settings.get("gpu_request"), container.settings.get("gpu_limit")
-    if container.runtime is None or not container.runtime.declared:
-        return []
     for text in (limit, request):
         span = text.span() if text is not None else None
         if text is not None and span is not None and _is_part(text):
@@ -161,6 +164,8 @@ def _requested(container: Container) -> list[Violation]:
     if request is None or request.value is None or request.value in ("", "0") or (span := request.span()) is None:
         return []
     if limit is None:
+        if container.open:
+            return []
         message = f"{request.value} GPUs are requested without a limit, which Kubernetes refuses for them"
         return [Violation("gpu-request", span, message, "write them under limits", "a request alone")]
     site = limit.span()
@@ -199,10 +204,11 @@ def _nodes(config: Config) -> list[Violation]:
                 Violation("nodes-on-loopback", variable.span, message, advice, "of this machine alone", related=related)
             )
     container = config.launch.container
+    pods = config.launch.nodes is not None and bool(config.launch.nodes.kind)
     alone = container is not None and container.runtime is not None and container.runtime.private and container.runtime.direct
     for name in _ADDRESSES:
         address = config.operand(name)
-        if alone and isinstance(address.value, str) and address.value.startswith(_LOOPBACK):
+        if (alone or pods) and isinstance(address.value, str) and address.value.startswith(_LOOPBACK):
             message = f"--{name} {address.value} is this container itself: no other node can join"
             advice = "write an address of node 0 that the others reach, the same on every node"
             found.append(Violation("nodes-on-loopback", address.span, message, advice, "of this container", related=related))

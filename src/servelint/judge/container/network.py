@@ -6,6 +6,7 @@ from servelint.core.finding import Related
 from servelint.core.launch import Port, Probe, Runtime
 from servelint.core.numbers import is_whole
 from servelint.core.source import Span
+from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config, Operand
 from servelint.fixes.change import written_at
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
 
 _LOOPBACK_NAMES = ("localhost", "::1")
-_SERVED_ELSEWHERE = ("headless", "uds", "grpc", "nnodes", "node-rank", "ssl-port", "data-parallel-multi-port-external-lb")
+_SERVED_ELSEWHERE = ("headless", "uds", "grpc", "ssl-port", "data-parallel-multi-port-external-lb")
 """Options with which another process, a socket or another port than the one is served."""
+_COUNTED_FROM_0 = ("LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX", "pod-index", "SLURM_NODEID", "SLURM_PROCID")
+"""What counts the nodes of a launch: one of them is node 0."""
 
 
 def served_port(config: Config) -> tuple[int, Span | None] | None:
     """The port that the server listens on, and the span that sets it; None if it is unknown, or if it serves no HTTP."""
     engine = ENGINES[config.launch.engine]
-    if not engine.port or any(config.operand(name).present is not False for name in _SERVED_ELSEWHERE):
+    if not engine.port or any(config.operand(name).present is not False for name in _SERVED_ELSEWHERE) or not _serves(config):
         return None
     found = _setting(config, engine.port_option, engine.port_variables)
     if found is None:
@@ -35,7 +38,26 @@ def served_port(config: Config) -> tuple[int, Span | None] | None:
     if found.present:
         value = str(found.value) if found.value is not None else ""
         return (int(value), found.span) if is_whole(value) else None
-    return (engine.port, None) if _own(config) else None
+    port = _default_port(config)
+    return (port, None) if port else None
+
+
+def _default_port(config: Config) -> int:
+    """The port where none is set; 0 if an image of others may set one."""
+    engine, image = ENGINES[config.launch.engine], config.launch.image
+    if image is not None and not images.identify(image).house:
+        return engine.image_port or engine.port
+    return engine.port if config.launch.verb and (image is None or not engine.image_port) else 0
+
+
+def _serves(config: Config) -> bool:
+    """Whether the launch runs on node 0 as well: with several nodes that is the one which answers requests."""
+    rank = config.operand("node-rank")
+    if rank.present is False or str(rank.value) == "0":
+        return True
+    nodes = config.launch.nodes
+    leads = nodes is None or not nodes.kind or nodes.parts[0][0] is config.launch
+    return rank.value is None and leads and rank.text is not None and any(name in rank.text.shown for name in _COUNTED_FROM_0)
 
 
 def bound_loopback(config: Config) -> tuple[str, Span | None] | None:
@@ -85,6 +107,8 @@ def violations(config: Config, runtime: Runtime, options: Options) -> list[Viola
     found = _ports(config, runtime)
     for probe in runtime.probes:
         found += [*_patience(config, probe, options), *_probe_port(config, runtime, probe)]
+        if probe.outside and not any(one.rule == "listens-on-loopback" for one in found):
+            found += _loopback(config, runtime, probe.site or probe.text, f"the {probe.kind} asks the pod's address")
     return found
 
 
@@ -98,9 +122,12 @@ def _ports(config: Config, runtime: Runtime) -> list[Violation]:
     if listening is None:
         return []
     own = next((one for one in runtime.ports if one.number == listening[0]), None)
+    port = own or runtime.ports[0]
+    what = f"port {port.number or port.text.shown} is {'declared' if runtime.declared else 'published'}"
+    loopback = _loopback(config, runtime, port.text, what) if own is not None or runtime.direct else []
     if own is not None:
-        return _loopback(config, runtime, own) or _open(config, own)
-    return _not_served(config, runtime, runtime.ports, listening)
+        return loopback or _open(config, own)
+    return [*_not_served(config, runtime, runtime.ports, listening), *loopback]
 
 
 def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: tuple[int, Span | None]) -> list[Violation]:
@@ -120,17 +147,16 @@ def _not_served(config: Config, runtime: Runtime, ports: list[Port], listening: 
     return [Violation("port-not-served", span, message, f"publish {port}, or {other}", "leads nowhere", related=related)]
 
 
-def _loopback(config: Config, runtime: Runtime, port: Port) -> list[Violation]:
-    """A published port of a server that is bound to the container's loopback interface."""
-    bound = bound_loopback(config)
-    span = port.text.span()
+def _loopback(config: Config, runtime: Runtime, asked: TracedText, what: str) -> list[Violation]:
+    """A server that is bound to the container's loopback interface, where `what` says that it is asked from outside."""
+    bound = bound_loopback(config) if _serves(config) else None
+    span = asked.span()
     if bound is None or not runtime.private or span is None:
         return []
     name = ENGINE_NAMES[config.launch.engine]
     address, site = bound
     by = f"listens on {address}" if site is not None else f"listens on {address} unless --host says otherwise"
-    way = "declared" if runtime.declared else "published"
-    message = f"port {port.number} is {way}, and {name} {by}, which nobody outside of the container reaches"
+    message = f"{what}, and {name} {by}, which nobody outside of the container reaches"
     related = [Related(site, "inside the container alone")] if site is not None else []
     advice = "write --host 0.0.0.0; what should not be reached from outside is published on 127.0.0.1 of the host"
     change = written_at(site, "0.0.0.0") if site is not None and site.text == address else None  # noqa: S104 - in the container
@@ -144,14 +170,16 @@ def _open(config: Config, port: Port) -> list[Violation]:
     """A port that is published on every interface of the host, of a server without a key."""
     engine = ENGINES[config.launch.engine]
     span = port.text.span()
-    if not engine.api_key_operands or not port.exposed or span is None:
+    if not (engine.api_key_operands or engine.asks_for_no_key) or not port.exposed or span is None:
         return []
     closing = (*engine.api_key_operands, *engine.open_host_operands)
     if any(config.operand(name).present is not False for name in closing) or bound_loopback(config) is not None:
         return []
     shown = port.host if port.host is not None else port.number
     message = f"port {shown} is published on every interface, and {engine.name} asks for no key"
-    advice = "publish it on 127.0.0.1 or not at all, or give the server a key (--api-key)"
+    key = next((name for name in engine.api_key_operands if not name.startswith("env.")), "")
+    way = f"give the server a key (--{key})" if key else "let a proxy in front of it ask for a key"
+    advice = f"publish it on 127.0.0.1 or not at all, or {way}"
     return [Violation("open-port-without-key", span, message, advice, "for everybody who reaches the host")]
 
 
@@ -204,8 +232,7 @@ def _patience(config: Config, probe: Probe, options: Options) -> list[Violation]
 def _probe_port(config: Config, runtime: Runtime, probe: Probe) -> list[Violation]:
     """A probe of a port that nothing listens on."""
     span = probe.site.span() if probe.site is not None else None
-    answers = ENGINES[config.launch.engine].answers_on_port
-    if span is None or probe.port is None or not runtime.private or not runtime.direct or not answers:
+    if span is None or probe.port is None or not runtime.private or not runtime.direct:
         return []
     listening = served_port(config)
     if listening is None or listening[0] == probe.port or names_number(config, probe.port):

@@ -10,7 +10,7 @@ from servelint.core.source import Span
 from servelint.core.text import TracedText
 from servelint.engines import ENGINE_NAMES, ENGINES, images
 from servelint.engines.config import Config
-from servelint.judge.checks import product
+from servelint.judge.container.gpus import ranks_here
 from servelint.judge.parser.violation import Violation
 
 _SIZE = r"(?i)(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?"
@@ -49,8 +49,13 @@ def _shared_memory(config: Config, container: Container, runtime: Runtime) -> li
 def _ranks(config: Config) -> tuple[int, Span | None] | None:
     """The number of ranks that share tensors, and its span; None for a single one, or if the number is unknown."""
     engine = ENGINES[config.launch.engine]
-    count = product(config, engine.rank_operands) if engine.ranks_share_memory else None
-    if count is None or count < 2 or config.operand("nnodes").present is not False:
+    if not engine.ranks_share_memory:
+        return None
+    operands, several = engine.rank_operands, config.operand("nnodes").present is not False
+    if several and engine.replicas_operand and not engine.shared_replicas_operand:
+        operands = (*operands, engine.replicas_operand)  # nodes share all of them
+    count = ranks_here(config, operands)
+    if count is None or count < 2:
         return None
     return count, next((span for name in engine.rank_operands if (span := config.operand(name).span) is not None), None)
 
@@ -83,7 +88,8 @@ def _cache(config: Config, runtime: Runtime) -> list[Violation]:
     """A model of the hub in a container without a volume for it."""
     launch = config.launch
     model = config.operand("model")
-    model = model if model.present is not False else config.operand("model-path")
+    for name in ("model-path", ENGINES[launch.engine].model_option):
+        model = model if model.present is not False or not name else config.operand(name)
     cache = ENGINES[launch.engine].model_cache
     if not cache or runtime.mounts is None or not isinstance(model.value, str):
         return []

@@ -10,13 +10,13 @@ from weakref import WeakKeyDictionary
 from servelint.core.source import Span
 from servelint.engines.config import Config
 from servelint.judge.parser import arguments, environment, values
-from servelint.judge.parser.view import ReleaseView
+from servelint.judge.parser.view import ReleaseView, similar
 from servelint.judge.parser.violation import Violation
 
 _known: WeakKeyDictionary[Config, list[Violation]] = WeakKeyDictionary()
 """A config's violations are needed several times: for its start, its findings, and what a later release refuses."""
 
-__all__ = ["Violation", "refuses", "violations"]
+__all__ = ["Violation", "note_misspelt", "refuses", "violations"]
 
 
 def violations(config: Config) -> list[Violation]:
@@ -39,6 +39,17 @@ def refuses(config: Config) -> bool:
     if config.around is None and config.index is not None and any(fault.fatal for fault in config.reading.arguments.faults):
         return True
     return any(violation.refused and not violation.new for violation in violations(config))
+
+
+def note_misspelt(config: Config) -> None:
+    """Take the options that misspelt ones stand for as perhaps set, so that no rule concludes anything from their absence."""
+    for fault in config.reading.arguments.faults:
+        if fault.kind == "unknown-option" and config.catalog is not None and config.index is not None:
+            table = config.catalog.table(config.index)
+            close = similar(fault.spelling, table.lines)
+            option = table.find(close) if close is not None else None
+            if option is not None:
+                config.reading.arguments.possible.add(option.name)
 
 
 def _found(config: Config) -> list[Violation]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import operator
 import os
 import re
+from functools import lru_cache
 
 from servelint.core.launch import Word
 from servelint.core.text import TracedText
 from servelint.engines.argv import Setting
-from servelint.engines.catalog import LIST, Keys, Option
+from servelint.engines.catalog import LIST, Catalog, Keys, Option
 from servelint.engines.conversions import Refused, convert, is_known
 from servelint.fixes.change import Change, written_at
 from servelint.judge.parser.repairs import instead_of, mended_json, replacement, titled
-from servelint.judge.parser.view import Life, ReleaseView, elsewhere, listed, similar
+from servelint.judge.parser.view import Life, ReleaseView, elsewhere, listed, misspelt, similar
 from servelint.judge.parser.violation import Violation
 from servelint.syntax import json
 from servelint.syntax.json import ARRAY, OBJECT, STRING, UNKNOWN, WORD, JsonNode, parse
@@ -35,6 +36,8 @@ def violations(view: ReleaseView) -> list[Violation]:
     by_release = (*record.moved_values, *record.looked_up_options, *record.object_options)
     for setting in view.config.reading.arguments.every:
         option = setting.option
+        if option is not None:
+            found += _misspelt(view, setting, option)
         if option is None or "." in setting.name:
             continue
         if option.refuses:
@@ -114,6 +117,66 @@ def _looked_up(view: ReleaseView, setting: Setting, option: Option, text: Traced
     return _choice(view, setting, known, text, word) if known and text.flat not in known else None
 
 
+def _misspelt(view: ReleaseView, setting: Setting, option: Option) -> list[Violation]:
+    """A value that no release has, and that one letter or two make one that a release has."""
+    if "." in setting.name or not option.takes_value:
+        return []
+    found = [_misspelt_value(view, setting.name, setting.spelling, text) for text in _texts(setting)]
+    node = view.config.reading.parsed(setting.name) if option.json else None
+    if node is not None and node.kind == OBJECT:
+        for key, (_, value) in node.members.items():
+            if value.kind == STRING:
+                shown = f"{key} of {setting.spelling}"
+                found.append(_misspelt_value(view, f"{setting.name}.{key}", shown, value.content, option.json))
+    return [one for one in found if one is not None]
+
+
+def _texts(setting: Setting) -> list[TracedText]:
+    """The known values of an option."""
+    texts = [setting.value] if setting.value is not None else []
+    texts += [word.text for word in setting.values if word is not setting.value_word and not word.many]
+    return [text for text in texts if text.known and text.flat]
+
+
+def _misspelt_value(view: ReleaseView, name: str, shown: str, text: TracedText, json_name: str = "") -> Violation | None:
+    """A misspelt value of an option, or of a key of a JSON option that the catalog calls `json_name`."""
+    value = text.flat
+    kind, plugin = view.record.value_kinds_of_options.get(name, ("", ""))
+    if plugin and view.config.operand(plugin).present is not False:
+        return None
+    lives = _lives(view.catalog, name, kind, json_name, view.index if json_name else 0)
+    lowered = value.lower().replace("_", "-")
+    if not value or not lives or any(one.lower().replace("_", "-") == lowered for one in lives):
+        return None
+    now = [one for one in lives if kind and view.has_now(view.catalog.names(kind).get(one))]
+    close = misspelt(value, now) or misspelt(value, lives)
+    if close is None:
+        return None
+    since = lives[close]
+    has = f"; {view.name} has it from {view.catalog.releases[since]}" if since else ""
+    return Violation(
+        "misspelt-value",
+        text.span(),
+        f"no {view.name} release has {value} for {shown}",
+        f"write {close}, if that is meant{has}",
+        "not a value of any release",
+        change=written_at(text.written, close),
+        title=f"write {close}",
+    )
+
+
+@lru_cache(maxsize=1024)
+def _lives(catalog: Catalog, name: str, kind: str, json_name: str, index: int) -> dict[str, int]:
+    """The values that any release declares for an option or a key, or has of a kind of names -> the first that has them."""
+    declared: list[tuple[int, Any]] = [(first, option.choices) for first, _, option in catalog.spelled("--" + name)]
+    if json_name:
+        keys = catalog.keys(json_name, index)
+        runs = keys.runs.get(name.rpartition(".")[2], ()) if keys is not None else ()
+        declared = [(first, body.get("choices")) for first, _, body in runs]
+    lives = {one: first for first, choices in reversed(declared) for one in choices or () if isinstance(one, str)}
+    return lives | ({one: runs[0][0] for one, runs in catalog.names(kind).items()} if kind else {})
+
+
 def _is_missing(folder: str | None, template: str) -> bool:
     """Whether vLLM's validate_chat_template finds neither a template nor a file; its own are `.jinja` without a folder."""
     if folder is None or not template or any(char in template for char in "{}\n"):
@@ -133,7 +196,8 @@ def _choice(view: ReleaseView, setting: Setting, choices: list[Any], text: Trace
         advice = f"write {listed(choices)}, or use {life.use(view.name)}"
         message = f"{message}; it {life.written(view.name)}"
         return Violation("invalid-choice", place, message, advice, "not a choice of this release")
-    close = similar(text.flat, [str(one) for one in choices]) if text.flat else None
+    names = [str(one) for one in choices]
+    close = similar(text.flat, names) or misspelt(text.flat, names) if text.flat else None
     return Violation(
         "invalid-choice",
         place,
@@ -265,7 +329,8 @@ def _field(view: ReleaseView, spelling: str, name: str, node: JsonNode, keys: Ke
         return []
     message = f"{node.text.flat} is no value of {name} of {spelling} in {view.release}"
     choices = [str(one) for one in body.get("choices", ()) if one is not None]
-    close = similar(str(node.value), choices) if isinstance(node.value, str) else None
+    value = node.value
+    close = similar(value, choices) or misspelt(value, choices) if isinstance(value, str) else None
     written = node.content.written
     return [
         Violation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from servelint.engines import ENGINE_NAMES, ENGINES
@@ -99,13 +100,65 @@ def _similar(name: str, known: tuple[str, ...], cutoff: float) -> str | None:
     # no name is close enough whose length alone differs by more
     least, most = len(name) * cutoff / (2 - cutoff), len(name) * (2 - cutoff) / cutoff
     near = [one for one in known if least <= len(one) <= most]
-    alike = [(score, plain, one) for one in near if (score := scores.of(plain := _plain(one)))]
+    alike = [
+        (score, plain, one)
+        for one in near
+        if (score := scores.of(plain := _plain(one))) and _same_words(_plain(name), plain, cutoff)
+    ]
     return max(alike, key=lambda found: found[:2])[2] if alike else None
 
 
 @lru_cache(maxsize=65536)
 def _plain(name: str) -> str:
     return name.lower().replace("_", "-")
+
+
+def _same_words(name: str, other: str, cutoff: float) -> bool:
+    """Whether two names are alike in the words in which they differ: a long word in common makes no other word alike."""
+    mine, theirs = name.strip("-").split("-"), other.strip("-").split("-")
+    left = "".join([word for word in mine if word not in theirs])
+    right = "".join([word for word in theirs if word not in mine])
+    if not left or not right or left.startswith(right) or right.startswith(left):
+        return True
+    return _scores(left, cutoff * 0.75).of(right) > 0
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def misspelt(value: str, known: Iterable[str]) -> str | None:
+    """The known value of which another one is a misspelling: a letter or two differ, or stand in another order.
+
+    A value that differs in a number may be a later version of it.
+    """
+    plain = _plain(value)
+    most = 1 if len(plain) < 8 else 2
+    found: list[tuple[int, str]] = []
+    for one in known:
+        other = _plain(one)
+        if abs(len(other) - len(plain)) <= most and _DIGITS.findall(other) == _DIGITS.findall(plain):
+            edits = _edits(plain, other, most)
+            # of a short value two letters that are exchanged, no other letter
+            if edits <= most and (len(plain) > 3 or sorted(plain) == sorted(other)):
+                found.append((edits, one))
+    return min(found)[1] if found and min(found)[0] else None
+
+
+def _edits(one: str, other: str, most: int) -> int:
+    """How many letters must be added, removed, replaced or exchanged with the next one to make one text of another."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, char in enumerate(one, start=1):
+        last, row, older = row, [i], before
+        for j, letter in enumerate(other, start=1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (char != letter))
+            if i > 1 and j > 1 and char == other[j - 2] and one[i - 2] == letter:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+        before = last
+        if min(row) > most:
+            return most + 1
+    return row[-1]
 
 
 class _Scores:

@@ -24,6 +24,11 @@ REFUSED = frozenset(
 )
 """Rules whose violations keep the engine from starting."""
 
+UNKNOWN_WORDS = frozenset(
+    ("unknown-option", "removed-option", "option-not-yet", "option-of-other-engine", "ambiguous-option", "unknown-json-key")
+)
+"""Those of them for which the release lacks a word: it says nothing of the value."""
+
 BROKEN = frozenset(("command-cut-short", "unreadable-env-value"))
 """Rules whose violations let the engine start without what was written, or end once it has started."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, join
 from servelint.core.source import Source
 from servelint.files.siblings import Neighbours
 from servelint.readers.commands import script_launches
@@ -77,6 +77,7 @@ def read(source: Source, documents: list[Node], neighbours: Neighbours) -> list[
             found += pods.of_operations(file, yaml.items(document) or [], "patch")
     found += _other_scripts(file, sorted([launch.site.start for launch in found]))
     _tell_apart(found)
+    join(found)
     return found
 
 

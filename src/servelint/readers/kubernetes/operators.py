@@ -16,7 +16,7 @@ from servelint.readers import embedded, helm
 from servelint.readers.commands import script_launches
 from servelint.readers.containers import identified
 from servelint.readers.context import CommandContext
-from servelint.readers.kubernetes import environment, pods, runtime
+from servelint.readers.kubernetes import environment, nodes, pods, runtime
 from servelint.readers.kubernetes.objects import File, Object, Overrides, joined_lists, kustomized, listed, section, string
 from servelint.syntax import yaml, yaml_values
 from servelint.syntax.shell.words import split
@@ -392,6 +392,7 @@ def ray(file: File, one: Object, images: Overrides | None) -> list[Launch]:
             file.source, f"{one.label}.entrypoint", None, {}, worker.container, worker.claims, open_env=True
         )
         found += script_launches(text, context, None)
+    nodes.cluster(one, found)
     return [*found, *pods.of_object(file, one, images)]
 
 

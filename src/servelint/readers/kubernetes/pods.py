@@ -14,7 +14,7 @@ from servelint.readers import embedded
 from servelint.readers.commands import SHELLS, script_launches
 from servelint.readers.containers import identified, in_container
 from servelint.readers.context import CommandContext
-from servelint.readers.kubernetes import environment, runtime
+from servelint.readers.kubernetes import environment, nodes, runtime
 from servelint.readers.kubernetes.environment import expand, no_variable
 from servelint.readers.kubernetes.objects import (
     PATCHES,
@@ -35,14 +35,16 @@ from servelint.syntax.yaml import Entries, Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from servelint.core.launch import Runtime
+    pass
 
 _LISTS = ("containers", "initContainers")
 _SINGLE = ("container", "mainContainer")
 _NOT_INSIDE = frozenset(("metadata", "status", "openAPIV3Schema"))
 UNNAMED = frozenset(("spec", "template", "leaderWorkerTemplate", "items", "extraPodSpec"))
 _SELECTING = frozenset(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"))
-"""Kinds that the cluster refuses without a selector: one that has none is a patch."""
+"""Kinds that the cluster refuses without a selector: one that has none may be a patch."""
+_PATCHES = ("patch", "overlay", "kustom", "component")
+"""Words in the paths of patches."""
 _TAKES_MORE = frozenset(("ServingRuntime", "ClusterServingRuntime", "LLMInferenceServiceConfig"))
 """Kinds whose containers are given more arguments and variables by the objects that use them."""
 _OPTION = re.compile(r"[-+][A-Za-z]+|--")
@@ -87,15 +89,19 @@ class Pod:
 def of_object(file: File, one: Object, images: Overrides | None) -> list[Launch]:
     """The launches of every container of an object."""
     found: list[Launch] = []
+    parts: list[tuple[Pod, list[Launch]]] = []
     for pod in pods(file, one, images):
-        for name, fields in pod.containers():
-            found += of_container(pod, name, fields)
+        own = [launch for name, fields in pod.containers() for launch in of_container(pod, name, fields)]
+        parts.append((pod, own))
+        found += own
+    if found:
+        nodes.join(file, one, parts)
     return found
 
 
 def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[Pod]:
     """The mappings of an object that hold containers, however deep."""
-    complete = one.kind not in _SELECTING or "selector" in section(one.fields, "spec")
+    complete = one.kind not in _SELECTING or _is_whole(file, one)
     injected = _injected(file, one)
     for fields, path in walk(file, one.node, one.label):
         pod = Pod(file, fields, path, images)
@@ -103,6 +109,15 @@ def pods(file: File, one: Object, images: Overrides | None = None) -> Iterator[P
         pod.more = one.kind in _TAKES_MORE
         pod.injected = injected
         yield pod
+
+
+def _is_whole(file: File, one: Object) -> bool:
+    """Whether an object of a kind that needs a selector is no patch of another: it has one, or the labels that one selects."""
+    spec = section(one.fields, "spec")
+    if "selector" in spec:
+        return True
+    name = file.source.path.replace("\\", "/").lower()
+    return "labels" in section(spec, "template", "metadata") and not any(word in name for word in _PATCHES)
 
 
 def walk(file: File, node: Node, path: str) -> Iterator[tuple[Entries, str]]:
@@ -191,9 +206,7 @@ def container_of(pod: Pod, fields: Entries, image: TracedText | None, complete: 
         complete: Whether no other file adds to it.
     """
     more = not complete or hidden(fields, "volumeMounts") or hidden(pod.fields, "volumes", "nodeSelector", "affinity")
-    how: Runtime | None = None
-    if not more:
-        how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields)
+    how = runtime.of_container(pod.file.source, pod.path, pod.fields, fields) if complete else None
     return Container(image, settings(pod, fields), *runtime.gpus(fields, pod.fields, complete), open=more, runtime=how)
 
 

@@ -9,7 +9,7 @@ from servelint.core.numbers import is_whole
 from servelint.core.source import Source
 from servelint.core.text import TracedText, unknown
 from servelint.readers import runtime
-from servelint.readers.kubernetes.objects import hidden, listed, section, string
+from servelint.readers.kubernetes.objects import HIDDEN, hidden, listed, section, string
 from servelint.syntax import yaml
 from servelint.syntax.yaml import Entries
 
@@ -174,10 +174,15 @@ def ipc(source: Source, pod: Entries) -> TracedText | None:
     return TracedText.of("host", yaml.span(source, pod["hostIPC"][1]))
 
 
-_KINDS = frozenset(("Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "LeaderWorkerSet"))
+_KINDS = frozenset((
+    "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "LeaderWorkerSet",
+    "CloneSet", "DisaggregatedSet", "JobSet", "PodTemplate", "ReplicationController", "Rollout",
+))  # fmt: skip
 """Kinds whose pods are run as they are written: the controllers of others add containers and probes."""
 _KILLING = ("startupProbe", "livenessProbe")
 _PROBES = (*_KILLING, "readinessProbe")
+_OUTSIDE = ("httpGet", "tcpSocket")
+"""Ways in which the kubelet asks the pod's address; a command asks inside of the container."""
 
 
 def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Runtime | None:
@@ -189,18 +194,17 @@ def of_container(source: Source, path: str, pod: Entries, fields: Entries) -> Ru
         pod: The pod.
         fields: The container.
     """
-    if path.partition("/")[0] not in _KINDS or hidden(pod, "containers", "initContainers"):
-        return None
-    if hidden(fields, "ports", "volumeMounts", *_PROBES):
+    if path.partition("/")[0] not in _KINDS or HIDDEN in fields:
         return None
     ports = _ports(source, fields)
     names = {name: port.number for name, port in ports}
     mounts = [yaml.entries(item) for item in listed(fields, "volumeMounts")]
+    mounted = [yaml.text(source, mount["mountPath"][1]) for mount in mounts if string(mount, "mountPath") is not None]
     return Runtime(
-        ports=[port for _, port in ports],
-        mounts=[yaml.text(source, mount["mountPath"][1]) for mount in mounts if string(mount, "mountPath") is not None],
-        probes=[_probe(source, kind, fields, names) for kind in _PROBES if section(fields, kind)],
-        private=_private(pod),
+        ports=None if hidden(fields, "ports") else [port for _, port in ports],
+        mounts=None if hidden(fields, "volumeMounts") or hidden(pod, "volumes") else mounted,
+        probes=[_probe(source, kind, fields, names) for kind in _PROBES if section(fields, kind) and not hidden(fields, kind)],
+        private=None if hidden(pod, "containers", "initContainers") else _private(pod),
         declared=True,
     )
 
@@ -237,11 +241,13 @@ def _probe(source: Source, kind: str, fields: Entries, names: dict[str, int | No
     said = next((name for name in ("initialDelaySeconds", "failureThreshold", "periodSeconds") if name in probe), None)
     shown = yaml.text(source, probe[said][1] if said is not None else fields[kind][0])
     site = _asked(source, probe, names)
-    return Probe(kind, shown, patience, site[0] if site is not None else None, site[1] if site is not None else None)
+    outside = any(string(section(probe, way), "host") is None for way in _OUTSIDE if way in probe)
+    port, text = site if site is not None else (None, None)
+    return Probe(kind, shown, patience, port, text, outside=outside)
 
 
 def _asked(source: Source, probe: Entries, names: dict[str, int | None]) -> tuple[int, TracedText] | None:
-    for way in ("httpGet", "tcpSocket"):
+    for way in _OUTSIDE:
         asked = section(probe, way)
         if string(asked, "port") is not None and string(asked, "host") is None:
             text = yaml.text(source, asked["port"][1])

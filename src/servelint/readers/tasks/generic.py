@@ -57,6 +57,7 @@ _IMAGES = ("image", "docker_image", "container_image", "image_uri", "imageUri", 
 _FIRST = ("setup", "install", "before_script", "init")
 _NOT_INSIDE = re.compile(r"(?:expect|assert|prompt|message|changelog|description|nav$|docs?$|readme)", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+_OPTION_BELOW = re.compile(r"\n[ \t]+(?=--?[A-Za-z]|[\[{'\"])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ITEMS_AT_MOST = 1_000
 _DEPTH = 60
@@ -188,6 +189,9 @@ class _Walk:
         path = ".".join((*scope.path, name)) if not scope.path else ".".join(scope.path)
         listed = words(self.source, value) if yaml.scalar(value) is None else None
         written = script(self.source, value)
+        if "\\\n" not in written.flat:
+            # who reads the key may split the text at white space, as its writer expects: no shell would take these lines
+            written = written.sub(_OPTION_BELOW, lambda _: TracedText.of(" "))
         if not entry.mentions(written.flat) and not (scope.image is not None and "install" in written.flat):
             return []
         if any(yaml.items(item) is not None for item in yaml.items(value) or []):

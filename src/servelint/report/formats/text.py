@@ -230,6 +230,9 @@ def summary(report: Report, milliseconds: float | None) -> str:
     text = f"found {found} {where}" if found else f"nothing found {where}"
     if report.errors:
         text += f"; {_count(len(report.errors), 'file', 'files')} could not be read"
+    passed = sum(problem.limit for problem in report.notes)
+    if passed:
+        text += f"; {_count(passed, 'large file was', 'large files were')} passed over"
     safe = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
     unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)
     if safe or unsafe:
