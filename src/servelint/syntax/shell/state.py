@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.syntax import Node, Script
 
     Here = Callable[[TracedText], "OpenedFile | None"]
+    Fact = tuple[str, str, str]
+    Key = tuple[object, ...]
 
 OWN = "\ufdd1$(dirname $0)"
 """The expression of a piece that stands for the folder of the script itself."""
@@ -164,18 +166,29 @@ class Status:
         value: True, False, or None if that is unknown.
         likely: The branch to follow if it is: as if unset variables were empty and commands succeeded.
         assumed: Whether the value rests on a default that the environment may override.
+        yes: What holds if it succeeds, as far as branches.Facts can use it.
+        no: What holds if it fails.
     """
 
-    __slots__ = ("assumed", "likely", "value")
+    __slots__ = ("assumed", "likely", "no", "value", "yes")
 
-    def __init__(self, value: bool | None, likely: bool = True, assumed: bool = False) -> None:
+    def __init__(
+        self,
+        value: bool | None,
+        likely: bool = True,
+        assumed: bool = False,
+        yes: tuple[Fact, ...] = (),
+        no: tuple[Fact, ...] = (),
+    ) -> None:
         self.value = value
         self.likely = likely if value is None else value
         self.assumed = assumed
+        self.yes = yes
+        self.no = no
 
     def negated(self) -> Status:
         """The status of `! command`."""
-        return Status(None if self.value is None else not self.value, not self.likely, self.assumed)
+        return Status(None if self.value is None else not self.value, not self.likely, self.assumed, self.no, self.yes)
 
     @property
     def certain(self) -> bool:
@@ -206,11 +219,12 @@ class State:
         sourced: Whether a sourced file that is not known may have set more.
         files: The files that are known.
         folder: Where relative paths start; None if that is not known.
+        depends: Name to the undecided conditions that its value depends on; `@` stands for the arguments.
     """
 
     __slots__ = (
-        "aliases", "all_exported", "args", "control", "doubtful", "exported", "files", "folder", "functions", "installed",
-        "levels", "shares", "sourced", "status", "typed", "variables",
+        "aliases", "all_exported", "args", "control", "depends", "doubtful", "exported", "files", "folder", "functions",
+        "installed", "levels", "shares", "sourced", "status", "typed", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -230,6 +244,7 @@ class State:
         self.sourced = False
         self.files = Files(None)
         self.folder: TracedText | None = HERE
+        self.depends: dict[str, frozenset[Key]] = {}
 
     def copy(self) -> State:
         """A state that may change without this one."""
@@ -249,6 +264,7 @@ class State:
         new.sourced = self.sourced
         new.files = self.files
         new.folder = self.folder
+        new.depends = self.depends.copy()
         new.shares = self.shares = True
         return new
 
@@ -271,6 +287,26 @@ class State:
     def ended(self) -> bool:
         """Whether the script or the function ends."""
         return self.control in (EXIT, FAIL, RETURN)
+
+
+def note(main: State, other: State, why: frozenset[Key]) -> None:
+    """Note what differs after two branches: it depends on their condition."""
+    depends, theirs = main.depends, other.depends
+    names = [
+        name
+        for name in changed(main.variables, other.variables)
+        if not same(main.variables.get(name), other.variables.get(name))
+    ]
+    names += main.exported ^ other.exported
+    if main.args is not other.args:
+        names.append("@")
+    if main.functions is not other.functions:
+        names += [name + "()" for name in other.functions if other.functions[name] is not main.functions.get(name)]
+    for name in names:
+        depends[name] = depends.get(name, why) | theirs.get(name, why) | why
+    for name, more in theirs.items():
+        if name in depends:
+            depends[name] |= more
 
 
 def join(main: State, other: State) -> State:

@@ -1,0 +1,267 @@
+"""Undecided conditions of a script, and runs that decide them one way or the other.
+
+The walk over a script (evaluate) joins the branches of a condition that it cannot decide: what they leave different is unknown.
+It notes on which conditions each command depends. Where an engine's words depend on some, the script is walked again with
+these conditions decided, so that each alternative is one that can happen: what one condition says holds for the next.
+"""
+
+from __future__ import annotations
+
+import re
+
+from servelint.core.text import TracedText
+from servelint.syntax.shell.arithmetic import integer
+from servelint.syntax.shell.state import Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from servelint.core.source import Span
+    from servelint.syntax.shell.evaluate import Evaluator
+    from servelint.syntax.shell.state import Fact, Key
+
+_PLAIN = re.compile(r"\"?\$(?:\{(\w+|[@#*])(?::?-)?\}|(\w+|[@#*]))\"?", re.ASCII)
+_NAMES = re.compile(r"\$\{?[!#]?(\w+|[@#*])|\b([A-Za-z_]\w*)", re.ASCII)
+_OPPOSITE = {"=": "!=", "!=": "=", ">=": "<", "<=": ">", "is": "not"}
+_ARGUMENTS = frozenset("@*#")
+
+
+class Decision:
+    """An undecided condition.
+
+    Attributes:
+        span: Its characters; None if no file has them.
+        main: The branch that a run without arguments and extra environment takes.
+        assumed: Whether a default decides it.
+        path: The conditions that must be decided so that the script gets to it, each with its outcome.
+    """
+
+    __slots__ = ("assumed", "main", "path", "span")
+
+    def __init__(self, span: Span | None, main: bool, assumed: bool, path: tuple[tuple[Key, bool], ...]) -> None:
+        self.span = span
+        self.main = main
+        self.assumed = assumed
+        self.path = path
+
+
+class World:
+    """One way to decide the conditions of a script.
+
+    Attributes:
+        forced: The conditions that are decided another way than in a plain run.
+        mains: Which branch a plain run takes, as the walk that joins branches has found it.
+        trace: The conditions that were decided, in order, each with its outcome and its characters.
+        steps: How many steps the run may take.
+    """
+
+    __slots__ = ("_kept", "facts", "forced", "mains", "steps", "trace")
+
+    def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision]) -> None:
+        self.forced = forced
+        self.mains = mains
+        self.trace: dict[Key, tuple[bool, Span | None]] = {}
+        self.facts = Facts()
+        self.steps = 0
+        self._kept: list[object] = []
+
+    def choose(self, key: Key, status: Status, span: Span | None) -> bool:
+        """The outcome of an undecided condition."""
+        chosen = self.forced.get(key)
+        if chosen is None:
+            main = self.mains.get(key)
+            chosen = main.main if main is not None else status.likely
+        for fact in status.yes if chosen else status.no:
+            self.facts.add(fact)
+        self.trace.setdefault(key, (chosen, span))
+        return chosen
+
+    def subject(self, raw: str, shell: Evaluator) -> str:
+        """A name for the value of a raw text: two texts with the same name have the same value."""
+        plain = _PLAIN.fullmatch(raw)
+        name = "$" + (plain.group(1) or plain.group(2)) if plain is not None else raw.replace('"', "")
+        values: list[object] = []
+        for match in _NAMES.finditer(name):
+            used = match.group(1) or match.group(2)
+            value = shell.state.args if used.isdecimal() or used in _ARGUMENTS else shell.state.variables.get(used)
+            if value is not None:
+                values.append(value)
+        self._kept += values  # while they are kept, no other value has their id
+        return "\0".join([name, *[str(id(value)) for value in values]])
+
+    def test(self, status: Status, operator: str, raws: list[TracedText], shell: Evaluator, right: str | None) -> Status:
+        """The status of a test, with what it says of its operand.
+
+        Args:
+            status: The status as far as the operands are known.
+            operator: Such as `-z`, `=`, `-gt`.
+            raws: The operands as written.
+            shell: The evaluator.
+            right: The right operand's value; None if it is not known, or is a pattern.
+        """
+        if status.certain:
+            return status
+        fact = self._fact(operator, raws, shell, right)
+        if fact is None:
+            text = " ".join([operator, *[raw.flat for raw in raws]])
+            fact = (self.subject(text, shell), "is", "")
+        return self.decided(Status(status.value, status.likely, status.assumed, (fact,), (_denied(fact),)))
+
+    def decided(self, status: Status) -> Status:
+        """A status, decided if what is known of other conditions decides it."""
+        held = [self.facts.holds(fact) for fact in status.yes]
+        if False in held or True in [self.facts.holds(_denied(fact)) for fact in status.yes]:
+            return Status(False)
+        if held and None not in held and not status.no:
+            return Status(True)
+        against = [self.facts.holds(fact) for fact in status.no]
+        if False in against or (len(status.yes) == 1 and held == [True]):
+            return Status(True)
+        if against and len(status.no) == 1 and against == [True]:
+            return Status(False)
+        return status
+
+    def _fact(self, operator: str, raws: list[TracedText], shell: Evaluator, right: str | None) -> Fact | None:
+        if operator in ("-z", "-n"):
+            subject = self.subject(raws[0].flat, shell)
+            return subject, "=" if operator == "-z" else "!=", ""
+        if right is None or len(raws) != 2:
+            return None
+        if operator in ("=", "==", "!="):
+            return self.subject(raws[0].flat, shell), "!=" if operator == "!=" else "=", right
+        number = integer(right)
+        if number is None:
+            return None
+        subject = self.subject(raws[0].flat, shell)
+        found = {
+            "-eq": ("=", number), "-ne": ("!=", number), "-gt": (">=", number + 1), "-ge": (">=", number),
+            "-lt": ("<=", number - 1), "-le": ("<=", number),
+        }.get(operator)  # fmt: skip
+        return (subject, found[0], str(found[1])) if found is not None else None
+
+    def command(self, status: Status, text: str, shell: Evaluator) -> Status:
+        """The status of a command that must be run to be known: the same command gives the same again."""
+        fact = (self.subject(text, shell), "is", "")
+        if status.certain:
+            return status
+        known = self.facts.holds(fact)
+        if known is not None:
+            return Status(known)
+        return Status(status.value, status.likely, status.assumed, (*status.yes, fact), (*status.no, _denied(fact)))
+
+
+def _denied(fact: Fact) -> Fact:
+    subject, relation, value = fact
+    if relation == ">=":
+        return subject, "<=", str(int(value) - 1)
+    if relation == "<=":
+        return subject, ">=", str(int(value) + 1)
+    return subject, _OPPOSITE.get(relation, "is"), value
+
+
+class Facts:
+    """What the decided conditions of a run say of the values that they test."""
+
+    __slots__ = ("_bounds", "_is", "_not", "_values")
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._not: dict[str, set[str]] = {}
+        self._bounds: dict[str, tuple[int, int]] = {}
+        self._is: dict[str, bool] = {}
+
+    def add(self, fact: Fact) -> None:
+        """Note a fact."""
+        subject, relation, value = fact
+        if relation == "=":
+            self._values[subject] = value
+        elif relation == "!=":
+            self._not.setdefault(subject, set()).add(value)
+        elif relation in (">=", "<="):
+            low, high = self._bounds.get(subject, (-(1 << 62), 1 << 62))
+            number = int(value)
+            self._bounds[subject] = (max(low, number), high) if relation == ">=" else (low, min(high, number))
+        else:
+            self._is[subject] = relation == "is"
+
+    def holds(self, fact: Fact) -> bool | None:
+        """Whether a fact holds; None if that does not follow."""
+        subject, relation, value = fact
+        if relation in ("is", "not"):
+            known = self._is.get(subject)
+            return None if known is None else known == (relation == "is")
+        if relation == "!=":
+            found = self.holds((subject, "=", value))
+            return None if found is None else not found
+        given = self._values.get(subject)
+        if relation == "=":
+            if given is not None:
+                return given == value
+            if value in self._not.get(subject, ()):
+                return False
+            number = integer(value)
+            low, high = self._bounds.get(subject, (0, 0))
+            return False if subject in self._bounds and (number is None or not low <= number <= high) else None
+        number = int(value)
+        low, high = self._bounds.get(subject, (-(1 << 62), 1 << 62))
+        if given is not None:
+            low = high = integer(given) or 0
+        if relation == ">=":
+            return True if low >= number else False if high < number else None
+        return True if high <= number else False if low > number else None
+
+
+def explore(
+    known: dict[Key, Decision],
+    wanted: Iterable[Key],
+    run: Callable[[World], bool],
+    most: int,
+    plain: bool,
+) -> bool:
+    """Run a script with its undecided conditions decided in different ways: first as a plain run does, then each the other way.
+
+    Args:
+        known: The conditions that the first walk found.
+        wanted: Those that matter.
+        run: Runs the script in a world; False if it could not be run to its end.
+        most: How many runs there may be.
+        plain: Whether a plain run is made first; else the first walk was one.
+
+    Returns:
+        Whether every way was tried that the script can take.
+    """
+    matters = set(wanted)
+    for key in list(matters):
+        matters |= {one for one, _ in known[key].path}
+    queue: list[dict[Key, bool]] = []
+    combined: list[dict[Key, bool]] = []  # of conditions that other runs have decided, one by one
+    tried: set[frozenset[tuple[Key, bool]]] = {frozenset()}
+    seen: set[Key] = set()
+    covered: set[tuple[Key, bool]] = set()
+
+    def follow(forced: dict[Key, bool], trace: dict[Key, bool]) -> None:
+        covered.update(trace.items())
+        for key, chosen in trace.items():
+            more = {**forced, key: not chosen}
+            mark = frozenset(more.items())
+            if key in matters and key not in forced and mark not in tried:
+                tried.add(mark)
+                (combined if key in seen else queue).append(more)
+        seen.update(trace)
+
+    runs = 0
+    if plain:
+        queue.append({})
+    else:
+        follow({}, {key: one.main for key, one in known.items() if all(known[at].main == way for at, way in one.path)})
+    while queue or combined:
+        if runs >= most:
+            return not queue and all((key, way) in covered for key in matters for way in (True, False))
+        forced = (queue or combined).pop(0)
+        world = World(forced, known)
+        if not run(world):
+            return False
+        runs += 1
+        follow(forced, {key: chosen for key, (chosen, _) in world.trace.items()})
+    return True
