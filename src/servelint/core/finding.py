@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from servelint.core.launch import Launch, Word
+from servelint.core.launch import Branch, Launch, Word
 from servelint.core.secrets import masked_span
 from servelint.core.source import Span
 from servelint.core.text import TracedText
@@ -83,11 +83,12 @@ class Finding:
         release: The release that it was judged by; None if it holds for every release that may run.
         release_from: What names that release.
         affected: The releases that the rule holds for, as a PEP 440 range.
+        branches: The undecided conditions of a script that must have these outcomes; empty if it holds whatever they are.
     """
 
     __slots__ = (
-        "advice", "affected", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related", "release",
-        "release_from", "rule", "severity", "span",
+        "advice", "affected", "branches", "confidence", "evidence", "fix", "impact", "label", "launch", "message", "related",
+        "release", "release_from", "rule", "severity", "span",
     )  # fmt: skip
 
     def __init__(
@@ -124,6 +125,7 @@ class Finding:
         self.release = release
         self.release_from = release_from
         self.affected = affected
+        self.branches: tuple[Branch, ...] = ()
 
     def __repr__(self) -> str:
         line, column = self.span.source.position(self.span.start)

@@ -238,6 +238,26 @@ class OpenedFile:
         self.files = files
 
 
+class Branch:
+    """An undecided condition of a script, and its outcome.
+
+    Attributes:
+        span: Its characters.
+        taken: Whether it holds.
+        assumed: Whether a default decides it in a plain run.
+    """
+
+    __slots__ = ("assumed", "span", "taken")
+
+    def __init__(self, span: Span, taken: bool, assumed: bool = False) -> None:
+        self.span = span
+        self.taken = taken
+        self.assumed = assumed
+
+    def __repr__(self) -> str:
+        return f"Branch({self.span.text!r}, {self.taken})"
+
+
 class Launch:
     """One start of one engine.
 
@@ -260,11 +280,13 @@ class Launch:
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
+        alternatives: The launch as it is where undecided conditions of its script have another outcome.
+        branches: Those outcomes, of an alternative.
     """
 
     __slots__ = (
-        "argv", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site", "likely", "name",
-        "open", "open_env", "owner", "release", "site", "source", "verb",
+        "alternatives", "argv", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count",
+        "gpu_site", "likely", "name", "open", "open_env", "owner", "release", "site", "source", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -301,6 +323,8 @@ class Launch:
         self.owner: Source | None = None
         self.fragment = fragment
         self.cut: Span | None = None
+        self.alternatives: list[Launch] = []
+        self.branches: tuple[Branch, ...] = ()
 
     def __repr__(self) -> str:
         return f"Launch({self.engine} {[word.shown for word in self.argv]})"
@@ -319,3 +343,17 @@ class Launch:
     def image(self) -> TracedText | None:
         """The image of its container."""
         return self.container.image if self.container else None
+
+
+def difference(launch: Launch, other: Launch) -> tuple[list[int], list[Word]]:
+    """The indexes of the words that an alternative of a launch lacks, and the words that it adds."""
+    from difflib import SequenceMatcher
+
+    ours, theirs = ([(word.shown, word.many) for word in one.argv] for one in (launch, other))
+    gone: list[int] = []
+    added: list[Word] = []
+    for tag, low, high, start, end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone += range(low, high)
+            added += other.argv[start:end]
+    return gone, added

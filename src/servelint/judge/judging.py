@@ -52,6 +52,15 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
     if not index.rules:
         return []
+    if not launch.alternatives:
+        return _judged(launch, settings, index)
+    from servelint.judge.alternatives import merged
+
+    return merged(launch, lambda one: _judged(one, settings, index))
+
+
+def _judged(launch: Launch, settings: Settings, index: RuleIndex) -> list[Finding]:
+    """What the rules report of one launch as it is, whatever its alternatives are."""
     name_gpus(launch, settings)
     releases, configs = possible_releases(launch, settings)
     keys = tuple([config.key for config in configs])

@@ -36,11 +36,12 @@ class CommandContext:
         ran: The scripts of this file that were run.
         budget: The steps that are left for scripts that a script runs.
         anchor: The command that stands for words which are all written elsewhere.
+        explores: Whether the alternatives of a launch are looked for where a script has undecided conditions.
         runtime: Gives how the container is run. It takes longer than to see that it starts no engine.
     """
 
     __slots__ = (
-        "anchor", "budget", "claims", "container", "env", "env_file", "files", "name", "open", "open_env", "ran",
+        "anchor", "budget", "claims", "container", "env", "env_file", "explores", "files", "name", "open", "open_env", "ran",
         "runtime", "site", "source", "stdin",
     )  # fmt: skip
 
@@ -65,6 +66,7 @@ class CommandContext:
         self.runtime: Callable[[], Runtime | None] | None = None
         self.ran: list[TracedText] = []
         self.budget: Budget | None = None
+        self.explores = True
         self.source = source
         self.name = name
         self.site = site

@@ -25,6 +25,8 @@ _PLAIN = re.compile(r"\"?\$(?:\{(\w+|[@#*])(?::?-)?\}|(\w+|[@#*]))\"?", re.ASCII
 _NAMES = re.compile(r"\$\{?[!#]?(\w+|[@#*])|\b([A-Za-z_]\w*)", re.ASCII)
 _OPPOSITE = {"=": "!=", "!=": "=", ">=": "<", "<=": ">", "is": "not"}
 _ARGUMENTS = frozenset("@*#")
+_COMBINED_AT_MOST = 3
+"""Conditions that are decided in every combination; of more, each is decided the other way by itself."""
 
 
 class Decision:
@@ -53,15 +55,17 @@ class World:
         forced: The conditions that are decided another way than in a plain run.
         mains: Which branch a plain run takes, as the walk that joins branches has found it.
         trace: The conditions that were decided, in order, each with its outcome and its characters.
+        covered: The branches that were run, also those that follow from other conditions.
         steps: How many steps the run may take.
     """
 
-    __slots__ = ("_kept", "facts", "forced", "mains", "steps", "trace")
+    __slots__ = ("_kept", "covered", "facts", "forced", "mains", "steps", "trace")
 
     def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision]) -> None:
         self.forced = forced
         self.mains = mains
         self.trace: dict[Key, tuple[bool, Span | None]] = {}
+        self.covered: set[tuple[Key, bool]] = set()
         self.facts = Facts()
         self.steps = 0
         self._kept: list[object] = []
@@ -75,6 +79,7 @@ class World:
         for fact in status.yes if chosen else status.no:
             self.facts.add(fact)
         self.trace.setdefault(key, (chosen, span))
+        self.covered.add((key, chosen))
         return chosen
 
     def subject(self, raw: str, shell: Evaluator) -> str:
@@ -139,6 +144,15 @@ class World:
             "-lt": ("<=", number - 1), "-le": ("<=", number),
         }.get(operator)  # fmt: skip
         return (subject, found[0], str(found[1])) if found is not None else None
+
+    def given(self, name: str, key: Key, span: Span | None, shell: Evaluator) -> bool | None:
+        """Whether a variable that nothing sets has a value; None if it is not decided: it may have one."""
+        subject = self.subject("$" + name, shell)
+        status = self.decided(Status(None, False, yes=((subject, "!=", ""),), no=((subject, "=", ""),)))
+        if not status.certain:
+            return self.choose(key, status, span) or None
+        self.covered.add((key, bool(status.value)))
+        return status.value
 
     def command(self, status: Status, text: str, shell: Evaluator) -> Status:
         """The status of a command that must be run to be known: the same command gives the same again."""
@@ -218,7 +232,7 @@ def explore(
     run: Callable[[World], bool],
     most: int,
     plain: bool,
-) -> bool:
+) -> set[Key]:
     """Run a script with its undecided conditions decided in different ways: first as a plain run does, then each the other way.
 
     Args:
@@ -229,7 +243,7 @@ def explore(
         plain: Whether a plain run is made first; else the first walk was one.
 
     Returns:
-        Whether every way was tried that the script can take.
+        The conditions that may have an outcome which no run has had.
     """
     matters = set(wanted)
     for key in list(matters):
@@ -241,7 +255,6 @@ def explore(
     covered: set[tuple[Key, bool]] = set()
 
     def follow(forced: dict[Key, bool], trace: dict[Key, bool]) -> None:
-        covered.update(trace.items())
         for key, chosen in trace.items():
             more = {**forced, key: not chosen}
             mark = frozenset(more.items())
@@ -250,18 +263,24 @@ def explore(
                 (combined if key in seen else queue).append(more)
         seen.update(trace)
 
+    def missed() -> set[Key]:
+        return {key for key in matters if (key, True) not in covered or (key, False) not in covered}
+
     runs = 0
     if plain:
         queue.append({})
     else:
-        follow({}, {key: one.main for key, one in known.items() if all(known[at].main == way for at, way in one.path)})
+        trace = {key: one.main for key, one in known.items() if all(known[at].main == way for at, way in one.path)}
+        covered.update(trace.items())
+        follow({}, trace)
     while queue or combined:
-        if runs >= most:
-            return not queue and all((key, way) in covered for key in matters for way in (True, False))
+        if not queue and len(seen & matters) > _COMBINED_AT_MOST and not missed():
+            break
         forced = (queue or combined).pop(0)
         world = World(forced, known)
-        if not run(world):
-            return False
         runs += 1
+        if runs > most or not run(world):
+            return missed()
+        covered |= world.covered
         follow(forced, {key: chosen for key, (chosen, _) in world.trace.items()})
-    return True
+    return set()

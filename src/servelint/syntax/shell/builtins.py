@@ -247,7 +247,7 @@ def matches(subject: TracedText, items: list[TracedText], shell: Evaluator, writ
             literal = parameters.literal(pattern) if pattern is not None else None
             status = shell.world.test(status, "=" if literal is not None else "case", [written, raw], shell, literal)
         statuses.append(status)
-    if shell.world is not None and len(statuses) > 1:
+    if shell.world is not None and statuses:
         return reduce(conditions.either, statuses)
     for status in statuses:
         if status.value:

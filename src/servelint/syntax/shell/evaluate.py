@@ -88,13 +88,14 @@ class Invocation:
         stdin: What it reads from its standard input; None if that is not known.
         files: The files that are known then.
         folder: Where relative paths start; None if that is not known.
-        depends: The undecided conditions that its words and variables depend on, as far as its words are concerned.
+        depends: The undecided conditions that its words depend on.
+        env_depends: Those that its variables depend on, by name.
         path: The undecided conditions that decide whether the script gets there, each with its outcome.
     """
 
     __slots__ = (
-        "depends", "env", "files", "folder", "installed", "likely", "lost", "open_env", "path", "site", "sourced", "stdin",
-        "words",
+        "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "site",
+        "sourced", "stdin", "words",
     )  # fmt: skip
 
     def __init__(
@@ -113,6 +114,7 @@ class Invocation:
         self.files = state.files
         self.folder = state.folder
         self.depends = shell.reads
+        self.env_depends = {name: keys for name, keys in state.depends.items() if name in env} if state.depends else {}
         self.path = tuple(shell.path)
 
     def open(self, path: TracedText) -> OpenedFile | None:
@@ -326,8 +328,11 @@ class Evaluator:
             return
         start = self.state
         world = self.world
-        if world is not None and not status.certain:
-            status = self._chosen(world, status, node, test)
+        if world is not None:
+            key = self._key(node)
+            if not status.certain:
+                status = self._chosen(world, status, key, test if test is not None else self.script.cut(node))
+            world.covered.add((key, bool(status.value)))
         if status.certain:
             self.state = start.copy()
             (yes if status.value else no)()
@@ -374,15 +379,12 @@ class Evaluator:
         where = (span.source.path, span.start) if span is not None else (text.flat, node.start_byte)
         return *where, node.start_byte, *self.sites
 
-    def _chosen(self, world: branches.World, status: Status, node: Node, test: TracedText | None) -> Status:
+    def _chosen(self, world: branches.World, status: Status, key: Key, test: TracedText) -> Status:
         """What a world makes of an undecided condition."""
         status = world.decided(status)
-        if test is not None and not status.certain:
+        if not status.certain:
             status = world.command(status, test.flat, self)
-        if status.certain:
-            return status
-        key = self._key(node)
-        return Status(world.choose(key, status, (test if test is not None else self.script.cut(node)).extent()))
+        return status if status.certain else Status(world.choose(key, status, test.extent()))
 
     def call(self, name: str, args: list[Word] | None) -> Status:
         """Run a function with arguments; None if they are not known."""
@@ -575,7 +577,6 @@ class Evaluator:
             return
         env: dict[str, TracedText] = {}
         for name, value in self.state.given():
-            self.read_of(name)
             if name in self.state.doubtful:
                 shown = value.shown if isinstance(value, TracedText) else None
                 env[name] = TracedText((unknown("${" + name + "}", None, shown),))
@@ -749,6 +750,16 @@ class Evaluator:
     def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
         """The status of a test, with what it says of its operands, which a world remembers."""
         return self.world.test(status, operator, raws, self, right) if self.world is not None else status
+
+    def given(self, name: str, whole: TracedText) -> bool | None:
+        """Whether a variable that only the environment may set has a value, as `${V:+x}` asks; None if that is not known."""
+        span = whole.extent()
+        key: Key = (span.source.path, span.start, *self.sites) if span is not None else (whole.flat, *self.sites)
+        if self.world is not None:
+            return self.world.given(name, key, span, self)
+        self.decisions[key] = branches.Decision(span, False, True, tuple(self.path))
+        self.reads |= {key}
+        return None
 
     def number(self, name: str) -> str | None:
         """The value of a variable in an arithmetic expression."""

@@ -52,6 +52,9 @@ if TYPE_CHECKING:
         def arithmetic(self, expression: TracedText, whole: TracedText) -> TracedText:
             """The value of an arithmetic expression."""
 
+        def given(self, name: str, whole: TracedText) -> bool | None:
+            """Whether a variable that only the environment may set has a value; None if that is not known."""
+
         def tested(self, status: Status, operator: str, raws: list[TracedText], right: str | None) -> Status:
             """The status of a test, with what it says of its operands as they are written."""
 
@@ -304,6 +307,9 @@ def _operate(
         scope.assign(target[0], default, target[1])
         return default
     if operator in (":+", "+"):
+        given = scope.given(target[0], whole) if known is None and target[1] is None else None
+        if given is not None:
+            return Operand(operand, False) if given else EMPTY
         if known is None:
             return TracedText((unknown(whole.shown, whole.span(), shown="", perhaps=scope.expand(operand, quoted)),))
         return Operand(operand, False) if there else EMPTY
