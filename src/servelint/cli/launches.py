@@ -8,14 +8,14 @@ from servelint.cli import options
 from servelint.cli.command import Options, command, flag
 from servelint.cli.options import Inputs, SettingsOptions, Versions
 from servelint.cli.output import print_problems, print_stderr, write_json, write_stdout
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, difference
 from servelint.core.secrets import MASK, masked_value, without_in
 from servelint.engines import ENGINE_NAMES
 from servelint.engines.config import configs
 from servelint.engines.registry import ENGINES
 from servelint.filters.masking import secrets_of, words
 from servelint.report.clean import escapes
-from servelint.report.formats.json import problem_data
+from servelint.report.formats.json import branch_data, problem_data
 from servelint.report.formats.text import Painter, note_text
 from servelint.syntax.json import ARRAY, OBJECT, JsonNode
 
@@ -107,7 +107,28 @@ def launch_data(launch: Launch, versions: dict[str, str]) -> dict[str, Any]:
         "env": {name: variable.value.shown for name, variable in launch.env.items() if variable.value is not None},
         "config": config_data(launch),
         "gpus": launch.container.gpus if launch.container is not None else None,
+        **({"possible": _possible(launch)} if launch.alternatives else {}),
     }
+
+
+def _possible(launch: Launch) -> list[dict[str, Any]]:
+    """Return what undecided conditions of the script change in `argv`: words that they add, and those that they replace."""
+    found: list[dict[str, Any]] = []
+    for other in launch.alternatives:
+        gone, added = difference(launch, other)
+        removed = [launch.argv[index] for index in gone]
+        shown = [[word.shown for word in some if word.shown or not word.many] for some in (added, removed)]
+        if not any(shown):
+            continue
+        one: dict[str, Any] = {"words": shown[0]}
+        if shown[1]:
+            one["instead_of"] = shown[1]
+        branches = [branch_data(branch) for branch in other.branches]
+        one["branch"] = branches[-1] if branches else None
+        if branches[1:]:
+            one["within"] = branches[:-1]
+        found.append(one)
+    return found
 
 
 def config_data(launch: Launch) -> dict[str, Any]:

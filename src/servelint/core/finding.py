@@ -132,9 +132,18 @@ class Finding:
         return f"Finding({self.severity}[{self.rule}] {self.span.source.path}:{line}:{column})"
 
     @property
+    def statement(self) -> str:
+        """What is wrong, with the branches of a script that must be taken for it."""
+        if not self.branches:
+            return self.message
+        ways = {taken: sorted({one.span.line for one in self.branches if one.taken == taken}) for taken in (True, False)}
+        said = [_branches(lines, "" if taken else "not ") for taken, lines in ways.items() if lines]
+        return f"{self.message}, if {' and '.join(said)}"
+
+    @property
     def sentence(self) -> str:
         """What is wrong and what to write instead, on one line."""
-        return f"{self.message}; {self.advice}" if self.advice else self.message
+        return f"{self.statement}; {self.advice}" if self.advice else self.statement
 
     @property
     def fingerprint(self) -> str:
@@ -147,6 +156,12 @@ class Finding:
         name = self.launch.name if self.launch is not None else ""
         parts = (self.rule, self.span.source.path, name, masked_span(self.span))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _branches(lines: list[int], way: str) -> str:
+    if len(lines) == 1:
+        return f"the branch at line {lines[0]} is {way}taken"
+    return f"the branches at lines {', '.join([str(line) for line in lines])} are {way}taken"
 
 
 class Effect:

@@ -330,6 +330,11 @@ class Launch:
         return f"Launch({self.engine} {[word.shown for word in self.argv]})"
 
     @property
+    def every(self) -> list[Launch]:
+        """The launch and its alternatives."""
+        return [self, *self.alternatives]
+
+    @property
     def line(self) -> int:
         """The first line."""
         return self.site.line

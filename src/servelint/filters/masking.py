@@ -31,7 +31,7 @@ _JOINS = frozenset("\"'\\\r\n\t ")
 
 def mask(launches: list[Launch], findings: list[Finding]) -> list[Finding]:
     """Return findings without the secrets of launches, and redact the sources that these findings show."""
-    texts = [text for launch in launches for text in _secrets(launch)]
+    texts = _all_secrets(launches)
     if not texts:
         return findings
     values = _values(texts)
@@ -59,7 +59,11 @@ def _masked(finding: Finding, values: tuple[str, ...]) -> Finding:
 
 def secrets_of(launches: list[Launch]) -> tuple[str, ...]:
     """Return the secrets of launches, the longest first."""
-    return _values([text for launch in launches for text in _secrets(launch)])
+    return _values(_all_secrets(launches))
+
+
+def _all_secrets(launches: list[Launch]) -> list[TracedText]:
+    return [text for launch in launches for one in launch.every for text in _secrets(one)]
 
 
 def words(launch: Launch) -> list[str]:

@@ -21,7 +21,7 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
     A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
     is missing in one branch is no claim about a script that adds it in another.
     """
-    launches = [launch, *launch.alternatives]
+    launches = launch.every
     rows = [{_key(finding): finding for finding in judge(one)} for one in launches]
     certain: set[object] | None = None
     findings: dict[object, Finding] = {}
@@ -69,20 +69,9 @@ def _touches(finding: Finding, place: Span) -> bool:
 def _under(finding: Finding, branches: tuple[Branch, ...]) -> Finding:
     """The finding with the branches that it needs."""
     finding.branches = branches
-    if not branches:
-        return finding
-    ways = {taken: sorted({one.span.line for one in branches if one.taken == taken}) for taken in (True, False)}
-    said = " and ".join([_said(lines, "" if taken else "not ") for taken, lines in ways.items() if lines])
-    finding.message = f"{finding.message}, if {said}"
     for one in branches:
         finding.related.append(Related(one.span, "if this holds" if one.taken else "if this does not hold"))
     return finding
-
-
-def _said(lines: list[int], way: str) -> str:
-    if len(lines) == 1:
-        return f"the branch at line {lines[0]} is {way}taken"
-    return f"the branches at lines {', '.join([str(line) for line in lines])} are {way}taken"
 
 
 def _open(launch: Launch) -> Launch:

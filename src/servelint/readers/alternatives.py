@@ -38,6 +38,7 @@ class Alternatives:
         self.first: list[tuple[Site, Launch]] = []
         self.decisions: dict[Key, Decision] = {}
         self._wanted: dict[Site, set[Key]] = {}
+        self._paths: dict[Site, dict[Key, bool]] = {}
         self._runs: list[tuple[World, dict[Site, list[Launch]]]] = []
 
     def started(self, world: World | None) -> Note:
@@ -52,6 +53,7 @@ class Alternatives:
             if world is None:
                 keys = _keys(ran, new)
                 if keys:
+                    self._paths.setdefault(site, dict(ran.path))
                     self._wanted.setdefault(site, set()).update(keys, [key for key, _ in ran.path])
             for launch in new:
                 identity = (site, launch.engine, tuple([word.shown for word in launch.argv]))
@@ -104,7 +106,7 @@ class Alternatives:
         joined = [launch for at, launch in self.first if at == site]
         if plain and not rows:
             return
-        main = rows[0][0] if plain else None
+        main = rows[0][0].forced if plain else self._paths[site]
         found = rows.pop(0)[1] if plain else joined
         for world, others in rows:
             branches = self._branches(world, main)
@@ -134,11 +136,10 @@ class Alternatives:
             self.first = [one for one in self.first if one[0] != site]
             self.first[at:at] = [(site, launch) for launch in found]
 
-    def _branches(self, world: World, main: World | None) -> tuple[Branch, ...]:
+    def _branches(self, world: World, main: dict[Key, bool]) -> tuple[Branch, ...]:
         """The conditions with another outcome in a run than in the plain one, or than in the first that gets to a launch."""
-        forced = main.forced if main is not None else {}
-        keys = [key for key, way in world.forced.items() if key in world.trace and forced.get(key) != way]
-        keys += [key for key, way in forced.items() if key in world.trace and world.trace[key][0] != way]
+        keys = [key for key, way in world.forced.items() if key in world.trace and main.get(key) != way]
+        keys += [key for key, way in main.items() if key in world.trace and world.trace[key][0] != way]
         ways = [(key, *world.trace[key]) for key in keys]
         return tuple([Branch(span, way, self.decisions[key].assumed) for key, way, span in ways if span is not None])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from servelint.core.text import TracedText
+from servelint.core.text import TracedText, unknown
 from servelint.syntax.shell.arithmetic import integer
 from servelint.syntax.shell.state import Status
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from servelint.core.source import Span
     from servelint.syntax.shell.evaluate import Evaluator
-    from servelint.syntax.shell.state import Fact, Key
+    from servelint.syntax.shell.state import Fact, Key, State
 
 _PLAIN = re.compile(r"\"?\$(?:\{(\w+|[@#*])(?::?-)?\}|(\w+|[@#*]))\"?", re.ASCII)
 _NAMES = re.compile(r"\$\{?[!#]?(\w+|[@#*])|\b([A-Za-z_]\w*)", re.ASCII)
@@ -59,7 +59,7 @@ class World:
         steps: How many steps the run may take.
     """
 
-    __slots__ = ("_kept", "covered", "facts", "forced", "mains", "steps", "trace")
+    __slots__ = ("_kept", "_names", "covered", "facts", "forced", "mains", "steps", "trace")
 
     def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision]) -> None:
         self.forced = forced
@@ -69,31 +69,51 @@ class World:
         self.facts = Facts()
         self.steps = 0
         self._kept: list[object] = []
+        self._names: dict[str, tuple[list[str], TracedText | None]] = {}
 
-    def choose(self, key: Key, status: Status, span: Span | None) -> bool:
-        """The outcome of an undecided condition."""
+    def choose(self, key: Key, status: Status, span: Span | None, shell: Evaluator) -> bool:
+        """The outcome of an undecided condition. What it tests is no longer the default, if that makes another one."""
         chosen = self.forced.get(key)
         if chosen is None:
             main = self.mains.get(key)
             chosen = main.main if main is not None else status.likely
-        for fact in status.yes if chosen else status.no:
+        facts = status.yes if chosen else status.no
+        for fact in facts:
             self.facts.add(fact)
+        if chosen != status.likely:
+            for subject, relation, value in (*status.yes, *status.no):
+                self._give(subject, value if relation == "=" and (subject, relation, value) in facts else None, shell.state)
         self.trace.setdefault(key, (chosen, span))
         self.covered.add((key, chosen))
         return chosen
 
-    def subject(self, raw: str, shell: Evaluator) -> str:
+    def _give(self, subject: str, value: str | None, state: State) -> None:
+        """Set the variables that a test names to what it says of them, where only the environment or a default sets them."""
+        names, right = self._names.get(subject, ([], None))
+        for name in names:
+            before = state.variables.get(name)
+            if before is None or (isinstance(before, TracedText) and before.assumed):
+                plain = value and right is not None and subject.startswith(("$" + name + "\0", "$" + name)) and len(names) == 1
+                known = TracedText.of(value or "", right.span()) if plain and right is not None else None
+                state.variables[name] = known or TracedText((unknown("${" + name + "}", None),))
+
+    def subject(self, raw: str, shell: Evaluator, right: TracedText | None = None) -> str:
         """A name for the value of a raw text: two texts with the same name have the same value."""
         plain = _PLAIN.fullmatch(raw)
         name = "$" + (plain.group(1) or plain.group(2)) if plain is not None else raw.replace('"', "")
         values: list[object] = []
+        names: list[str] = []
         for match in _NAMES.finditer(name):
             used = match.group(1) or match.group(2)
+            if match.group(1) and used.isidentifier():
+                names.append(used)
             value = shell.state.args if used.isdecimal() or used in _ARGUMENTS else shell.state.variables.get(used)
             if value is not None:
                 values.append(value)
         self._kept += values  # while they are kept, no other value has their id
-        return "\0".join([name, *[str(id(value)) for value in values]])
+        subject = "\0".join([name, *[str(id(value)) for value in values]])
+        self._names.setdefault(subject, (list(dict.fromkeys(names)), right))
+        return subject
 
     def test(self, status: Status, operator: str, raws: list[TracedText], shell: Evaluator, right: str | None) -> Status:
         """The status of a test, with what it says of its operand.
@@ -134,7 +154,7 @@ class World:
         if right is None or len(raws) != 2:
             return None
         if operator in ("=", "==", "!="):
-            return self.subject(raws[0].flat, shell), "!=" if operator == "!=" else "=", right
+            return self.subject(raws[0].flat, shell, raws[1]), "!=" if operator == "!=" else "=", right
         number = integer(right)
         if number is None:
             return None
@@ -150,7 +170,7 @@ class World:
         subject = self.subject("$" + name, shell)
         status = self.decided(Status(None, False, yes=((subject, "!=", ""),), no=((subject, "=", ""),)))
         if not status.certain:
-            return self.choose(key, status, span) or None
+            return self.choose(key, status, span, shell) or None
         self.covered.add((key, bool(status.value)))
         return status.value
 

@@ -384,7 +384,7 @@ class Evaluator:
         status = world.decided(status)
         if not status.certain:
             status = world.command(status, test.flat, self)
-        return status if status.certain else Status(world.choose(key, status, test.extent()))
+        return status if status.certain else Status(world.choose(key, status, test.extent(), self))
 
     def call(self, name: str, args: list[Word] | None) -> Status:
         """Run a function with arguments; None if they are not known."""
