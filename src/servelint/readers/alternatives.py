@@ -49,7 +49,7 @@ class Alternatives:
             self._runs.append((world, run))
 
         def note(ran: Invocation, new: list[Launch]) -> None:
-            site = ran.site.start, ran.site.end
+            site = ran.place.start, ran.place.end
             if world is None:
                 keys = _keys(ran, new)
                 if keys:
@@ -69,7 +69,7 @@ class Alternatives:
 
     def concerns(self, ran: Invocation) -> bool:
         """Whether alternatives of a command are looked for."""
-        return (ran.site.start, ran.site.end) in self._wanted
+        return (ran.place.start, ran.place.end) in self._wanted
 
     def explore(self, walk: Callable[[World], object], path: str) -> None:
         """Run the script with its undecided conditions decided one way and the other."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.state import Fact, Key, State
 
 _PLAIN = re.compile(r"\"?\$(?:\{(\w+|[@#*])(?::?-)?\}|(\w+|[@#*]))\"?", re.ASCII)
+_DEFAULT = re.compile(r"\"?\$\{(\w+):?-([^}]*)\}\"?", re.ASCII)
 _NAMES = re.compile(r"\$\{?[!#]?(\w+|[@#*])|\b([A-Za-z_]\w*)", re.ASCII)
 _OPPOSITE = {"=": "!=", "!=": "=", ">=": "<", "<=": ">", "is": "not"}
 _ARGUMENTS = frozenset("@*#")
@@ -53,16 +54,18 @@ class World:
 
     Attributes:
         forced: The conditions that are decided another way than in a plain run.
+        matters: The conditions that make a difference.
         mains: Which branch a plain run takes, as the walk that joins branches has found it.
         trace: The conditions that were decided, in order, each with its outcome and its characters.
         covered: The branches that were run, also those that follow from other conditions.
         steps: How many steps the run may take.
     """
 
-    __slots__ = ("_kept", "_names", "covered", "facts", "forced", "mains", "steps", "trace")
+    __slots__ = ("_kept", "_names", "_stands_for", "covered", "facts", "forced", "mains", "matters", "steps", "trace")
 
-    def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision]) -> None:
+    def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision], matters: set[Key]) -> None:
         self.forced = forced
+        self.matters = matters
         self.mains = mains
         self.trace: dict[Key, tuple[bool, Span | None]] = {}
         self.covered: set[tuple[Key, bool]] = set()
@@ -70,15 +73,17 @@ class World:
         self.steps = 0
         self._kept: list[object] = []
         self._names: dict[str, tuple[list[str], TracedText | None]] = {}
+        self._stands_for: dict[int, object] = {}
 
     def choose(self, key: Key, status: Status, span: Span | None, shell: Evaluator) -> bool:
         """The outcome of an undecided condition. What it tests is no longer the default, if that makes another one."""
-        chosen = self.forced.get(key)
-        if chosen is None:
-            main = self.mains.get(key)
-            chosen = main.main if main is not None else status.likely
+        main = self.mains.get(key)
+        if main is None:  # in a branch that the first walk has never taken
+            main = self.mains[key] = Decision(span, status.likely, status.value is not None, ())
+            self.matters.add(key)
+        chosen = self.forced.get(key, main.main)
         facts = status.yes if chosen else status.no
-        for fact in facts:
+        for fact in facts if key in self.matters else ():  # what makes no difference must not decide what does
             self.facts.add(fact)
         if chosen != status.likely:
             for subject, relation, value in (*status.yes, *status.no):
@@ -95,7 +100,10 @@ class World:
             if before is None or (isinstance(before, TracedText) and before.assumed):
                 plain = value and right is not None and subject.startswith(("$" + name + "\0", "$" + name)) and len(names) == 1
                 known = TracedText.of(value or "", right.span()) if plain and right is not None else None
-                state.variables[name] = known or TracedText((unknown("${" + name + "}", None),))
+                new = known or TracedText((unknown("${" + name + "}", None),))
+                state.variables[name] = new
+                self._kept.append(new)
+                self._stands_for[id(new)] = self._stands_for.get(id(before), before)
 
     def subject(self, raw: str, shell: Evaluator, right: TracedText | None = None) -> str:
         """A name for the value of a raw text: two texts with the same name have the same value."""
@@ -107,12 +115,14 @@ class World:
             used = match.group(1) or match.group(2)
             if match.group(1) and used.isidentifier():
                 names.append(used)
-            value = shell.state.args if used.isdecimal() or used in _ARGUMENTS else shell.state.variables.get(used)
+            value: object = shell.state.args if used.isdecimal() or used in _ARGUMENTS else shell.state.variables.get(used)
+            value = self._stands_for.get(id(value), value)
             if value is not None:
                 values.append(value)
         self._kept += values  # while they are kept, no other value has their id
         subject = "\0".join([name, *[str(id(value)) for value in values]])
-        self._names.setdefault(subject, (list(dict.fromkeys(names)), right))
+        if right is not None or subject not in self._names:
+            self._names[subject] = list(dict.fromkeys(names)), right
         return subject
 
     def test(self, status: Status, operator: str, raws: list[TracedText], shell: Evaluator, right: str | None) -> Status:
@@ -154,6 +164,10 @@ class World:
         if right is None or len(raws) != 2:
             return None
         if operator in ("=", "==", "!="):
+            default = _DEFAULT.fullmatch(raws[0].flat)
+            if default is not None and default.group(2) != right and "$" not in default.group(2):
+                subject = self.subject("$" + default.group(1), shell, raws[1])
+                return subject, "!=" if operator == "!=" else "=", right
             return self.subject(raws[0].flat, shell, raws[1]), "!=" if operator == "!=" else "=", right
         number = integer(right)
         if number is None:
@@ -297,7 +311,7 @@ def explore(
         if not queue and len(seen & matters) > _COMBINED_AT_MOST and not missed():
             break
         forced = (queue or combined).pop(0)
-        world = World(forced, known)
+        world = World(forced, known, matters)
         runs += 1
         if runs > most or not run(world):
             return missed()

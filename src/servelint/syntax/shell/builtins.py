@@ -98,7 +98,8 @@ def _let(shell: Evaluator, words: list[Word]) -> Status:
 
 def _printf(shell: Evaluator, words: list[Word]) -> Status:
     if len(words) > 3 and words[1].value == "-v":
-        target, text = words[2].text, commands.formatted([word.text for word in words[3:]])
+        given = words[4:] if words[3].value == "--" else words[3:]
+        target, text = words[2].text, commands.formatted([word.text for word in given]) if given else None
         many = any(word.many for word in words)
         shell.assign(target.flat, TracedText((unknown("${" + target.shown + "}", None),)) if text is None or many else text)
     elif shell.printed is not None:
@@ -154,10 +155,10 @@ def _eval(shell: Evaluator, words: list[Word]) -> Status:
     text = TracedText.join([part for word in words[1:] for part in (word.text, TracedText.of(" "))])
     if len(text.flat) > _EVALUATED_AT_MOST:
         return UNSURE
-    outer = shell.script
-    shell.script = Script(text)
+    outer, place, floor = shell.script, shell.evaluated, shell.floor
+    shell.script, shell.evaluated, shell.floor = Script(text), place or words[0].site, shell.reads
     status = shell.visit(shell.script.root)
-    shell.script = outer
+    shell.script, shell.evaluated, shell.floor = outer, place, floor
     return status
 
 

@@ -26,7 +26,7 @@ _LOCAL = ("local", "declare", "typeset")
 
 def assignment(shell: Evaluator, node: Node) -> Status:
     """`name=value` as a statement."""
-    shell.reads = shell.none
+    shell.reads = shell.floor
     made = shell.script.assignment(node)
     if made is not None:
         shell.set(*_assigned(shell, made))
@@ -102,7 +102,7 @@ def _array(shell: Evaluator, name: str, made: Assignment, before: Value | None, 
 
 def declaration(shell: Evaluator, node: Node) -> Status:
     """`export`, `declare`, `typeset`, `local`, `readonly`."""
-    shell.reads = shell.none
+    shell.reads = shell.floor
     found = shell.script.simple(node.start_byte)
     keyword = found.all_words[0].text.flat if found.all_words else ""
     flags = ""
@@ -227,7 +227,7 @@ def redirected(shell: Evaluator, node: Node) -> Status:
 def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status:
     """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
-    reads = shell.none
+    reads = shell.floor
     for node in nodes:
         outer = shell.state
         shell.steps += 2
@@ -268,7 +268,7 @@ def command(shell: Evaluator, node: Node, here: TracedText | None = None) -> Sta
 def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Status, int | None]:
     """Run the simple command that starts at an offset; gives its status, and its end if it only assigns."""
     text, flat = shell.script.text, shell.script.flat
-    shell.reads = shell.none
+    shell.reads = shell.floor
     found = shell.script.simple(start)
     if found.shape.cut:
         bounds.WORDS.reached(text.extent(start, start + 1))

@@ -80,6 +80,7 @@ class Invocation:
         words: Its words.
         env: The variables that the script exports to it.
         site: Its characters.
+        place: Those of the `eval` that runs it, else the same.
         installed: What was installed before it, by engine.
         open_env: Whether a script that was sourced before may export more.
         likely: Whether a run without arguments and extra environment gets there.
@@ -94,8 +95,8 @@ class Invocation:
     """
 
     __slots__ = (
-        "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "site",
-        "sourced", "stdin", "words",
+        "depends", "env", "env_depends", "files", "folder", "installed", "likely", "lost", "open_env", "path", "place",
+        "site", "sourced", "stdin", "words",
     )  # fmt: skip
 
     def __init__(
@@ -105,6 +106,7 @@ class Invocation:
         self.words = words
         self.env = env
         self.site = site
+        self.place = shell.evaluated or site
         self.installed = state.installed
         self.open_env = state.sourced
         self.likely = shell.on_path
@@ -207,11 +209,11 @@ class Evaluator:
         world: Decides them; None to join branches.
         path: Those that the current branches are of, each with its outcome.
         reads: Those that the values depend on which the current command has read.
+        floor: Those that the text of an `eval` depends on, while it is run.
         held: Those that decide whether the rest of the function or loop is run.
         printed: What the commands of a substitution print, while it is evaluated.
+        evaluated: The `eval` whose text is run.
     """
-
-    none: frozenset[Key] = frozenset()
 
     def __init__(
         self,
@@ -256,8 +258,10 @@ class Evaluator:
         self.decisions: dict[Key, branches.Decision] = {}
         self.world: branches.World | None = None
         self.path: list[tuple[Key, bool]] = []
-        self.reads = self.held = self.none
+        self.reads: frozenset[Key] = frozenset()
+        self.held = self.floor = self.reads
         self.printed: list[TracedText] | None = None
+        self.evaluated: Span | None = None
 
     def uncalled(self) -> None:
         """Follow the functions that the script does not call: a script that sources the file may call them."""
@@ -331,7 +335,7 @@ class Evaluator:
         if world is not None:
             key = self._key(node)
             if not status.certain:
-                status = self._chosen(world, status, key, test if test is not None else self.script.cut(node))
+                status = self._chosen(world, status, key, test if test is not None else self.script.cut(node), node)
             world.covered.add((key, bool(status.value)))
         if status.certain:
             self.state = start.copy()
@@ -379,10 +383,10 @@ class Evaluator:
         where = (span.source.path, span.start) if span is not None else (text.flat, node.start_byte)
         return *where, node.start_byte, *self.sites
 
-    def _chosen(self, world: branches.World, status: Status, key: Key, test: TracedText) -> Status:
+    def _chosen(self, world: branches.World, status: Status, key: Key, test: TracedText, node: Node) -> Status:
         """What a world makes of an undecided condition."""
         status = world.decided(status)
-        if not status.certain:
+        if not status.certain and node.type != "case_item":  # whose text is only the pattern
             status = world.command(status, test.flat, self)
         return status if status.certain else Status(world.choose(key, status, test.extent(), self))
 
@@ -568,6 +572,7 @@ class Evaluator:
         self, words: list[Word], inline: dict[str, TracedText], site: Span | None, here: TracedText | None = None
     ) -> None:
         """Report a program with the environment that it gets."""
+        site = site or self.evaluated
         if site is None:
             return
         if site.source is not self.home and self.anchor is not None:

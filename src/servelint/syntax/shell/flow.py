@@ -61,7 +61,7 @@ def test(shell: Evaluator, node: Node) -> Status:
     """`[[ ... ]]`, `[ ... ]` and, as some trees have it, `(( ... ))`."""
     opening = node.children[0].type
     start, end = node.start_byte + len(opening), node.end_byte - len(node.children[-1].text)
-    shell.reads = shell.none
+    shell.reads = shell.floor
     if opening == "[[":
         return conditions.double(shell.script.text.cut(start, end), shell)
     if opening == "((":
@@ -118,7 +118,7 @@ def _clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
 def case_statement(shell: Evaluator, node: Node) -> Status:
     """`case`."""
     value_node = node.field("value")
-    shell.reads = shell.none
+    shell.reads = shell.floor
     subject = shell.expand(shell.script.cut(value_node), False) if value_node is not None else EMPTY
     raw = shell.script.cut(value_node) if value_node is not None else EMPTY
     _case_items(shell, raw, subject, [child for child in node.children if child.type == "case_item"])
@@ -152,7 +152,7 @@ def for_statement(shell: Evaluator, node: Node) -> Status:
     name = variable.text if variable is not None else ""
     values = node.fields("value")
     items: list[Word] | None = shell.state.args
-    shell.reads = shell.none
+    shell.reads = shell.floor
     if any(child.type == "in" for child in node.children):
         raws = shell.script.raws(values[0].start_byte, values[-1].end_byte) if values else []
         items = [word for raw in raws for word in raw.words(shell)]

@@ -305,8 +305,7 @@ def note(main: State, other: State, why: frozenset[Key]) -> None:
     for name in names:
         depends[name] = depends.get(name, why) | theirs.get(name, why) | why
     for name, more in theirs.items():
-        if name in depends:
-            depends[name] |= more
+        depends[name] = depends.get(name, more) | more
 
 
 def join(main: State, other: State) -> State:
