@@ -280,13 +280,14 @@ class Launch:
         fragment: Whether it is a part of a launch (a speculative-config file), not a start of its own.
         owner: The file whose launch it is, where another file that changes it was read (the base of a compose override).
         cut: Words that look like the command's but never reach the engine: the line before them is not continued.
-        alternatives: The launch as it is where undecided conditions of its script have another outcome.
+        others: The alternatives that are known.
+        later: Finds the alternatives when they are asked for; None if they are known.
         branches: Those outcomes, of an alternative.
     """
 
     __slots__ = (
-        "alternatives", "argv", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count",
-        "gpu_site", "likely", "name", "open", "open_env", "owner", "release", "site", "source", "verb",
+        "argv", "branches", "container", "cut", "engine", "env", "folder", "fragment", "gpu", "gpu_count", "gpu_site",
+        "later", "likely", "name", "open", "open_env", "others", "owner", "release", "site", "source", "verb",
     )  # fmt: skip
 
     def __init__(
@@ -323,16 +324,25 @@ class Launch:
         self.owner: Source | None = None
         self.fragment = fragment
         self.cut: Span | None = None
-        self.alternatives: list[Launch] = []
+        self.others: list[Launch] = []
+        self.later: Callable[[], None] | None = None
         self.branches: tuple[Branch, ...] = ()
 
     def __repr__(self) -> str:
         return f"Launch({self.engine} {[word.shown for word in self.argv]})"
 
     @property
+    def alternatives(self) -> list[Launch]:
+        """The launch as it is where undecided conditions of its script have another outcome."""
+        later, self.later = self.later, None
+        if later is not None:
+            later()
+        return self.others
+
+    @property
     def every(self) -> list[Launch]:
-        """The launch and its alternatives."""
-        return [self, *self.alternatives]
+        """The launch and its alternatives, as far as they are known."""
+        return [self, *self.others]
 
     @property
     def line(self) -> int:

@@ -21,7 +21,7 @@ def merged(launch: Launch, judge: Callable[[Launch], list[Finding]]) -> list[Fin
     A finding that only some of them have needs a branch. It is reported if it points at what that branch adds: that something
     is missing in one branch is no claim about a script that adds it in another.
     """
-    launches = launch.every
+    launches = [launch, *launch.alternatives]
     rows = [{_key(finding): finding for finding in judge(one)} for one in launches]
     certain: set[object] | None = None
     findings: dict[object, Finding] = {}

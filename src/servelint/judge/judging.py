@@ -52,7 +52,7 @@ def judge(launch: Launch, settings: Settings, book: list[Rule] | None = None) ->
     index = RuleIndex(book) if book is not None else _selected(launch.engine, settings)
     if not index.rules:
         return []
-    if not launch.alternatives:
+    if not launch.others:
         return _judged(launch, settings, index)
     from servelint.judge.alternatives import merged
 

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 _UNUSED_AT_MOST = 16
 """Texts for which an entry is kept that none of them uses: what is typed is often deleted again."""
-_NOT_COMPARED = ("files", "open", "source")
-"""Fields that open files, which a key opens itself, and the file of a launch, which is that of its places."""
+_NOT_COMPARED = ("files", "later", "open", "source")
+"""Fields that open files, which a key opens itself, that find what no finding needs, and the
+file of a launch, which is that of its places."""
 _HERE = object()
 """Stands for a place in the launch's own file."""
 _SCALARS = (str, int, float, bool, type(None))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from servelint.syntax.shell.branches import Decision, World
     from servelint.syntax.shell.evaluate import Invocation
     from servelint.syntax.shell.state import Key
+    from servelint.syntax.shell.syntax import Script
 
     Site = tuple[int, int]
     Note = Callable[[Invocation, list[Launch]], None]
@@ -75,19 +76,30 @@ class Alternatives:
         """Run the script with its undecided conditions decided one way and the other."""
         if not self._wanted:
             return
-        from servelint.syntax.shell.branches import explore
-
         wanted = {key for keys in self._wanted.values() for key in keys}
         wanted |= {key for one in list(wanted) for key, _ in self.decisions[one].path}
         launched = {site for site, _ in self.first}
         plain = not launched.issuperset(self._wanted) or not all(self.decisions[key].assumed for key in wanted)
+        if not plain and all(self.decisions[key].optional for key in wanted):
+            for _, launch in self.first:
+                launch.later = lambda: self._explore(walk, path, wanted, plain)
+        else:
+            self._explore(walk, path, wanted, plain)
+
+    def _explore(self, walk: Callable[[World], object], path: str, wanted: set[Key], plain: bool) -> None:
+        from servelint.syntax.shell.branches import explore
+
+        for _, launch in self.first:
+            launch.later = None
         steps = bounds.STEPS_OF_WORLDS.most
 
+        script: Script | None = None
+
         def run(world: World) -> bool:
-            nonlocal steps
-            world.steps = steps
+            nonlocal steps, script
+            world.steps, world.script = steps, script
             walk(world)
-            steps = world.steps
+            steps, script = world.steps, world.script
             return steps > 0
 
         missed = wanted
@@ -117,19 +129,19 @@ class Alternatives:
                     found.append(other)
                     continue
                 target = alike[min(index, len(alike) - 1)]
-                if any(_content(other) == _content(one) for one in (target, *target.alternatives)):
+                if any(_content(other) == _content(one) for one in target.every):
                     continue
-                if len(target.alternatives) >= bounds.ALTERNATIVES.most:
+                if len(target.others) >= bounds.ALTERNATIVES.most:
                     missed = missed or not plain
                     break
                 other.branches = branches
                 other.likely = target.likely
-                target.alternatives.append(other)
+                target.others.append(other)
         for launch in found:
             if plain:
                 launch.likely = any(one.likely for one in joined) if joined else launch.likely
             if missed:
-                for one in (launch, *launch.alternatives):
+                for one in launch.every:
                     one.argv = [*one.argv, Word(TracedText((unknown("...", None, ""),)), None, many=True)]
         if plain:
             at = next((index for index, (place, _) in enumerate(self.first) if place >= site), len(self.first))

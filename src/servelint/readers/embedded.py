@@ -36,6 +36,7 @@ class _Mover:
         self.source = source
 
     def launch(self, launch: Launch) -> Launch:
+        launch.others = launch.alternatives  # those that are found later would stay where they are
         self.fields(launch)
         launch.source = self.source if launch.source is self.shown else launch.source
         launch.site = launch.site or Span(self.source, 0, 0)

@@ -105,7 +105,7 @@ def _commands(block: Block, kind: str, source: Source) -> list[Launch]:
 
 def _run(script: TracedText, source: Source) -> list[Launch]:
     found = script_launches(snippets.replaced(script, script=True), CommandContext(source), None)
-    for launch in [one for main in found for one in main.every]:
+    for launch in [one for main in found for one in (main, *main.alternatives)]:
         launch.argv = [snippets.counted(word) for word in launch.argv]
     return found
 
@@ -138,7 +138,7 @@ def _shown_file(kind: str, text: TracedText, source: Source) -> list[Launch]:
     shown = Source(_NAMES.get(kind, "page"), snippets.disguised(text.flat))
     found = embedded.moved(_file_launches(kind, shown), shown, text, source)
     left_out = _LEFT_OUT.search(text.flat)
-    for launch in [one for main in found for one in main.every]:
+    for launch in [one for main in found for one in (main, *main.alternatives)]:
         launch.argv = [snippets.filled(word) for word in launch.argv]
         if left_out is not None:
             comment = unknown(left_out.group(), text.span(*left_out.span()), shown="")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from servelint.core.source import Span
     from servelint.syntax.shell.evaluate import Evaluator
     from servelint.syntax.shell.state import Fact, Key, State
+    from servelint.syntax.shell.syntax import Script
 
 _PLAIN = re.compile(r"\"?\$(?:\{(\w+|[@#*])(?::?-)?\}|(\w+|[@#*]))\"?", re.ASCII)
 _DEFAULT = re.compile(r"\"?\$\{(\w+):?-([^}]*)\}\"?", re.ASCII)
@@ -38,15 +39,17 @@ class Decision:
         main: The branch that a run without arguments and extra environment takes.
         assumed: Whether a default decides it.
         path: The conditions that must be decided so that the script gets to it, each with its outcome.
+        optional: Whether all that it changes is that a secret is passed if one is given.
     """
 
-    __slots__ = ("assumed", "main", "path", "span")
+    __slots__ = ("assumed", "main", "optional", "path", "span")
 
     def __init__(self, span: Span | None, main: bool, assumed: bool, path: tuple[tuple[Key, bool], ...]) -> None:
         self.span = span
         self.main = main
         self.assumed = assumed
         self.path = path
+        self.optional = False
 
 
 class World:
@@ -59,9 +62,10 @@ class World:
         trace: The conditions that were decided, in order, each with its outcome and its characters.
         covered: The branches that were run, also those that follow from other conditions.
         steps: How many steps the run may take.
+        script: The script, once it is parsed.
     """
 
-    __slots__ = ("_kept", "_names", "_stands_for", "covered", "facts", "forced", "mains", "matters", "steps", "trace")
+    __slots__ = ("_kept", "_names", "_stands_for", "covered", "facts", "forced", "mains", "matters", "script", "steps", "trace")
 
     def __init__(self, forced: dict[Key, bool], mains: dict[Key, Decision], matters: set[Key]) -> None:
         self.forced = forced
@@ -71,6 +75,7 @@ class World:
         self.covered: set[tuple[Key, bool]] = set()
         self.facts = Facts()
         self.steps = 0
+        self.script: Script | None = None
         self._kept: list[object] = []
         self._names: dict[str, tuple[list[str], TracedText | None]] = {}
         self._stands_for: dict[int, object] = {}

@@ -173,13 +173,12 @@ def evaluate(
             bounds.STEPS_OF_OTHERS.reached(text.extent())
             return []
     try:
-        shell = Evaluator(text, found, environment or {}, args, files, here)
+        shell = Evaluator(text, found, environment or {}, args, files, here, world)
     except RecursionError:
         bounds.NESTED.reached(text)
         return []
     shell.unheard = unheard
     shell.decisions = decisions if decisions is not None else {}
-    shell.world = world
     if world is not None:
         shell.steps_at_most, shell.bound = world.steps, bounds.STEPS_OF_WORLDS
     if budget is not None:
@@ -192,6 +191,7 @@ def evaluate(
         bounds.NESTED.reached(shell.anchor or text.extent())  # what was found before stands
     if world is not None:
         world.steps -= shell.steps
+        world.script = shell.script
     if budget is not None:
         budget.left -= shell.steps
     return shell.scripts
@@ -223,8 +223,9 @@ class Evaluator:
         args: list[Word] | None,
         files: Callable[[str], Source | None] | None = None,
         here: Callable[[TracedText], OpenedFile | None] | None = None,
+        world: branches.World | None = None,
     ) -> None:
-        self.script = Script(text)
+        self.script = world.script if world is not None and world.script is not None else Script(text)
         self.found = found
         self.state = State()
         self.state.args = args[1:] if args is not None else None
@@ -256,7 +257,7 @@ class Evaluator:
         self.left_early = False
         self.sites: list[int] = []
         self.decisions: dict[Key, branches.Decision] = {}
-        self.world: branches.World | None = None
+        self.world = world
         self.path: list[tuple[Key, bool]] = []
         self.reads: frozenset[Key] = frozenset()
         self.held = self.floor = self.reads
@@ -370,7 +371,7 @@ class Evaluator:
         if not gone:
             if taken.control != other.control:
                 self.held |= reads
-            note(taken, other, reads)
+            decision.optional = note(taken, other, reads) and decided
         if not decided:
             self.steps += taken.size // _VARIABLES_A_STEP
         self.state = taken if decided else join(taken, other)

@@ -6,7 +6,8 @@ import os
 import re
 
 from servelint.core.launch import OpenedFile, ReleaseClaim, Word
-from servelint.core.text import EMPTY, Piece, TracedText, unknown
+from servelint.core.secrets import is_secret_name
+from servelint.core.text import EMPTY, HOLE, Piece, TracedText, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -289,8 +290,8 @@ class State:
         return self.control in (EXIT, FAIL, RETURN)
 
 
-def note(main: State, other: State, why: frozenset[Key]) -> None:
-    """Note what differs after two branches: it depends on their condition."""
+def note(main: State, other: State, why: frozenset[Key]) -> bool:
+    """Note what differs after two branches: it depends on their condition. Whether that is only an optional secret."""
     depends, theirs = main.depends, other.depends
     names = [
         name
@@ -306,6 +307,15 @@ def note(main: State, other: State, why: frozenset[Key]) -> None:
         depends[name] = depends.get(name, why) | theirs.get(name, why) | why
     for name, more in theirs.items():
         depends[name] = depends.get(name, more) | more
+    return bool(names) and all(_adds_secret(main.variables.get(name), other.variables.get(name)) for name in names)
+
+
+def _adds_secret(main: Value | None, other: Value | None) -> bool:
+    """Whether the second of two arrays has the words of the first and then `--api-key $KEY` or the like."""
+    if not isinstance(main, list) or not isinstance(other, list) or other[: len(main)] != main:
+        return False
+    added = other[len(main) :]
+    return len(added) == 2 and is_secret_name((added[0].value or "").lstrip("-")) and added[1].text.flat == HOLE
 
 
 def join(main: State, other: State) -> State:
