@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
