@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from servelint.core.finding import Finding, Fix, Related
-from servelint.core.launch import Launch
+from servelint.core.launch import Launch, Word
 from servelint.core.secrets import (
     Part,
     Redactions,
@@ -66,11 +66,11 @@ def _all_secrets(launches: list[Launch]) -> list[TracedText]:
     return [text for launch in launches for one in launch.every for text in _secrets(one)]
 
 
-def words(launch: Launch) -> list[str]:
-    """Return the words of a launch for a listing, without expansions that add none in a plain run (`"$@"`)."""
+def words(argv: list[Word]) -> list[str]:
+    """Return words of a launch for a listing, without expansions that add none in a plain run (`"$@"`)."""
     found: list[str] = []
     before = ""
-    for word in launch.argv:
+    for word in argv:
         shown = word.shown
         if shown or not word.many:
             name, sign, value = shown.partition("=")
