@@ -35,17 +35,15 @@ class Decision:
     """An undecided condition.
 
     Attributes:
-        span: Its characters; None if no file has them.
         main: The branch that a run without arguments and extra environment takes.
         assumed: Whether a default decides it.
         path: The conditions that must be decided so that the script gets to it, each with its outcome.
         optional: Whether all that it changes is that a secret is passed if one is given.
     """
 
-    __slots__ = ("assumed", "main", "optional", "path", "span")
+    __slots__ = ("assumed", "main", "optional", "path")
 
-    def __init__(self, span: Span | None, main: bool, assumed: bool, path: tuple[tuple[Key, bool], ...]) -> None:
-        self.span = span
+    def __init__(self, main: bool, assumed: bool, path: tuple[tuple[Key, bool], ...]) -> None:
         self.main = main
         self.assumed = assumed
         self.path = path
@@ -84,7 +82,7 @@ class World:
         """The outcome of an undecided condition. What it tests is no longer the default, if that makes another one."""
         main = self.mains.get(key)
         if main is None:  # in a branch that the first walk has never taken
-            main = self.mains[key] = Decision(span, status.likely, status.value is not None, ())
+            main = self.mains[key] = Decision(status.likely, status.value is not None, ())
             self.matters.add(key)
         chosen = self.forced.get(key, main.main)
         facts = status.yes if chosen else status.no

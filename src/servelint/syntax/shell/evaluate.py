@@ -314,7 +314,7 @@ class Evaluator:
         yes: Callable[[], object],
         no: Callable[[], object],
         node: Node,
-        test: TracedText | None = None,
+        test: tuple[int, int] | None = None,
     ) -> None:
         """Run the branch that a condition selects.
 
@@ -327,7 +327,7 @@ class Evaluator:
             yes: Runs the branch of success.
             no: Runs the other branch.
             node: The statement.
-            test: The condition as written; the statement without it.
+            test: The offsets of the condition; None for the whole statement.
         """
         if self.state.control is not None:
             return
@@ -336,7 +336,8 @@ class Evaluator:
         if world is not None:
             key = self._key(node)
             if not status.certain:
-                status = self._chosen(world, status, key, test if test is not None else self.script.cut(node), node)
+                written = self.script.text.cut(*(test or (node.start_byte, node.end_byte))).strip()
+                status = self._chosen(world, status, key, written, node)
             world.covered.add((key, bool(status.value)))
         if status.certain:
             self.state = start.copy()
@@ -349,8 +350,7 @@ class Evaluator:
         on_path = self.on_path
         key = self._key(node)
         reads = self.reads | {key}
-        shown = test if test is not None else self.script.cut(node)
-        decision = branches.Decision(shown.extent(), status.likely, status.value is not None, tuple(self.path))
+        decision = branches.Decision(status.likely, status.value is not None, tuple(self.path))
         self.decisions[key] = decision
         for way, outcome in ((yes, True), (no, False)):
             self.state = start.copy()
@@ -763,7 +763,7 @@ class Evaluator:
         key: Key = (span.source.path, span.start, *self.sites) if span is not None else (whole.flat, *self.sites)
         if self.world is not None:
             return self.world.given(name, key, span, self)
-        self.decisions[key] = branches.Decision(span, False, True, tuple(self.path))
+        self.decisions[key] = branches.Decision(False, True, tuple(self.path))
         self.reads |= {key}
         return None
 

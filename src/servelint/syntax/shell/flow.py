@@ -84,7 +84,7 @@ def both_or_either(shell: Evaluator, node: Node) -> Status:
     runs = status if both else status.negated()
     last = [status]
     reads = shell.reads
-    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), lambda: None, node, shell.script.cut(sides[0]))
+    shell.branch(runs, lambda: last.append(shell.visit(sides[1])), lambda: None, node, (sides[0].start_byte, sides[0].end_byte))
     shell.reads |= reads
     if runs.certain or shell.world is not None:
         return last[-1]
@@ -111,7 +111,7 @@ def _clause(shell: Evaluator, node: Node, rest: list[Node]) -> None:
 
     body = [child for child in named if child.start_byte > then]
     tests = [child for child in named if child.start_byte < then]
-    test = shell.script.text.cut(tests[0].start_byte, tests[-1].end_byte) if tests else None
+    test = (tests[0].start_byte, tests[-1].end_byte) if tests else None
     shell.branch(status, lambda: shell.each(body), otherwise, node, test)
 
 
@@ -142,7 +142,7 @@ def _case_items(shell: Evaluator, raw: TracedText, subject: TracedText, items: l
         if end in (";&", ";;&") and shell.state.control is None:
             _case_items(shell, raw, subject, rest, falls=end == ";&")
 
-    test = shell.script.text.cut(values[0].start_byte, values[-1].end_byte) if values else None
+    test = (values[0].start_byte, values[-1].end_byte) if values else None
     shell.branch(status, chosen, lambda: _case_items(shell, raw, subject, rest), item, test)
 
 
@@ -265,7 +265,7 @@ def _perhaps(shell: Evaluator, status: Status, once: Callable[[], object], node:
     head = next(
         (child.start_byte for child in node.children if child.type in ("do_group", "compound_statement")), node.end_byte
     )
-    shell.branch(status, once, lambda: None, node, shell.script.text.cut(node.start_byte, head).strip())
+    shell.branch(status, once, lambda: None, node, (node.start_byte, head))
     if shell.world is None and status.value is None and shell.state.control is None and not _unchanged(before, shell.state):
         # what a second round would change is unknown as well; its commands were seen in the first
         found, shell.found = shell.found, lambda _: None

@@ -350,6 +350,8 @@ def join(main: State, other: State) -> State:
 
 def changed(one: dict[str, Value], two: dict[str, Value]) -> list[str]:
     """The names whose values differ between two states."""
+    if one == two:  # compares texts and words by identity, and takes no step of the interpreter for each
+        return []
     return [
         *[name for name, value in one.items() if two.get(name) is not value],
         *[name for name in two if name not in one],
