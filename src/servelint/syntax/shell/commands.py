@@ -192,6 +192,8 @@ _AFTER_HEREDOC = frozenset(("command", "pipeline", "list", "redirected_statement
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 _PLAIN_OUTPUT = re.compile(r"\s*(?:(?:echo|printf|cat|basename|dirname|cd|pwd|readlink|realpath|jq)\b|<(?![<(]))")
 _FIRST = re.compile(r"\s*([^\s;&|<>()]+)")
+_OUTPUTS = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "1>", "1>>", "1>|", "1>&"))
+"""Redirections after which a command prints nothing that a substitution takes."""
 _FOLLOWED = frozenset(("[", "[[", "if", "case", "test", "{"))
 _ECHO_OPTION = re.compile(r"-[neE]+")
 _DIRECTIVE = re.compile(r"%(?:(%)|(s)|(-?0?[0-9]{0,3})([di]))|\\([\\nt\"])")
@@ -216,7 +218,11 @@ def redirected(shell: Evaluator, node: Node) -> Status:
             path = shell.script.cut(target) if target is not None else EMPTY
             if path.flat not in ("", NOWHERE) and redirect.children[0].type in (">", ">>", "&>", ">|"):
                 shell.write(expand.value(path, shell), None)
+    outer = shell.printed
+    if outer is not None and not simple and any(_takes_output(one) for one in node.fields("redirect")):
+        shell.printed = []
     status = command(shell, node, here) if body is None or body.type == "command" else shell.visit(body)
+    shell.printed = outer
     if after and after[0].type == "pipeline" and after[0].children[0].type in ("|", "|&"):
         pipe(shell, _printed_by(shell, node, here) if simple else None, after[0].parts)
     elif after:
@@ -227,9 +233,10 @@ def redirected(shell: Evaluator, node: Node) -> Status:
 def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status:
     """Run piped commands, each in a state of its own. `here`: what the first one reads; None if that is not known."""
     status = UNSURE
-    reads = shell.floor
+    reads, outer_printed = shell.floor, shell.printed
     for node in nodes:
         outer = shell.state
+        shell.printed = None if outer_printed is None else []
         shell.steps += 2
         shell.state = outer.copy()
         printed = _printed_by(shell, node, here)
@@ -238,8 +245,16 @@ def pipe(shell: Evaluator, here: TracedText | None, nodes: list[Node]) -> Status
         shell.state = outer
         here = printed
         reads |= shell.reads
-    shell.reads = reads
+    shell.reads, shell.printed = reads, outer_printed
+    if shell.printed is not None:
+        shell.printed.append(here if here is not None else TracedText((unknown("$(|)", None),)))
     return Status(None, likely=status.likely)
+
+
+def _takes_output(redirect: Node) -> bool:
+    """Whether a redirection is one of the standard output."""
+    parts = [child.text for child in redirect.children[:2]]
+    return "".join(parts) in _OUTPUTS or parts[0] in _OUTPUTS
 
 
 def _heredoc(shell: Evaluator, redirect: Node) -> TracedText | None:
@@ -299,7 +314,12 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
     if words:
         inline = {name: value for name, value in values.items() if isinstance(value, TracedText)}
         shell.lost = found.lost
-        return shell.invoke(words, inline, found.site, here), None
+        outer = shell.printed
+        if outer is not None and any(operator in _OUTPUTS for operator, _ in found.files):
+            shell.printed = []
+        status = shell.invoke(words, inline, found.site, here)
+        shell.printed = outer
+        return status, None
     for name, value in values.items():
         shell.set(name, value)
     return (UNSURE, None) if found.words else (SUCCESS, found.end)

@@ -531,7 +531,6 @@ class Evaluator:
         if self.printed is not None:
             printed = commands.printed(self, words, here)
             self.printed.append(printed if printed is not None else TracedText((unknown("$(" + words[0].shown + ")", site),)))
-            return UNSURE
         self.report(words, inline, site, here)
         return UNSURE
 
