@@ -69,6 +69,8 @@ SCRIPTS = {
     "a function that also logs": 'log() { echo "log: $1" >&2; }; f() { log start; { echo more; } >&2; [ "$A" = on ] && echo --x; echo --y; }; vllm serve m $(f)',
     "a substitution with a pipe": 'f() { echo --a | cat; [ "$A" = on ] && printf "%s\\n" --x; echo --b >/dev/null; }; vllm serve m $(f)',
     "a launch in a substitution": 'start() { R=; [ "$A" = on ] && R=--x; vllm serve m $R; echo 1; }; PID=$(start); echo "$PID"',
+    "lines of a function": 'f() { echo --a; [ "$A" = on ] && echo --x; echo 1; }; mapfile -t R < <(f); vllm serve m "${R[@]}"',
+    "a command that a function prints": 'f() { local c=(vllm serve m); [ "$A" = on ] && c+=(--x); echo "${c[@]}"; }; C=$(f); bash -c "$C --end"',
     "positional parameters": 'set -- serve m; if [ "$A" = on ]; then set -- "$@" --x; fi; vllm "$@"',
     "JSON": 'N=1; [ "$A" = on ] && N=3; vllm serve m --c "{\\"n\\": $N}"',
     "a loop that may break": 'R=; for X in a b; do [ "$A" = on ] && break; R="$R --$X"; done; vllm serve m $R',

@@ -308,7 +308,10 @@ def _simple(shell: Evaluator, start: int, here: TracedText | None) -> tuple[Stat
             return UNSURE, None
     shell.steps += len(words) // _WORDS_A_STEP
     for operator, path in found.files:
-        if writes(operator, path.text.flat):
+        if operator == "<" and path.text.flat.startswith("<("):
+            found_here = output(shell, path.text.cut(2, len(path.text.flat) - 1), path.text)
+            here = TracedText.join((found_here, _LINE_END)) if found_here.known and found_here.flat else here
+        elif writes(operator, path.text.flat):
             written = printed(shell, words, here) if words else TracedText(())
             shell.write(path.value(shell), written, operator.endswith(">>"))
     if words:
@@ -430,7 +433,7 @@ def _printed_by(shell: Evaluator, node: Node, here: TracedText | None) -> Traced
 def printed(shell: Evaluator, words: list[Word], here: TracedText | None) -> TracedText | None:
     """The output of a command that prints its arguments or its input; None for any other."""
     name, args = words[0].value, [word.text for word in words[1:]]
-    if name is None or name in shell.state.functions or (name != "cat" and any(word.many for word in words)):
+    if name is None or name in shell.state.functions or (name not in ("cat", "echo") and any(word.many for word in words)):
         return None
     if name == "cat":
         if not args or (len(args) == 1 and args[0].flat == "-"):
