@@ -530,7 +530,9 @@ class Evaluator:
                 return done
         if self.printed is not None:
             printed = commands.printed(self, words, here)
-            self.printed.append(printed if printed is not None else TracedText((unknown("$(" + words[0].shown + ")", site),)))
+            # what a program prints, if anything, ends with a line end
+            other = TracedText((unknown("$(" + words[0].shown + ")", site, ""), Piece("\n", None)))
+            self.printed.append(printed if printed is not None else other)
         self.report(words, inline, site, here)
         return UNSURE
 
