@@ -6,7 +6,7 @@ import re
 
 from servelint.core import bounds
 from servelint.core.launch import Branch, Launch, Word
-from servelint.core.run import Run, TooMuchWork
+from servelint.core.run import Run, TooMuchWork, current
 from servelint.core.text import TracedText, unknown
 from servelint.engines.registry import ENGINES
 
@@ -103,11 +103,15 @@ class Alternatives:
             return steps > 0
 
         missed = wanted
+        around = current()
+        most = min(bounds.WORLDS.most, around.walks if around is not None else bounds.WORLDS_OF_FILE.most)
         try:
             with Run(path, _PIECES_AT_MOST):  # what these runs reach, the first walk has reported
-                missed = explore(self.decisions, wanted, run, bounds.WORLDS.most, plain)
+                missed = explore(self.decisions, wanted, run, most, plain)
         except TooMuchWork:
             self._runs.pop()
+        if around is not None:
+            around.walks -= len(self._runs)
         missed = {key for key in missed if not self.decisions[key].assumed}
         for site, keys in self._wanted.items():
             self._settle(site, plain, not missed.isdisjoint(keys))
